@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -32,7 +33,7 @@ func (c *clerk) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error
 	return nil
 }
 
-func oneCall(s *protocol.CallsSignal) { s.Calls = append(s.Calls, protocol.DeliveredCall{}) }
+func oneCall(s *protocol.CallsSignal) { s.Calls = append(s.Calls, turn.DeliveredCall{}) }
 
 func noMore(s *protocol.CallsSignal) { s.Last = true }
 

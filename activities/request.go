@@ -244,7 +244,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 			continue
 		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) {
-			s.Calls = append(s.Calls, protocol.DeliveredCall{Index: index, Call: call})
+			s.Calls = append(s.Calls, turn.DeliveredCall{Index: index, Call: call})
 		})
 	}
 }

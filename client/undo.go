@@ -177,7 +177,7 @@ func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
 			break
 		}
 		for _, e := range log {
-			if e.IsWrite() && e.Correction == 0 {
+			if e.IsWrite() && e.CorrectionNumber == 0 {
 				tell(ideafile.FormatCallID(e.Request, e.Index, e.Instance), at)
 			}
 		}
@@ -288,7 +288,7 @@ func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCal
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		for _, p := range pastCalls(m, tokens) {
-			if (ideafile.CallKey{Request: p.Request, Index: p.Index}).IsUndo() != (of == nil) {
+			if p.CallKey().IsUndo() != (of == nil) {
 				continue // what it took back of itself, or of another process
 			}
 			what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])

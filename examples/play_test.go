@@ -94,7 +94,7 @@ func (p *play) through() loop.Result {
 			}
 			p.decide()
 		default:
-			p.t.Fatalf("%s: %v", step, p.mind.PauseReason())
+			p.t.Fatalf("%s: %v", step, p.mind.PauseReason)
 		}
 	}
 	p.t.Fatal("it does not end")
@@ -204,7 +204,7 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCall, named map[string]bool) {
 	p.t.Helper()
 	if len(brief.Questions) > 0 {
-		a, out, f := turn.ReadResultAnswer(p.idea, brief, call)
+		a, out, _, f := turn.ReadLLMAnswer(p.idea, brief, call)
 		if f != nil {
 			p.t.Fatalf("request %d, result %d: %v", brief.RequestNumber, index, f)
 		}
@@ -267,8 +267,9 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
 	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
-		PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(), HasGoal: run.HasGoal(),
-		MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault(),
+		InstanceStanding: turn.InstanceStanding{PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(),
+			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(),
+			PlanFailure: run.DirectPlanFault()},
 		Writes: run.TakeNewWrites()}
 	if lost {
 		r.ToldThroughRequest = p.number

@@ -88,7 +88,9 @@ func TestTheWeathersPlanRunsByItself(t *testing.T) {
 			t.Fatal(problems)
 		}
 		p := start(t, idea, nil, "")
-		if errs := check.Check(idea, p.bindings).Errors(); len(errs) > 0 || loop.NeedsLLM(idea, p.bindings) {
+		bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return p.bindings }
+		if errs := check.Check(idea, p.bindings).Errors(); len(errs) > 0 ||
+			(loop.DelegateIdeaFiles{Bind: bind}).IdeaNeedsLLM(idea) {
 			t.Errorf("%s: %v", stage, errs)
 		}
 		p.runPlans()

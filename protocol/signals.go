@@ -9,9 +9,9 @@ import (
 
 // CallsSignal hands an instance Calls of one Request, in the order in which they closed in the stream.
 type CallsSignal struct {
-	Request int             `json:"request"`
-	Calls   []DeliveredCall `json:"calls,omitempty"`
-	Results []SentAnswer    `json:"results,omitempty"`
+	Request int                  `json:"request"`
+	Calls   []turn.DeliveredCall `json:"calls,omitempty"`
+	Results []SentAnswer         `json:"results,omitempty"`
 	// Last is whether nothing more of the Request comes.
 	Last bool `json:"last,omitempty"`
 	// Rest is whether the process sends it, after the Request broke off.
@@ -21,15 +21,6 @@ type CallsSignal struct {
 	Review bool `json:"review,omitempty"`
 	// CausedBy is who has added or revised the instance before the Calls were planned.
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
-}
-
-// DeliveredCall is a Call as written, with its index from 1.
-type DeliveredCall struct {
-	Index int                  `json:"index"`
-	Call  ideafile.WrittenCall `json:"call"`
-	// Why is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of another
-	// chain.
-	Why string `json:"why,omitempty"`
 }
 
 // SentAnswer is the result of a latent Call that was asked for by itself or, if Fitted, a Call's parameters as the LLM

@@ -10,6 +10,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
@@ -43,9 +44,10 @@ func audited(t *testing.T) (dir string) {
 			t.Fatal(err)
 		}
 		log := [][]turn.LogEntry{nil,
-			{{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①", Request: 1, Index: 1,
-				WrittenAt: made}}, {
-				{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace", Request: 2, Index: 1,
+			{{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①",
+				Request: 1, Index: 1, WrittenAt: made}}}, {
+				{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace",
+					Request: 2, Index: 1},
 					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
 			}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea,

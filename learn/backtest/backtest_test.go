@@ -96,13 +96,13 @@ func chainOf(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenari
 			break
 		}
 		if step != loop.StepRequest {
-			t.Fatalf("the step is %s after %d replies; %v", step, n, s.Loop.PauseReason())
+			t.Fatalf("the step is %s after %d replies; %v", step, n, s.Loop.PauseReason)
 		}
 		c := s.ReplyWith(replies[min(n, len(replies)-1)]) // the last one is what is said from there on
 		n++
 		seal(c.AllInstancesInput, c.Calls, c.Reply.Output, c.Input.RequestNumber, c.LogBeforeRequest)
 	}
-	seal(s.Loop.AllInstancesInput(), nil, s.Loop.Output(), 0, s.Loop.TakeUnsealedLog())
+	seal(s.Loop.AllInstancesInput(), nil, s.Loop.Output, 0, s.Loop.TakeUnsealedLog())
 	return run
 }
 

@@ -11,6 +11,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -168,7 +169,8 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 		`"calls": [{"_tool": "ask", "_outputPath": "answer"}, {"_tool": "send", "text": "†state.draft"}]`,
 		`"calls": []`, 1)
 	write := func(path, value string) turn.LogEntry {
-		return turn.LogEntry{Path: jsonval.Path{path}, Value: value, Author: "1.1", Request: 1, Index: 1}
+		return turn.LogEntry{Write: statelog.Write{Path: jsonval.Path{path}, Value: value, Author: "1.1", Request: 1,
+			Index: 1}}
 	}
 	past, err := backtest.Read(backtest.Run{ProcessID: "d",
 		Ideas: []map[string]any{modeltest.MustDecodeJSON(first).(map[string]any),

@@ -77,9 +77,9 @@ func (r *newRun) toTheEnd() error {
 		case loop.StepFinished:
 			return nil
 		case loop.StepPaused:
-			for _, i := range r.loop.Instances() {
+			for _, i := range r.loop.Instances {
 				if i.Status == ideafile.InstanceWorking {
-					r.note(i.Token, "the process would pause: "+r.loop.PauseReason().Message)
+					r.note(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
 				}
 			}
 			return nil
@@ -209,10 +209,10 @@ func (r *newRun) report(token string, closed int) {
 	r.reports++
 	report := turn.InstanceReport{
 		Token: token, ReportNumber: r.reports, WorkflowHistoryLength: r.reports, ClosedThroughRequest: closed,
-		Idle: p.flow.IsIdle() && len(p.unknown) == 0, HasGoal: p.flow.HasGoal(),
-		MissingRequiredPaths: p.flow.MissingRequiredPaths(),
-		PlanFailure:          p.flow.DirectPlanFault(), Writes: p.flow.TakeNewWrites(),
-		Questions: p.flow.LLMQuestions(),
+		Writes: p.flow.TakeNewWrites(),
+		InstanceStanding: turn.InstanceStanding{Idle: p.flow.IsIdle() && len(p.unknown) == 0,
+			HasGoal: p.flow.HasGoal(), MissingRequiredPaths: p.flow.MissingRequiredPaths(),
+			PlanFailure: p.flow.DirectPlanFault(), Questions: p.flow.LLMQuestions()},
 	}
 	if r.own != nil && len(report.Questions) > 0 {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked
@@ -238,7 +238,7 @@ func (r *newRun) report(token string, closed int) {
 // traces reads how every instance went.
 func (r *newRun) traces() map[string]*trace {
 	out := map[string]*trace{}
-	for _, i := range r.loop.Instances() {
+	for _, i := range r.loop.Instances {
 		p := r.players[i.Token]
 		t := p.trace()
 		t.status, t.fault, t.steps, t.direct = i.Status, i.Fault, i.Steps, p.flow.HasDirectPlan()

@@ -84,7 +84,7 @@ func (r *chainReader) addUntold(i *pastInstance) {
 	}
 	for _, p := range r.begun {
 		for _, c := range i.calls {
-			if c.key == (ideafile.CallKey{Request: p.Request, Index: p.Index}) && !r.wrote(i, c.key) {
+			if c.key == p.CallKey() && !r.wrote(i, c.key) {
 				c.status = ideafile.Running
 			}
 		}
@@ -105,7 +105,7 @@ func (r *chainReader) addUntold(i *pastInstance) {
 
 func (r *chainReader) wrote(i *pastInstance, key ideafile.CallKey) bool {
 	for _, e := range r.writes[i.token] {
-		if e.Request == key.Request && e.Index == key.Index && e.Correction == 0 {
+		if e.Request == key.Request && e.Index == key.Index && e.CorrectionNumber == 0 {
 			return true
 		}
 	}
@@ -116,7 +116,7 @@ func (r *chainReader) wrote(i *pastInstance, key ideafile.CallKey) bool {
 func (r *chainReader) readWrites(c *undo.Call, i *pastInstance, past *pastCall) {
 	c.Writes, c.IsUpdate = nil, false
 	for _, e := range r.writes[i.token] {
-		if e.Request != past.key.Request || e.Index != past.key.Index || e.Correction != 0 {
+		if e.Request != past.key.Request || e.Index != past.key.Index || e.CorrectionNumber != 0 {
 			continue
 		}
 		c.Writes = append(c.Writes, undo.WrittenPaths(e.Path, e.Value)...)

@@ -38,10 +38,10 @@ func newChainReader(c *chain, ideas []*ideafile.Idea, log []turn.LogEntry) *chai
 	// were.
 	isTold := map[ideafile.CallKey]bool{}
 	for _, p := range r.told {
-		isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] = true
+		isTold[p.CallKey()] = true
 	}
 	r.begun = slices.DeleteFunc(r.begun,
-		func(p turn.PastCall) bool { return isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] })
+		func(p turn.PastCall) bool { return isTold[p.CallKey()] })
 	return r
 }
 
@@ -121,7 +121,7 @@ func (r *chainReader) instanceAsItStands(token string) *pastInstance {
 		r.undoWrites(i, true)
 	}
 	for _, e := range r.writes[token] {
-		i.corrected = i.corrected || e.Correction > 0
+		i.corrected = i.corrected || e.CorrectionNumber > 0
 	}
 	return i
 }
@@ -157,7 +157,7 @@ func (r *chainReader) readCalls(i *pastInstance) {
 		if !planned {
 			continue
 		}
-		c := &pastCall{key: ideafile.CallKey{Request: p.Request, Index: p.Index},
+		c := &pastCall{key: p.CallKey(),
 			written: p.WrittenCall.WithoutTarget(), status: status,
 			decisions: p.DecisionsByInstance[i.token], fault: p.FaultByInstance[i.token]}
 		c.result, c.hasResult = p.ResultByInstance[i.token]
@@ -187,7 +187,7 @@ func (r *chainReader) readResult(i *pastInstance, c *pastCall) {
 	id := ideafile.FormatCallID(c.key.Request, c.key.Index, i.token)
 	for _, e := range r.writes[i.token] {
 		_, byPerson := e.PersonName()
-		answered := byPerson && e.Correction == 0 && e.Request == c.key.Request && e.Index == c.key.Index
+		answered := byPerson && e.CorrectionNumber == 0 && e.Request == c.key.Request && e.Index == c.key.Index
 		if e.Author != id && !answered {
 			continue
 		}

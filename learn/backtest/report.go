@@ -112,7 +112,7 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) map[str
 	if err != nil {
 		return err
 	}
-	r.Requests += loop.TurnCount()
+	r.Requests += loop.TurnCount
 	r.Instructions = r.Instructions.Merge(loop.StepCounts())
 	complete := true
 	for _, i := range c.instances {
@@ -135,7 +135,7 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) map[str
 		r.Instances = append(r.Instances, one)
 		r.count(i.trace, now)
 	}
-	r.compareOutput(c, loop.Output(), complete)
+	r.compareOutput(c, loop.Output, complete)
 	return nil
 }
 

@@ -100,11 +100,11 @@ func (c *chainRun) readPastCalls(idea *ideafile.Idea) {
 func (c *chainRun) dropToldCalls() {
 	isTold := map[ideafile.CallKey]bool{}
 	for _, p := range slices.Concat(c.pastCalls...) {
-		isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] = true
+		isTold[p.CallKey()] = true
 	}
 	for n, planned := range c.plannedCalls {
 		c.plannedCalls[n] = slices.DeleteFunc(planned,
-			func(p turn.PastCall) bool { return isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] })
+			func(p turn.PastCall) bool { return isTold[p.CallKey()] })
 	}
 }
 
@@ -329,7 +329,7 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 		recorded.result, recorded.hasResult = p.ResultByInstance[r.instanceToken]
 		rule := refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 		recorded.conditionReads = rule.Reads(ideafile.TypeState)
-		recordedCalls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = recorded
+		recordedCalls[p.CallKey()] = recorded
 	}
 }
 
@@ -337,7 +337,7 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 // they returned.
 func (r *instanceRun) addPlannedCalls(n int, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	for _, p := range r.chain.plannedCalls[n] {
-		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
+		key := p.CallKey()
 		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.tokens[n]),
 			r.instanceToken) {
 			recordedCalls[key] = &recordedCall{requestNumber: key.Request, index: key.Index,

@@ -1,6 +1,10 @@
 package approval
 
-import "processidea/model/jsonval"
+import (
+	"maps"
+
+	"processidea/model/jsonval"
+)
 
 // ParamsAdaptation records that resolved parameters of a Call did not fit its Tool's schema, and what the LLM made of
 // them. Only values that came through a Reference are adapted.
@@ -30,13 +34,10 @@ func (a *ParamsAdaptation) ApplyTo(params map[string]any) map[string]any {
 		return params
 	}
 	out := map[string]any{}
-	for _, k := range jsonval.SortedKeys(params) {
-		if _, adapted := a.OriginalParams[k]; !adapted {
-			out[k] = params[k]
-		}
+	maps.Copy(out, params)
+	for _, k := range jsonval.SortedKeys(a.OriginalParams) {
+		delete(out, k)
 	}
-	for _, k := range jsonval.SortedKeys(a.AdaptedParams) {
-		out[k] = a.AdaptedParams[k]
-	}
+	maps.Copy(out, a.AdaptedParams)
 	return out
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,22 +112,16 @@ const (
 // where it is taken under one.
 func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
-	if d.Groups, err = ReadGroups(m["groups"]); err != nil {
-		return d, err
-	}
 	order := m[orderKey]
-	m = jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), orderKey)
 	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
-	texts := map[string]*string{
-		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "id": &d.SignalID,
-		issuerKey: &d.Issuer, subjectKey: &d.Subject,
-	}
+	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
+	texts["call"], texts["digest"] = &d.CallID, &d.ApprovalDigest
 	if IsRemark(kind) {
 		texts["to"], texts["toGroup"] = &d.To, &d.ToGroup
 	} else {
 		texts["proof"] = &d.Proof
 	}
-	err = ReadByAndReason(m, payloadKey, texts)
+	err = readTexts(m, texts, &d.Groups, orderKey, payloadKey)
 	if err == nil && order != nil {
 		err = d.readOrder(order)
 	}
@@ -167,8 +162,8 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	return d, nil
 }
 
-// ReadGroups reads the groups of which the person says they are; null is none.
-func ReadGroups(v any) ([]string, error) {
+// readGroups reads the groups of which the person says they are; null is none.
+func readGroups(v any) ([]string, error) {
 	list, ok := jsonval.AsStringList(v)
 	if (!ok && v != nil) || len(list) > maxGroups {
 		return nil, fmt.Errorf(`"groups" is a list of at most %d names`, maxGroups)
@@ -197,15 +192,27 @@ func AddAccount(payload map[string]any, a policy.Account) {
 	}
 }
 
-// ReadByAndReason reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold
-// something other than a text; empty if there is none. Any other key is an error.
-func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*string) error {
+// actTexts are the keys of texts that every signal may have: its id, who sends it, and why.
+func actTexts(id, by, reason *string, sender *policy.Account) map[string]*string {
+	return map[string]*string{signalIDKey: id, "by": by, "reason": reason, issuerKey: &sender.Issuer,
+		subjectKey: &sender.Subject}
+}
+
+// readTexts reads the text keys of a signal's payload into texts, and its groups; nil: it has none. others are the keys
+// that may hold something else; "" is none. Any other key is an error.
+func readTexts(m map[string]any, texts map[string]*string, groups *[]string, others ...string) (err error) {
 	for _, k := range jsonval.SortedKeys(m) {
-		target, known := texts[k]
-		if !known && (payloadKey == "" || k != payloadKey) {
+		if k == "groups" && groups != nil {
+			if *groups, err = readGroups(m[k]); err != nil {
+				return err
+			}
+			continue
+		}
+		target, isText := texts[k]
+		if !isText && (k == "" || !slices.Contains(others, k)) {
 			return fmt.Errorf("unknown key %q", jsonval.Clip(k, 80))
 		}
-		if !known || m[k] == nil {
+		if !isText || m[k] == nil {
 			continue
 		}
 		s, ok := m[k].(string)
@@ -260,10 +267,7 @@ func (d Decision) pastTenseVerb() string {
 }
 
 func (d Decision) decider() string {
-	name := d.DecidedBy
-	if name == "" {
-		name = "a person"
-	}
+	name := cmp.Or(d.DecidedBy, "a person")
 	if d.OrderID != "" {
 		name += " (standing order " + d.OrderID + ")"
 	}

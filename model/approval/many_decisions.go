@@ -46,14 +46,9 @@ type OneOfMany struct {
 // nth decision without an id has that of the signal and its number: x/1. An error is about the whole; what is wrong
 // with one decision is said there.
 func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
-	var proof string
-	if _, err := ReadGroups(m["groups"]); err != nil {
-		return many, err
-	}
-	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), decisionsKey)
-	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason,
-		"proof":   &proof,
-		issuerKey: new(string), subjectKey: new(string)})
+	texts := actTexts(&many.ID, &many.By, &many.Reason, new(policy.Account))
+	texts["proof"] = new(string)
+	err = readTexts(m, texts, new([]string), decisionsKey)
 	list, isList := m[decisionsKey].([]any)
 	switch {
 	case err != nil:
@@ -69,7 +64,7 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
 	}
 	many.common = map[string]any{}
-	for _, key := range []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"} {
+	for _, key := range shared {
 		if v := m[key]; v != nil && v != "" {
 			many.common[key] = v
 		}
@@ -80,8 +75,9 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	return many, nil
 }
 
-// nullable are the members of which null says nothing.
-var nullable = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof", signalIDKey}
+// shared are the keys of the signal that count for every decision that has none of its own. Of these, null says
+// nothing.
+var shared = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
 
 func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	object, isObject := raw.(map[string]any)
@@ -92,7 +88,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	}
 	one.written = map[string]any{}
 	for _, k := range jsonval.SortedKeys(object) {
-		if v := object[k]; v != nil || !slices.Contains(nullable, k) {
+		if v := object[k]; v != nil || k != signalIDKey && !slices.Contains(shared, k) {
 			one.written[k] = v
 		}
 	}

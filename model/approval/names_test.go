@@ -31,7 +31,8 @@ func TestNoSignalIsByANameThatNobodySees(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"x\u00ad", "\u202efinance"} {
-		if _, err := approval.ReadGroups([]any{"finance", name}); err == nil ||
+		groups := map[string]any{"groups": []any{"finance", name}}
+		if _, err := approval.ReadDecision(policy.Approve, groups); err == nil ||
 			!strings.Contains(err.Error(), "nobody sees") {
 			t.Errorf("of %+q: %v", name, err)
 		}

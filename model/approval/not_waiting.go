@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,10 +49,7 @@ func UnknownCallError(id string, known []string, waiting []Pending) error {
 		pending = append(pending, p.CallID)
 		shown = append(shown, p.CallID+" "+p.Tool)
 	}
-	near := nearestCallSuggestion(id, pending, known)
-	if near == "" {
-		near = "."
-	}
+	near := cmp.Or(nearestCallSuggestion(id, pending, known), ".")
 	if len(shown) == 0 {
 		return errors.New(text + near + " Nothing waits for a person here")
 	}

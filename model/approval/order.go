@@ -1,8 +1,6 @@
 package approval
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -43,23 +41,10 @@ const (
 // ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
 // act, the id of the signal itself, which is no part of the order.
 func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
-	if o.Groups, err = ReadGroups(m["groups"]); err != nil {
-		return o, err
-	}
-	until, act := "", ""
-	texts := map[string]any{}
-	for _, k := range jsonval.SortedKeys(m) {
-		switch k {
-		case "groups", "when", "count":
-		default:
-			texts[k] = m[k]
-		}
-	}
-	err = ReadByAndReason(texts, "", map[string]*string{
-		signalIDKey: &o.ID, "tool": &o.Tool, "until": &until, "by": &o.By, "reason": &o.Reason, "proof": &o.Proof,
-		actKey: &act, issuerKey: &o.Issuer, subjectKey: &o.Subject,
-	})
-	if err != nil {
+	until := ""
+	texts := actTexts(&o.ID, &o.By, &o.Reason, &o.Account)
+	texts["tool"], texts["until"], texts["proof"], texts[actKey] = &o.Tool, &until, &o.Proof, new(string)
+	if err := readTexts(m, texts, &o.Groups, "when", "count"); err != nil {
 		return o, err
 	}
 	if until != "" {
@@ -68,8 +53,10 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 		}
 		o.Until = o.Until.UTC() // so that it is signed, kept and shown alike
 	}
-	if o.Count, err = readCount(m["count"]); err != nil {
-		return o, err
+	if v := m["count"]; v != nil {
+		if o.Count, err = jsonval.ReadCount(v, MaxOrderCount); err != nil {
+			return o, fmt.Errorf(`"count" says how many Calls: %w`, err)
+		}
 	}
 	switch {
 	case o.ID == "":
@@ -82,17 +69,6 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
 	}
 	return o, o.readWhen(m["when"])
-}
-
-func readCount(v any) (int, error) {
-	if v == nil {
-		return 0, nil
-	}
-	n, err := jsonval.ReadCount(v, MaxOrderCount)
-	if err != nil {
-		return 0, fmt.Errorf(`"count" says how many Calls: %w`, err)
-	}
-	return n, nil
 }
 
 func (o *StandingOrder) readWhen(v any) error {
@@ -208,9 +184,7 @@ func (o StandingOrder) ToProve(process string) proof.Decision {
 // Digest is the SHA-256, in hex, of the canonical JSON of those of id, tool, when, count and until that the order has,
 // until in UTC.
 func (o StandingOrder) Digest() string {
-	said := StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, Until: o.Until.UTC()}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(said)))
-	return hex.EncodeToString(sum[:])
+	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, Until: o.Until.UTC()})
 }
 
 // Giver is who gave the order, as it says, or as its proof does. The error says why the proof does not count; finding
@@ -245,9 +219,9 @@ func (d *Decision) readOrder(v any) error {
 // ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and
 // reason.
 func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
-	err = ReadByAndReason(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By,
-		"reason":  &s.Reason,
-		issuerKey: &s.Issuer, subjectKey: &s.Subject})
+	texts := actTexts(&s.ID, &s.By, &s.Reason, &s.Account)
+	texts[orderKey] = &order
+	err = readTexts(m, texts, nil)
 	if order == "" {
 		order = s.ID
 	}

@@ -1,13 +1,12 @@
 package approval
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
 
 	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -173,6 +172,5 @@ func (p *Pending) SetDigest() {
 	if p.TimesAsked > 0 {
 		m["asked"] = p.TimesAsked
 	}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(m)))
-	p.Digest = hex.EncodeToString(sum[:])
+	p.Digest = proof.Digest(m)
 }

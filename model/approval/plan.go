@@ -1,16 +1,14 @@
 package approval
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 )
 
 // Plan is a Plan that waits, as a whole, until a person has decided on it: nothing of it has begun.
@@ -52,9 +50,7 @@ func (p *Plan) SetDigest(process string) {
 	for n, c := range p.Calls {
 		calls[n] = map[string]any{"call": c.CallID, "instances": c.Instances, "as": c.Written}
 	}
-	sum := sha256.Sum256(
-		jsonval.Encode(jsonval.ToJSONValue(map[string]any{"process": process, "request": p.Request, "calls": calls})))
-	p.Digest = hex.EncodeToString(sum[:])
+	p.Digest = proof.Digest(map[string]any{"process": process, "request": p.Request, "calls": calls})
 }
 
 // Name names the Plan in the middle of a sentence.
@@ -108,7 +104,7 @@ func (p Plan) Summary() string {
 
 // DecidersInWords tells who decides and who has decided so far; "" where anybody may.
 func (p Plan) DecidersInWords() string {
-	return Pending{Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar}.DecidersInWords()
+	return p.asApproval().DecidersInWords()
 }
 
 // ProofCall is what a proof of a decision on the Plan names in place of a Call.

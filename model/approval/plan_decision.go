@@ -30,9 +30,6 @@ const maxAmendedCalls = 1000
 // for amend-plan: all Calls of the Plan as it is to run, in the form in which the LLM writes them.
 func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
-	if d.Groups, err = ReadGroups(m["groups"]); err != nil {
-		return d, err
-	}
 	if d.PlanRequest, err = readRequestNumber(m["request"]); err != nil {
 		return d, err
 	}
@@ -40,11 +37,9 @@ func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 	if kind == SteerAmendPlan {
 		payloadKey = "calls"
 	}
-	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), "request")
-	err = ReadByAndReason(texts, payloadKey, map[string]*string{
-		"digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof, "id": &d.SignalID,
-		issuerKey: &d.Issuer, subjectKey: &d.Subject,
-	})
+	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
+	texts["digest"], texts["proof"] = &d.ApprovalDigest, &d.Proof
+	err = readTexts(m, texts, &d.Groups, "request", payloadKey)
 	switch {
 	case err != nil:
 		return d, err

@@ -1,10 +1,10 @@
 package approval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"processidea/model/approval/policy"
@@ -38,19 +38,8 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 
 // checkDecider returns why this person may not take the decision.
 func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) error {
-	if len(p.Deciders) == 0 {
-		return nil
-	}
-	switch name := strings.TrimSpace(d.DecidedBy); {
-	case name == "":
-		if !p.Deciders.Signed() {
-			return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, p.Deciders)
-		}
-	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
-		return fmt.Errorf("%q is nobody's name", name)
-	}
-	if why := p.Deciders.DenialReason(d.Decider(), starters, causers...); why != "" {
-		return errors.New(why)
+	if err := d.CheckDecider(p.Deciders, starters, causers); err != nil || len(p.Deciders) == 0 {
+		return err
 	}
 	same := func(v Vote) bool { return v.Identity().Is(d.Identity()) }
 	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, same) {
@@ -80,12 +69,9 @@ func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 
 // Describe says for the LLM what was decided on a Plan, by whom and why.
 func (p Plan) Describe(d Decision) string {
-	by, verb := d.DecidedBy, map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
+	verb := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
 		SteerRejectPlan: "rejected"}[d.Kind]
-	if by == "" {
-		by = "a person"
-	}
-	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, by)
+	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, cmp.Or(d.DecidedBy, "a person"))
 	if d.Reason != "" {
 		s += ": " + d.Reason
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"processidea/model/approval/policy"
@@ -105,6 +106,24 @@ func (d Decision) Decider() policy.Person {
 		p.Signed, p.AlsoNamed = true, d.Signed.Name
 	}
 	return p
+}
+
+// CheckDecider returns why whoever takes the decision may not, by the rules that hold for it; none: anybody may.
+// starters are those who started the process, and causers those who caused what is decided on besides.
+func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Identity) error {
+	if len(rules) == 0 {
+		return nil
+	}
+	switch name := strings.TrimSpace(d.DecidedBy); {
+	case name == "" && !rules.Signed():
+		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
+	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
+		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
+	}
+	if why := rules.DenialReason(d.Decider(), starters, causers...); why != "" {
+		return errors.New(why)
+	}
+	return nil
 }
 
 // SignedText tells of a signed decision by which key it was signed; "" of a declared one.

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"fmt"
-	"slices"
 
 	"processidea/model/approval/policy"
 	"processidea/model/diag"
@@ -55,31 +54,20 @@ func (s SteeringPayload) Identity() policy.Identity {
 // ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for
 // revise both; for undo what is taken back.
 func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
-	own := map[string]any{}
-	texts := map[string]any{}
-	for _, k := range jsonval.SortedKeys(m) {
-		switch {
-		case k == "limits" && (kind == SteerResume || kind == SteerRevise),
-			k == "context" && (kind == SteerRevise || kind == SteerAdd),
-			kind == SteerUndo && slices.Contains([]string{"call", "calls", "instance"}, k):
-			own[k] = m[k]
-		default:
-			texts[k] = m[k]
-		}
-	}
-	if err := ReadByAndReason(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason,
-		issuerKey: &s.Issuer, subjectKey: &s.Subject}); err != nil {
+	own := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
+		SteerUndo: {"call", "calls", "instance"}}[kind]
+	if err := readTexts(m, actTexts(&s.ID, &s.By, &s.Reason, &s.Account), nil, own...); err != nil {
 		return s, err
 	}
 	var ps diag.Problems
-	s.Limits = ideafile.ReadLimits(diag.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
-	if c, ok := own["context"]; ok {
+	s.Limits = ideafile.ReadLimits(diag.ReadObject(m, "limits", "$", &ps), "$.limits", &ps)
+	if c, ok := m["context"]; ok {
 		s.Context, ok = c.([]any)
 		if !ok {
 			ps.Add("$.context", "want a list of messages, not %s", jsonval.TypeOf(c))
 		}
 	}
-	s.Undo = readUndo(own, &ps)
+	s.Undo = readUndo(m, &ps)
 	s.Undo.ID, s.Undo.By, s.Undo.Reason = s.ID, s.By, s.Reason
 	for n, raw := range s.Context {
 		if ideafile.IsMessageMarkedSimulated(raw) {

@@ -109,8 +109,10 @@ func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
 			text += `, "output": ` + c.output
 		}
 		i := modeltest.IdeaFrom(t, text+`}, "context": [`+c.context+`]}`)
-		if got := loop.NeedsLLM(i, map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo},
-			"think": {Kind: ideafile.KindLatent}}); got != c.needs {
+		d := loop.DelegateIdeaFiles{Bind: func(*ideafile.Idea) map[string]ideafile.ToolBinding {
+			return map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}
+		}}
+		if got := d.IdeaNeedsLLM(i); got != c.needs {
 			t.Errorf("%s needs one: %v", c.context, got)
 		}
 	}

@@ -1,10 +1,8 @@
 package dataflow
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
@@ -47,20 +45,8 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 		return err
 	}
 	rules := rec.PendingApproval.Deciders
-	if len(rules) == 0 {
-		return nil
-	}
-	switch name := strings.TrimSpace(d.DecidedBy); {
-	case name == "":
-		if rules.Signed() {
-			return errors.New(rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...))
-		}
-		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
-	case policy.SameName(name, approval.DecidedByTimeout), policy.SameName(name, approval.DecidedByProcess):
-		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
-	}
-	if why := rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...); why != "" {
-		return errors.New(why)
+	if err := d.CheckDecider(rules, i.starters, i.CausersOf(rec)); err != nil || len(rules) == 0 {
+		return err
 	}
 	for _, other := range rules.ExcludedCallNames() {
 		if id, found := i.decidedCall(rec, other, d.Identity()); found {

@@ -184,7 +184,7 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 			`{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("a complete Plan", s.Statuses(), "① failed")
+	s.WantEqual("a complete Plan", s.DescribeInstances(), "① failed")
 }
 
 func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
@@ -195,7 +195,7 @@ func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 	s.RunDirectPlans()
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("it", s.Statuses(), "① settled")
+	s.WantEqual("it", s.DescribeInstances(), "① settled")
 }
 
 // A CSV file's columns are texts, and the Tool wants a number: who reads why the process paused is told so, and the
@@ -217,12 +217,12 @@ func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
 		s := modeltest.NewScenarioWithTools(t, tools, "", rows, config)
 		s.ReplyWith(pay)
 		s.InterruptRequest(gone)
-		got := s.Loop.PauseReason().Message
+		got := s.Loop.PauseReason.Message
 		if !strings.HasPrefix(got, want) || !strings.Contains(got, cure) || !strings.HasSuffix(got, "(and 1 more)") {
 			t.Errorf("%s: it says %s", config, got)
 		}
 	}
 	s := modeltest.NewScenarioWithTools(t, tools, "", rows)
 	s.InterruptRequest(gone)
-	s.WantEqual("of the first Request", s.Loop.PauseReason().Message, "rehearsal: no reply for request 2")
+	s.WantEqual("of the first Request", s.Loop.PauseReason.Message, "rehearsal: no reply for request 2")
 }

@@ -36,22 +36,22 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	if l.IsFinished() {
 		return StepFinished, nil
 	}
-	l.pause(l.durationLimitFault(now))
-	if l.pauseReason == nil {
-		l.pause(l.allocateQuotas())
+	l.PauseWithFault(l.durationLimitFault(now))
+	if l.PauseReason == nil {
+		l.PauseWithFault(l.allocateQuotas())
 	}
 	switch {
-	case l.pauseReason != nil:
+	case l.PauseReason != nil:
 		return StepPaused, nil
 	case l.requestInFlight != nil || (l.isGoalReached() && l.RechecksInFlight()) || !l.isRequestDue(now):
 		return StepWait, nil
 	}
-	l.pause(l.noProgressFault())
-	l.pause(l.limitFault())
+	l.PauseWithFault(l.noProgressFault())
+	l.PauseWithFault(l.limitFault())
 	switch {
-	case l.pauseReason != nil:
+	case l.PauseReason != nil:
 		return StepPaused, nil
-	case l.quotaLedger().ReservedQuota().Requests >= l.parentQuota.Requests:
+	case l.quotaLedger().ReservedQuota().Requests >= l.ParentQuota.Requests:
 		l.awaitsQuota = true
 		return StepWait, nil
 	}
@@ -59,12 +59,12 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 }
 
 func (l *Loop) startRequest() *turn.RequestInput {
-	input, unsealed := l.composeRequest(), l.hasUnsealedChanges
-	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(),
-		logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
+	input, unsealed := l.composeRequest(), l.HasUnsealedChanges
+	l.requestInFlight = &llmRequest{Input: input, AllInstancesInput: l.AllInstancesInput(),
+		LogBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
 	l.drawRecheck()
 	l.clearGathering()
-	l.progress = l.progress.AtFirstRequest(l.countProgress())
+	l.Progress.LastProgress = cmp.Or(l.Progress.LastProgress, l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
 		if !input.OutputOnly { // that one hands out no Calls, so that no instance closes it
 			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
@@ -78,13 +78,13 @@ func (l *Loop) startRequest() *turn.RequestInput {
 
 // IsFinished reports whether nothing is left to do.
 func (l *Loop) IsFinished() bool {
-	return l.requestInFlight == nil && l.pauseReason == nil && !l.RechecksInFlight() && l.isGoalReached()
+	return l.requestInFlight == nil && l.PauseReason == nil && !l.RechecksInFlight() && l.isGoalReached()
 }
 
 // isGoalReached reports whether every instance has ended and the output is there, where one is wanted and can be had.
 func (l *Loop) isGoalReached() bool {
 	settled := 0
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		switch {
 		case !inst.Status.HasEnded():
 			return false
@@ -92,13 +92,13 @@ func (l *Loop) isGoalReached() bool {
 			settled++
 		}
 	}
-	leftToWhole := l.isPart && l.planOutputTried
-	return l.idea.OutputSchema == nil || l.hasOutput || leftToWhole || settled == 0 || !l.LLMAllowed()
+	leftToWhole := l.IsPart && l.PlanOutputTried
+	return l.Idea.OutputSchema == nil || l.HasOutput || leftToWhole || settled == 0 || !l.LLMAllowed()
 }
 
 // limitFault returns the limit that the next Request would break; nil if none.
 func (l *Loop) limitFault() *diag.Fault {
-	book, limits := l.quotaLedger(), l.limits.WithDefaults(1)
+	book, limits := l.quotaLedger(), l.Limits.WithDefaults(1)
 	if n := book.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
 		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", n)
 	}
@@ -108,15 +108,15 @@ func (l *Loop) limitFault() *diag.Fault {
 
 // quotaLedger is the account of what the process and its instances have begun.
 func (l *Loop) quotaLedger() quota.Ledger {
-	book := quota.Ledger{ParentQuota: l.parentQuota,
-		UnclaimedUse: turn.QuotaUse{Requests: l.requestCount, Usage: l.usage}}
-	if l.requestInFlight != nil && l.requestInFlight.reply == nil {
+	book := quota.Ledger{ParentQuota: l.ParentQuota,
+		UnclaimedUse: turn.QuotaUse{Requests: l.RequestCount, Usage: l.Usage}}
+	if l.requestInFlight != nil && l.requestInFlight.Reply == nil {
 		book.UnclaimedUse.Requests++
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.Claim, Ended: !inst.CanReceiveCalls()})
 	}
-	book.SetLimits(l.limits, 1)
+	book.SetLimits(l.Limits, 1)
 	return book
 }
 
@@ -126,56 +126,52 @@ func (l *Loop) quotaLedger() quota.Ledger {
 func (l *Loop) allocateQuotas() *diag.Fault {
 	changed, f := l.quotaLedger().Allocate()
 	for _, n := range changed {
-		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
+		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.Instances[n])
 	}
 	return f
 }
 
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
 func (l *Loop) QuotaUse() turn.QuotaUse {
+	var waiting turn.Quota
 	if l.awaitsQuota {
-		return l.quotaLedger().TotalUse(turn.Quota{Requests: 1})
+		waiting.Requests = 1
 	}
-	return l.quotaLedger().TotalUse(turn.Quota{})
+	return l.quotaLedger().TotalUse(waiting)
 }
 
-// SetParentQuota sets what the process that this one is a part or a delegate of allows.
-func (l *Loop) SetParentQuota(q turn.Quota) { l.parentQuota = q }
-
 // QuotaOf is what an instance may begin.
-func (l *Loop) QuotaOf(token string) turn.Quota { return l.instance(token).Claim.GrantedQuota }
+func (l *Loop) QuotaOf(token string) turn.Quota { return l.byToken[token].Claim.GrantedQuota }
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
 func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
 	for _, n := range l.quotaLedger().LimitUnlimitedConsumers() {
-		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.instances[n])
+		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.Instances[n])
 	}
-	taken := l.instancesWithNewQuota
-	l.instancesWithNewQuota = nil
-	return taken
+	return take(&l.instancesWithNewQuota)
 }
 
 // durationLimitFault returns the time limit where it is reached; else it has Advance called again when it will be.
 func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
-	limit := l.limits.Duration
+	limit := l.Limits.Duration
 	if limit <= 0 {
 		return nil
 	}
-	if now.Sub(l.startedAt) >= limit {
+	if now.Sub(l.StartedAt) >= limit {
 		return diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limit)
 	}
-	l.scheduleWake(l.startedAt.Add(limit))
+	l.scheduleWake(l.StartedAt.Add(limit))
 	return nil
 }
 
 // StallFault returns why the process cannot go on although it is not paused itself: all that runs of it is delegates
 // that are paused.
 func (l *Loop) StallFault() *diag.Fault {
-	if idle := l.pauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !idle {
+	if idle := l.PauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !idle {
 		return nil
 	}
 	var f *diag.Fault
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		switch {
 		case inst.phase() != busy:
 		case !inst.Stalled:
@@ -191,7 +187,7 @@ func (l *Loop) StallFault() *diag.Fault {
 // AwaitsOnlyPeople reports whether the process waits for people and for nothing else.
 func (l *Loop) AwaitsOnlyPeople() bool {
 	running, waiting := l.anyBusyOrAwaitingPerson()
-	if l.pendingPlan != nil { // the next Request waits for it too
+	if l.PendingPlan != nil { // the next Request waits for it too
 		return !running
 	}
 	return waiting && !running && l.requestInFlight == nil && len(l.readyInstances()) == 0
@@ -203,54 +199,37 @@ const longWait = time.Minute
 // IsAtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused
 // one, whether nothing of it runs any more. It follows Advance.
 func (l *Loop) IsAtRest(now time.Time) bool {
-	if (l.requestInFlight != nil && l.pendingPlan == nil) || l.IsFinished() {
+	if (l.requestInFlight != nil && l.PendingPlan == nil) || l.IsFinished() {
 		return false
 	}
-	for _, inst := range l.instances {
-		if inst.phase() == busy && (l.pauseReason == nil || !inst.HeldByPause || inst.Running > 0) {
-			return false
-		}
+	runs := func(inst *InstanceProgress) bool {
+		return inst.phase() == busy && (l.PauseReason == nil || !inst.HeldByPause || inst.Running > 0)
 	}
-	return l.pauseReason != nil || l.pendingPlan != nil || len(l.readyInstances()) == 0 ||
+	if l.any(runs) {
+		return false
+	}
+	return l.PauseReason != nil || l.PendingPlan != nil || len(l.readyInstances()) == 0 ||
 		l.wakeTime.After(now.Add(longWait))
 }
 
 // AllReportedSincePause reports whether every instance has told what it had done when the pause reached it.
 func (l *Loop) AllReportedSincePause() bool {
-	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && !inst.Idle && !inst.HeldByPause {
-			return false
-		}
-	}
-	return true
+	return !l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !inst.Idle && !inst.HeldByPause })
 }
 
 // HasUnsealedPause reports whether no Idea tells of the pause yet.
 func (l *Loop) HasUnsealedPause() bool {
-	return slices.ContainsFunc(l.unsealedLog,
+	return slices.ContainsFunc(l.UnsealedLog,
 		func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == approval.SteerPause })
 }
 
 // readyInstances lists the instances that the next Request can be about.
 func (l *Loop) readyInstances() []*InstanceProgress {
-	var list []*InstanceProgress
-	for _, inst := range l.instances {
-		if inst.phase() == ready && !l.awaitsWiredOutput(inst) {
-			list = append(list, inst)
-		}
-	}
-	return list
+	return l.those(func(inst *InstanceProgress) bool { return inst.phase() == ready && !l.awaitsWiredOutput(inst) })
 }
 
 // allInstancesEnded reports whether every instance has ended, so that only the output may still be wanted.
-func (l *Loop) allInstancesEnded() bool {
-	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking {
-			return false
-		}
-	}
-	return true
-}
+func (l *Loop) allInstancesEnded() bool { return !l.any((*InstanceProgress).isWorking) }
 
 // GatherAskedChange is the change of the rules by which a Request is gathered for people who were asked just now.
 const GatherAskedChange = "gather for people who were just asked"
@@ -268,17 +247,20 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 		l.clearGathering()
 		return false
 	}
-	if l.readySince.IsZero() {
-		l.readySince = now
+	if l.ReadySince.IsZero() {
+		l.ReadySince = now
 	}
-	until := l.readySince.Add(l.idea.Config.RequestGatherDelay)
+	until := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
 	running, waiting := l.anyBusyOrAwaitingPerson()
-	if !running && !(waiting && allApprovalsDecidedSinceRequest(ready)) {
-		asked, held := l.lastAskedTime(), l.idea.Config.PeopleGatherDelay
+	undecided := func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest }
+	if !running && !(waiting && !slices.ContainsFunc(ready, undecided)) {
+		asked, held := l.lastAskedTime(), l.Idea.Config.PeopleGatherDelay
 		if asked.IsZero() || held == 0 || !l.Knows(GatherAskedChange) {
 			return true
 		}
-		until = earlier(until, asked.Add(held))
+		if at := asked.Add(held); at.Before(until) {
+			until = at
+		}
 	}
 	if !now.Before(until) {
 		return !l.awaitsReports(now, until.Add(reportPatience))
@@ -302,7 +284,7 @@ func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 	if !now.Before(deadline) || !l.Knows(InterimReportChange) {
 		return false
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		if inst.phase() != busy {
 			continue
 		}
@@ -320,22 +302,20 @@ func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 
 // TakeInstancesToReport returns the instances that are to be asked for a report since its last call.
 func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
-	taken := l.instancesToReport
-	l.instancesToReport = nil
-	return taken
+	return take(&l.instancesToReport)
 }
 
 // clearGathering ends the gathering of a Request.
 func (l *Loop) clearGathering() {
-	l.readySince = time.Time{}
-	for _, inst := range l.instances {
+	l.ReadySince = time.Time{}
+	for _, inst := range l.Instances {
 		inst.WantedReport = 0
 	}
 }
 
 // lastAskedTime is when a person was last asked about a Call that still waits; zero: none does.
 func (l *Loop) lastAskedTime() (last time.Time) {
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		if inst.phase() != awaitingPerson {
 			continue
 		}
@@ -348,16 +328,9 @@ func (l *Loop) lastAskedTime() (last time.Time) {
 	return last
 }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
 // anyBusyOrAwaitingPerson reports whether an instance is busy, and whether one waits for a person.
 func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		switch inst.phase() {
 		case awaitingPerson:
 			waiting = true
@@ -366,10 +339,6 @@ func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
 		}
 	}
 	return running, waiting
-}
-
-func allApprovalsDecidedSinceRequest(instances []*InstanceProgress) bool {
-	return !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest })
 }
 
 func (l *Loop) scheduleWake(t time.Time) {

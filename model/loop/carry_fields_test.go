@@ -13,22 +13,16 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Loop{}, []string{"idea", "instances", "startedAt", "priorRequests", "requestCount", "turnCount",
-			"badRepliesInRow", "badOutputsInRow", "workerLossesInRow", "usage", "unassignedCalls",
-			"wiredRequest", "readySince", "plannedCalls", "pendingErrors", "lastErrorID", "unsealedLog",
-			"hasUnsealedChanges", "answeringLLMs", "answeringLLMsSealed", "output", "hasOutput", "wiredOutput",
-			"pauseReason", "limits", "parentQuota", "planOutputTried", "outputFault",
-			"selfPauseCount", "progress", "unassignedFailures", "pendingPlan", "draftOutput", "notes",
-			"rechecked", "pausedForDisagreement"},
+		{Loop{}, []string{"carriedState", "Idea", "Instances", "wiredRequest", "PendingPlan"},
 			// Whether it is a part, and which rules it knows, is known at each start. No Request is in flight but that
 			// of a Plan that waits, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
-			[]string{"initialMessageCount", "initialInstanceCount", "processID", "bindings", "byToken", "wakeTime",
-				"requestInFlight", "rechecks", "newlyEndedInstances", "restarts", "resumedCalls", "isPart", "awaitsQuota",
-				"instancesWithNewQuota", "instancesToReport", "Knows",
+			[]string{"initialMessageCount", "initialInstanceCount", "ProcessID", "bindings", "byToken", "wakeTime",
+				"requestInFlight", "rechecks", "newlyEndedInstances", "restarts", "resumedCalls", "IsPart",
+				"awaitsQuota", "instancesWithNewQuota", "instancesToReport", "Knows",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
-				"holdsPlans", "planDeciders"}},
-		{InstanceProgress{}, []string{"Token", "Status", "Fault", "MissingRequiredPaths", "PendingApprovals",
-			"carriedProgress", "state", "calls", "callsWithErrorsShown", "plannerKind"}, nil},
+				"HoldsPlans", "PlanDeciders"}},
+		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStanding", "carriedProgress",
+			"state", "calls", "callsWithErrorsShown"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

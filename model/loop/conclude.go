@@ -13,12 +13,7 @@ import (
 
 // RequestConclusion is what a Request came to. Its Calls may still run.
 type RequestConclusion struct {
-	Input *turn.RequestInput
-	// AllInstancesInput is every instance as it was when the Request was made.
-	AllInstancesInput *turn.RequestInput
-	// LogBeforeRequest is what had changed since the last Idea when the Request was made.
-	LogBeforeRequest []turn.LogEntry
-	Reply            *turn.LLMReply
+	*llmRequest
 	// Calls are the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
 	Calls []ideafile.WrittenCall
 	// CallsToRedeliver is what every covered instance is still to be sent of a Request that broke off while its Calls
@@ -36,24 +31,23 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	}
 	req := l.requestInFlight
 	l.requestInFlight = nil
-	c := &RequestConclusion{Input: req.input, AllInstancesInput: req.allInstancesInput,
-		LogBeforeRequest: req.logBeforeRequest, Reply: req.reply}
+	c := &RequestConclusion{llmRequest: req}
 	l.reopenNamedInstances(req)
 	accepted := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
-	if len(req.input.Questions) > 0 {
-		l.unsealedLog = append(req.logBeforeRequest, l.unsealedLog...) // it makes no Idea: the next one takes the log
-		l.hasUnsealedChanges = l.hasUnsealedChanges || req.hadUnsealedChanges
+	if len(req.Input.Questions) > 0 {
+		l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...) // it makes no Idea: the next one takes the log
+		l.HasUnsealedChanges = l.HasUnsealedChanges || req.hadUnsealedChanges
 	}
-	if len(req.input.Questions) == 0 && (req.reply.Complete || accepted > 0) {
+	if len(req.Input.Questions) == 0 && (req.Reply.Complete || accepted > 0) {
 		l.markErrorsShown(req, l.instancesPlannedFor(req)) // else the next Request repeats them
 	}
-	c.Calls = l.plannedCallsOfRequest(req.input.RequestNumber)
-	if !req.reply.Faked && (!req.reply.WorkerLost || accepted > 0) {
-		l.turnCount += max(1, req.reply.HTTPAttempts)
+	c.Calls = l.plannedCallsOfRequest(req.Input.RequestNumber)
+	if !req.Reply.Faked && (!req.Reply.WorkerLost || accepted > 0) {
+		l.TurnCount += max(1, req.Reply.HTTPAttempts)
 	}
 	l.addRequestErrors(req, accepted)
-	if len(req.input.Questions) == 0 && req.reply.Complete {
+	if len(req.Input.Questions) == 0 && req.Reply.Complete {
 		l.noteLastReply(req)
 		l.settleInstances(req)
 		l.settleOrDropWiredOutput()
@@ -68,7 +62,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 // addInstanceEnds notes how each instance has ended in the input of the Request by which the process reached its goal:
 // its Idea is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
-	for n, inst := range l.instances {
+	for n, inst := range l.Instances {
 		one := &full.Instances[n]
 		one.EndedByRequest = one.Status == ""
 		one.Status, one.Fault, one.Steps = inst.Status, inst.Fault, inst.Steps
@@ -78,16 +72,16 @@ func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 // hasRequestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused
 // by every instance that it covered: until then they may still report Calls of it.
 func (l *Loop) hasRequestEnded() bool {
-	if l.requestInFlight == nil || l.requestInFlight.reply == nil || l.pendingPlan != nil {
+	if l.requestInFlight == nil || l.requestInFlight.Reply == nil || l.PendingPlan != nil {
 		return false
 	}
-	if l.requestInFlight.input.OutputOnly || l.requestInFlight.reply.Complete {
+	if l.requestInFlight.Input.OutputOnly || l.requestInFlight.Reply.Complete {
 		return true
 	}
-	number, mustTell := l.requestInFlight.input.RequestNumber, l.MustTellCalls(l.requestInFlight.reply)
-	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
+	number, mustTell := l.requestInFlight.Input.RequestNumber, l.MustTellCalls(l.requestInFlight.Reply)
+	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.Input) {
 		switch {
-		case slices.Contains(l.requestInFlight.reply.GoneInstances, inst.Token):
+		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token):
 		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() &&
 			inst.ToldThroughRequest < number:
 			return false
@@ -109,29 +103,29 @@ func (l *Loop) MustTellCalls(r *turn.LLMReply) bool {
 // recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by
 // instances.
 func (l *Loop) recordPlannedCalls(req *llmRequest) int {
-	if len(req.input.Questions) > 0 {
-		return len(req.reply.Calls)
+	if len(req.Input.Questions) > 0 {
+		return len(req.Reply.Calls)
 	}
-	n := req.input.RequestNumber
+	n := req.Input.RequestNumber
 	calls, accepted := l.callsOfRequest(req)
 	for _, inst := range l.instancesPlannedFor(req) {
 		inst.LastPlanningRequest = n
 	}
-	if len(calls) == 0 && !req.reply.Complete {
+	if len(calls) == 0 && !req.Reply.Complete {
 		return accepted
 	}
 	var kept []PlannedCall
 	isEvidence := l.hasInstructions()
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		if isEvidence || l.mayBeShownToLLM(p) {
 			kept = append(kept, p)
 		}
 	}
 	for _, index := range jsonval.SortedKeys(calls) {
-		unassigned := slices.ContainsFunc(req.reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
+		unassigned := slices.ContainsFunc(req.Reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
 		kept = append(kept, PlannedCall{Request: n, Index: index, Call: calls[index], Unassigned: unassigned})
 	}
-	l.plannedCalls = kept
+	l.PlannedCalls = kept
 	return accepted
 }
 
@@ -139,12 +133,12 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 // reply broke off, those that got a Call of it. The reply might have come to the others: what they showed the LLM, it
 // is to be shown again.
 func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
-	covered := l.coveredInstances(req.input)
-	if req.reply.Complete {
+	covered := l.coveredInstances(req.Input)
+	if req.Reply.Complete {
 		return covered
 	}
 	calls, _ := l.callsOfRequest(req)
-	for _, f := range req.reply.CallFaults {
+	for _, f := range req.Reply.CallFaults {
 		delete(calls, f.Index)
 	}
 	indices := jsonval.SortedKeys(calls)
@@ -158,13 +152,13 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 // instances reported.
 func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCall, accepted int) {
 	calls = map[int]ideafile.WrittenCall{}
-	for n, call := range req.reply.Calls {
+	for n, call := range req.Reply.Calls {
 		calls[n+1] = call
 	}
-	for _, inst := range l.instancesNamedByMessages(req.input) {
+	for _, inst := range l.instancesNamedByMessages(req.Input) {
 		//workflowcheck:ignore -- a count, and a map again
 		for key, c := range inst.calls {
-			if key.Request != req.input.RequestNumber {
+			if key.Request != req.Input.RequestNumber {
 				continue
 			}
 			accepted++
@@ -180,19 +174,19 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 // them. A Call for several is for all of these: one that an instance has accepted belongs to every covered one that it
 // names.
 func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
-	if !req.reply.CallsMayBeUndelivered() || req.input.OutputOnly {
+	if !req.Reply.CallsMayBeUndelivered() || req.Input.OutputOnly {
 		return nil
 	}
-	covered := l.coveredInstances(req.input)
+	covered := l.coveredInstances(req.Input)
 	calls, _ := l.callsOfRequest(req)
-	for _, inst := range l.instancesNamedByMessages(req.input) {
-		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
+	for _, inst := range l.instancesNamedByMessages(req.Input) {
+		missing := ResumedCalls{Token: inst.Token, Request: req.Input.RequestNumber}
 		for _, index := range jsonval.SortedKeys(calls) {
-			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
-			_, has := inst.calls[key]
+			key := ideafile.CallKey{Request: req.Input.RequestNumber, Index: index}
+			accepted := func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has }
 			isFor := slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token)
-			if isKnown := !calls[index].IsZero(); !has && isFor && isKnown && anyInstanceAccepted(covered, key) {
-				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
+			if !accepted(inst) && isFor && !calls[index].IsZero() && slices.ContainsFunc(covered, accepted) {
+				missing.Calls = append(missing.Calls, turn.DeliveredCall{Index: index, Call: calls[index]})
 			}
 		}
 		rest = append(rest, missing)
@@ -200,13 +194,9 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	return rest
 }
 
-func anyInstanceAccepted(instances []*InstanceProgress, key ideafile.CallKey) bool {
-	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has })
-}
-
 func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	calls := []ideafile.WrittenCall{}
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		if p.Request == request {
 			calls = append(calls, p.Call)
 		}
@@ -218,60 +208,52 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 // worker is not a bad reply.
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
-	case req.reply.Fault != nil && req.reply.Fault.Code == approval.CodePlanRejected:
-		l.badRepliesInRow, l.workerLossesInRow = 0, 0
+	case req.Reply.Fault != nil && req.Reply.Fault.Code == approval.CodePlanRejected:
+		l.BadRepliesInRow, l.WorkerLossesInRow = 0, 0
 		return
-	case req.reply.NotRetryable:
-		l.pause(describeRequestFault(req))
+	case req.Reply.NotRetryable:
+		l.PauseWithFault(describeRequestFault(req))
 		return
-	case req.reply.WorkerLost:
-		l.workerLossesInRow++
-		if l.workerLossesInRow >= MaxWorkerLossesInRow {
-			l.pause(WorkerLossesFault(l.workerLossesInRow))
+	case req.Reply.WorkerLost:
+		l.WorkerLossesInRow++
+		if l.WorkerLossesInRow >= MaxWorkerLossesInRow {
+			l.PauseWithFault(WorkerLossesFault(l.WorkerLossesInRow))
 		}
 		return
-	case req.reply.Complete && !l.hasUnansweredQuestions(req):
-		l.badRepliesInRow, l.workerLossesInRow = 0, 0
+	case req.Reply.Complete && !l.hasUnansweredQuestions(req):
+		l.BadRepliesInRow, l.WorkerLossesInRow = 0, 0
 		return
-	case req.reply.Complete:
-		req.reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
-		l.badRepliesInRow++
-	default:
-		l.badRepliesInRow++
+	case req.Reply.Complete:
+		req.Reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
 	}
-	if l.badRepliesInRow >= MaxBadInRow {
-		l.pause(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow,
-			req.reply.Fault.Message))
+	l.BadRepliesInRow++
+	if l.BadRepliesInRow >= MaxBadInRow {
+		l.PauseWithFault(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s",
+			l.BadRepliesInRow, req.Reply.Fault.Message))
 	}
 }
 
 // describeRequestFault says of a Request that failed for good what it was made for, where that is not its process's
 // first plan: who reads the fault would look for the cause in the LLM.
 func describeRequestFault(req *llmRequest) *diag.Fault {
-	f, purpose, more := *req.reply.Fault, "", 0
-	for _, q := range req.input.Questions {
-		switch {
-		case q.ParamsError == "":
-		case purpose == "":
-			purpose = fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s", q.CallID, q.Tool,
-				q.ParamsError)
-		default:
-			more++
+	f := *req.Reply.Fault
+	var purposes []string
+	for _, q := range req.Input.Questions {
+		if q.ParamsError != "" {
+			purposes = append(purposes, fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s",
+				q.CallID, q.Tool, q.ParamsError))
 		}
 	}
-	for _, e := range req.input.Errors {
-		switch {
-		case len(req.input.Questions) > 0 || e.CallID == "":
-		case purpose == "":
-			purpose = fmt.Sprintf("was made because not all went well: %s: %s", e.CallID, e.Fault.Message)
-		default:
-			more++
+	for _, e := range req.Input.Errors {
+		if len(req.Input.Questions) == 0 && e.CallID != "" {
+			purposes = append(purposes, fmt.Sprintf("was made because not all went well: %s: %s", e.CallID,
+				e.Fault.Message))
 		}
 	}
-	if purpose != "" {
-		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.input.RequestNumber, purpose)
+	if len(purposes) > 0 {
+		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.Input.RequestNumber, purposes[0])
 	}
-	if more > 0 {
+	if more := len(purposes) - 1; more > 0 {
 		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, more)
 	}
 	return &f
@@ -285,10 +267,10 @@ func WorkerLossesFault(n int) *diag.Fault {
 // hasUnansweredQuestions reports whether a Request's questions were not all answered.
 func (l *Loop) hasUnansweredQuestions(req *llmRequest) bool {
 	answered := map[string]bool{}
-	for _, call := range req.reply.Calls {
-		if q, _, _, f := turn.ReadLLMAnswer(l.idea, req.input, call); f == nil {
+	for _, call := range req.Reply.Calls {
+		if q, _, _, f := turn.ReadLLMAnswer(l.Idea, req.Input, call); f == nil {
 			answered[q.CallID] = true
 		}
 	}
-	return slices.ContainsFunc(req.input.Questions, func(q turn.LLMQuestion) bool { return !answered[q.CallID] })
+	return slices.ContainsFunc(req.Input.Questions, func(q turn.LLMQuestion) bool { return !answered[q.CallID] })
 }

@@ -19,14 +19,14 @@ const CodeNoPlan = "no_plan"
 func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
 	at, noneMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
-	case at >= 0 && slices.Contains(l.idea.Context[at].FallbackInstances, inst.Token):
-		inst.plannerKind, inst.DirectPlanPosition = fellBackToLLM, at+1
+	case at >= 0 && slices.Contains(l.Idea.Context[at].FallbackInstances, inst.Token):
+		inst.FellBackToLLM, inst.DirectPlanPosition = true, at+1
 		l.addDirectPlanCalls(at)
 	case at >= 0:
-		inst.plannerKind, inst.DirectPlanPosition, inst.Idle = plannedByDirectPlan, at+1, false
+		inst.DirectPlanPosition, inst.Idle = at+1, false
 		l.addDirectPlanCalls(at)
 	case noneMatches:
-		inst.plannerKind = noPlanMatched
+		inst.NoPlanMatched = true
 		l.endInstance(inst, ideafile.InstanceFailed,
 			diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked"))
 	}
@@ -34,19 +34,15 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 
 // RunsDirectPlan reports whether a direct Plan runs any instance.
 func (l *Loop) RunsDirectPlan() bool {
-	return slices.ContainsFunc(l.instances,
-		func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan })
+	return l.any((*InstanceProgress).isPlannedDirectly)
 }
 
 // replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a
 // position in the context that is for them, and returns them.
 func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
-	plans, views := ideafile.FindDirectPlans(l.idea.Context),
-		ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
-	for _, inst := range l.instances {
-		if inst.Status != ideafile.InstanceWorking || inst.plannerKind != plannedByDirectPlan {
-			continue
-		}
+	plans, views := ideafile.FindDirectPlans(l.Idea.Context),
+		ideafile.InstanceViewsByToken(l.Idea.Context, l.InstanceTokens())
+	for _, inst := range l.those((*InstanceProgress).runsDirectPlan) {
 		if at, _ := plans.ChooseForInstance(inst.Token, views[inst.Token]); at >= behind {
 			inst.DirectPlanPosition = at + 1
 			l.addDirectPlanCalls(at)
@@ -58,43 +54,38 @@ func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
 
 // addDirectPlanCalls keeps the Calls of a direct Plan for later Requests to see.
 func (l *Loop) addDirectPlanCalls(at int) {
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		if p.DirectPlanPosition == at+1 {
 			return
 		}
 	}
 	var calls []PlannedCall
-	for n, call := range l.idea.Context[at].PlanCalls {
-		calls = append(calls, PlannedCall{Index: l.idea.Context[at].CallIndexOffset + n + 1, Call: call,
+	for n, call := range l.Idea.Context[at].PlanCalls {
+		calls = append(calls, PlannedCall{Index: l.Idea.Context[at].CallIndexOffset + n + 1, Call: call,
 			DirectPlanPosition: at + 1})
 	}
-	l.plannedCalls = append(calls, l.plannedCalls...)
-	slices.SortStableFunc(l.plannedCalls, func(a, b PlannedCall) int {
+	l.PlannedCalls = append(calls, l.PlannedCalls...)
+	slices.SortStableFunc(l.PlannedCalls, func(a, b PlannedCall) int {
 		return cmp.Or(a.Request-b.Request, a.DirectPlanPosition-b.DirectPlanPosition)
 	})
 }
 
 // llmForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
 func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
-	return inst.plannerKind == noPlanMatched ||
-		(inst.DirectPlanPosition > 0 && l.idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
+	return inst.NoPlanMatched ||
+		(inst.DirectPlanPosition > 0 && l.Idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
 }
 
 // LLMAllowed reports whether the LLM may be asked about any instance.
 func (l *Loop) LLMAllowed() bool {
-	for _, inst := range l.instances {
-		if !l.llmForbidden(inst) {
-			return true
-		}
-	}
-	return false
+	return l.any(func(inst *InstanceProgress) bool { return !l.llmForbidden(inst) })
 }
 
 // settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the
 // LLM's answer.
 func (l *Loop) settleDirectPlanInstances() {
-	for _, inst := range l.instances {
-		if inst.plannerKind == plannedByDirectPlan && inst.phase() == ready &&
+	for _, inst := range l.Instances {
+		if inst.isPlannedDirectly() && inst.phase() == ready &&
 			(len(inst.Questions) == 0 || l.llmForbidden(inst)) {
 			l.settleDirectPlanInstance(inst)
 		}
@@ -111,7 +102,7 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	case l.llmForbidden(inst):
 		l.endInstance(inst, ideafile.InstanceFailed, f)
 	default:
-		inst.plannerKind = fellBackToLLM
+		inst.FellBackToLLM = true
 	}
 }
 
@@ -130,55 +121,53 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 // takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a
 // closing Request is told why, or the process has failed where none may be made. A part leaves it to the whole.
 func (l *Loop) takeDirectPlanOutput() {
-	if l.hasOutput || l.planOutputTried || !l.allInstancesEnded() {
+	if l.HasOutput || l.PlanOutputTried || !l.allInstancesEnded() {
 		return
 	}
 	wirings := l.DirectPlanOutputWirings()
-	l.planOutputTried = len(wirings) > 0
-	if l.isPart {
+	l.PlanOutputTried = len(wirings) > 0
+	if l.IsPart {
 		return
 	}
 	if len(wirings) == 0 {
-		if l.idea.OutputSchema != nil && !l.LLMAllowed() {
-			l.outputFault = NoPlanOutputFault()
+		if l.Idea.OutputSchema != nil && !l.LLMAllowed() {
+			l.OutputFault = NoPlanOutputFault()
 		}
 		return
 	}
-	out, f := ResolveWirings(l.idea, wirings, l.stateOfInstance, l.Knows)
+	out, f := ResolveWirings(l.Idea, wirings, l.StateOf, l.Knows)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)
-	case l.idea.OutputSchema != nil && l.LLMAllowed():
-		l.addError(turn.ContextError{Fault: *f})
+	case l.Idea.OutputSchema != nil && l.LLMAllowed():
+		l.addError(f)
 	case !l.AnyFellBackToLLM():
-		l.outputFault = f
+		l.OutputFault = f
 	}
 }
 
 // AnyFellBackToLLM reports whether the LLM took over from a direct Plan.
 func (l *Loop) AnyFellBackToLLM() bool {
-	return slices.ContainsFunc(l.instances,
-		func(inst *InstanceProgress) bool { return inst.plannerKind == fellBackToLLM })
+	return l.any(func(inst *InstanceProgress) bool { return inst.FellBackToLLM })
 }
 
 // DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by
 // it; nil where a settled instance has no Plan with an output.
 func (l *Loop) DirectPlanOutputWirings() (list []Wiring) {
-	byPlan := map[int][]*InstanceProgress{}
-	for _, inst := range l.instances {
+	byPlan := map[int][]string{}
+	for _, inst := range l.Instances {
 		if inst.Status != ideafile.InstanceSettled {
 			continue
 		}
 		if l.lacksPlanOutput(inst) {
 			return nil
 		}
-		byPlan[inst.DirectPlanPosition] = append(byPlan[inst.DirectPlanPosition], inst)
+		byPlan[inst.DirectPlanPosition] = append(byPlan[inst.DirectPlanPosition], inst.Token)
 	}
-	for n := range l.idea.Context {
+	for n := range l.Idea.Context {
 		if len(byPlan[n+1]) > 0 {
-			w := l.newOutputWiring(l.idea.Context[n].PlanOutput, byPlan[n+1])
-			w.DirectPlanPosition = n + 1
-			list = append(list, w)
+			list = append(list, Wiring{Output: l.Idea.Context[n].PlanOutput, Instances: byPlan[n+1],
+				DirectPlanPosition: n + 1})
 		}
 	}
 	return list
@@ -186,33 +175,26 @@ func (l *Loop) DirectPlanOutputWirings() (list []Wiring) {
 
 // lacksPlanOutput reports whether an instance has no direct Plan with an output.
 func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
-	return inst.DirectPlanPosition == 0 || l.idea.Context[inst.DirectPlanPosition-1].PlanOutput == nil
+	return inst.DirectPlanPosition == 0 || l.Idea.Context[inst.DirectPlanPosition-1].PlanOutput == nil
 }
 
-// NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance that has not ended has no
-// direct Plan, such a Plan leaves results to the LLM, or nothing gives the output. Of delegates it knows those alone
-// that have no file.
-func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) bool {
-	return DelegateIdeaFiles{}.needsLLMAtDepth(i, "", bindings, 0)
-}
-
-// DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file.
+// DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file. Of
+// delegates that have no file it is known without.
 type DelegateIdeaFiles struct {
 	IdeaFilesByPath map[string]any
 	Bind            func(*ideafile.Idea) map[string]ideafile.ToolBinding
 }
 
-// IdeaNeedsLLM is NeedsLLM for a process and the delegates that its Plans call.
-func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool {
-	return d.needsLLMAtDepth(i, "", d.Bind(i), 0)
-}
+// IdeaNeedsLLM reports whether a process, or a delegate that its Plans call, needs a Request even if nothing goes
+// wrong: an instance that has not ended has no direct Plan, such a Plan leaves results to the LLM, or nothing gives the
+// output.
+func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool { return d.needsLLMAtDepth(i, "", 0) }
 
-func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, bindings map[string]ideafile.ToolBinding,
-	depth int) bool {
-	l := New(i, "", bindings, time.Time{})
-	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
-			l.idea.Context[inst.DirectPlanPosition-1].PlanCalls, depth)) {
+func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, depth int) bool {
+	l := New(i, "", d.Bind(i), time.Time{})
+	for _, inst := range l.Instances {
+		if inst.isWorking() && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
+			l.Idea.Context[inst.DirectPlanPosition-1].PlanCalls, depth)) {
 			return true
 		}
 	}
@@ -221,50 +203,44 @@ func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, bindin
 }
 
 func (l *Loop) needsLLM(inst *InstanceProgress) bool {
-	if inst.plannerKind != plannedByDirectPlan {
+	if !inst.isPlannedDirectly() {
 		return true
 	}
-	plan := l.idea.Context[inst.DirectPlanPosition-1]
-	leavesOutput := l.idea.OutputSchema != nil && plan.PlanOutput == nil
+	plan := l.Idea.Context[inst.DirectPlanPosition-1]
+	leavesOutput := l.Idea.OutputSchema != nil && plan.PlanOutput == nil
 	return plan.PlanStage == ideafile.StageOptimal &&
 		(leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
-}
-
-// restoreDirectPlans restores what the records of direct Plans tell of the process before. Where a Plan goes on, the
-// Calls that do not stand as they are will be reported anew.
-func (l *Loop) restoreDirectPlans() {
-	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) { inst.restoreDirectCall(p) })
 }
 
 // eachPastDirectCall goes through the Calls of which the records of direct Plans tell, in each instance.
 func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	tokensByPlan := map[int][]string{}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		tokensByPlan[inst.DirectPlanPosition] = append(tokensByPlan[inst.DirectPlanPosition], inst.Token)
 	}
-	for n, msg := range l.idea.Context {
+	for n, msg := range l.Idea.Context {
 		if len(tokensByPlan[n+1]) == 0 {
 			continue
 		}
 		for _, p := range turn.ReadPastDirectPlanCalls(msg, tokensByPlan[n+1]) {
 			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
-				do(l.instance(token), p)
+				do(l.byToken[token], p)
 			}
 		}
 	}
 }
 
+// restoreDirectCall restores what the record of a direct Plan tells of a Call in the process before. Where the Plan
+// goes on, a Call that does not stand as it is will be reported anew.
 func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	status := past.StatusByInstance[p.Token]
-	goesOn := p.Status == ideafile.InstanceWorking && p.plannerKind == plannedByDirectPlan
-	if !status.IsFinal() || (goesOn && !past.IsFinalFor(p.Token)) {
+	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {
 		return
 	}
-	key := ideafile.CallKey{Request: past.Request, Index: past.Index}
 	c := past.Report(p.Token)
 	c.FromEarlierProcess = true
-	p.calls[key] = c
-	p.callsWithErrorsShown[key] = true // what was not told yet stands among the errors of the context
+	p.calls[c.CallKey()] = c
+	p.callsWithErrorsShown[c.CallKey()] = true // what was not told yet stands among the errors of the context
 }
 
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up:
@@ -272,8 +248,8 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
-		case status.IsFinal(), inst.Status != ideafile.InstanceWorking, inst.plannerKind != plannedByDirectPlan:
-		case ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status) != "":
+		case status.IsFinal(), !inst.runsDirectPlan():
+		case ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status) != "":
 			askedAgain++
 		default:
 			takenUp++
@@ -301,7 +277,7 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 		}
 		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, map[string]any{}, nil))
 		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) &&
-			d.needsLLMAtDepth(idea, key, d.Bind(idea), depth+1) {
+			d.needsLLMAtDepth(idea, key, depth+1) {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 		s.ExpectStep(loop.StepWait)
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
-		s.WantEqual("they", s.Statuses(), "① settled, ② settled")
+		s.WantEqual("they", s.DescribeInstances(), "① settled, ② settled")
 		s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")
 		s.WantEqual("its Calls", s.Instances["②"].CallRecords()[0].ID, "0.1@②")
 		r := s.Loop.Result(loop.StatusCompleted, true)
@@ -94,7 +94,7 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	s.RunDirectPlans()
 	b := s.ExpectRequest()
 	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[① ③]")
-	s.WantEqual("they", s.Statuses(), "① working, ② settled, ③ working")
+	s.WantEqual("they", s.DescribeInstances(), "① working, ② settled, ③ working")
 	s.WantEqual("the Plan it is shown", modeltest.DescribePlan(b), "0.1 failed 2; 0.2 blocked 2")
 	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.1 tool_failed: no luck in ①, ③\n0.2 blocked: †state.b "+
 		"would come from 0.1@① (failed) in ①\n0.2 blocked: †state.b would come from 0.1@③ (failed) in ③")
@@ -104,7 +104,7 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 		modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("at the end", s.Statuses(), "① settled, ② settled, ③ settled")
+	s.WantEqual("at the end", s.DescribeInstances(), "① settled, ② settled, ③ settled")
 	if r := s.Loop.Result(loop.StatusCompleted, false); r.Requests != 2 || r.Calls.Failed != 2 ||
 		r.Calls.Blocked != 2 || r.Calls.Done != 4 {
 		t.Errorf("%+v", r)
@@ -159,7 +159,7 @@ func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
 			{"_tool":"fail","_outputPath":"†state.c || †state.d"},{"_tool":"work","x":"†state.c","_outputPath":"e"},{"_tool":"work","x":"†state.d.code","_outputPath":"e"}`, "", `{}`))
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
-		s.WantEqual(stage, s.Statuses(), "① settled")
+		s.WantEqual(stage, s.DescribeInstances(), "① settled")
 		s.WantEqual(stage, string(jsonval.Encode(s.Instances["①"].State())),
 			`{"b":"work done","d":{"code":"tool_failed","message":"no luck"},"e":"tool_failed"}`)
 	}
@@ -179,7 +179,7 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 		s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, calls, "", `{}`))
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
-		s.WantEqual(name, s.Statuses(), "① failed")
+		s.WantEqual(name, s.DescribeInstances(), "① failed")
 		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
 		if r := s.Loop.Result(loop.StatusFailed, true); r.Requests != 0 || r.Error == nil ||
 			!strings.Contains(r.Error.Message, "0.") {
@@ -209,7 +209,7 @@ func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
 	never := `, "when": {"properties": {"state": {"required": ["never"]}}}`
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", never, `{}`))
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("complete", s.Statuses(), "① failed")
+	s.WantEqual("complete", s.DescribeInstances(), "① failed")
 	if len(s.Loop.TakeEndedInstances()) != 1 {
 		t.Error("nobody tells the instance")
 	}
@@ -257,7 +257,7 @@ func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 			"", `{}`, `{}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("they", s.Statuses(), "① settled, ② settled")
+	s.WantEqual("they", s.DescribeInstances(), "① settled, ② settled")
 	s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"c":"work done"}`)
 	s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"b":"work done","c":"work done"}`)
 }
@@ -399,7 +399,7 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Idea = s.Loop.Idea()
+	s.Idea = s.Loop.Idea
 	s.StartInstances(tokens)
 	s.ExpectStep(loop.StepWait)
 	s.RunDirectPlans()
@@ -417,7 +417,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	s.Instances["①"].SucceedCall("0.2@①", nil)
 	s.DeliverReport(s.Report("①", 0))
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("it", s.Statuses(), "① settled")
+	s.WantEqual("it", s.DescribeInstances(), "① settled")
 }
 
 // An Idea of such a process is a file that goes on with the same Plan: what is done stays done.
@@ -450,7 +450,7 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	s.StartInstances(again.InstanceTokens())
 	s.RunDirectPlans()
-	s.WantEqual("it", s.Statuses(), "① settled, ② working, ③ working")
+	s.WantEqual("it", s.DescribeInstances(), "① settled, ② working, ③ working")
 	for token, instance := range s.Instances {
 		if len(instance.CallRecords()) > 0 {
 			t.Errorf("%s: %+v comes again", token, instance.CallRecords()[0].ID)

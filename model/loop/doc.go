@@ -21,7 +21,7 @@
 //	concluded  nothing: its Calls may still run                none, or wired
 //	wired      the values of its Calls                         finished, or none and the output a draft, or dropped
 //
-// The life of an instance is the table at type instancePhase; type planner says who plans for it.
+// The life of an instance is the table at type instancePhase; the LLM plans for it, or a direct Plan.
 //
 // # What Advance decides, in this order
 //

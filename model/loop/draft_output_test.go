@@ -385,7 +385,7 @@ func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) 
 	for kind, finished := range map[string]bool{approval.SteerApprovePlan: true, approval.SteerAmendPlan: false} {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
-		s.Loop.HoldPlans(nil)
+		s.Loop.HoldsPlans = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Finished: true,
 			Output: map[string]any{"done": "both"}})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {

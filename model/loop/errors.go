@@ -26,53 +26,51 @@ func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextE
 	}
 	id := 0
 	if len(instances) > 0 {
-		l.lastErrorID++
-		id = l.lastErrorID
+		l.LastErrorID++
+		id = l.LastErrorID
 	}
 	for _, inst := range instances {
 		inst.PendingErrorIDs = append(inst.PendingErrorIDs, id)
 	}
 	for _, e := range list {
-		l.pendingErrors = append(l.pendingErrors, PendingError{e, id})
+		l.PendingErrors = append(l.PendingErrors, PendingError{e, id})
 	}
 }
 
 // addError keeps an error for the next Request.
-func (l *Loop) addError(e turn.ContextError) {
-	l.pendingErrors = append(l.pendingErrors, PendingError{ContextError: e})
-}
+func (l *Loop) addError(f *diag.Fault) { l.addErrorsFor(nil, turn.ContextError{Fault: *f}) }
 
 // addRequestErrors keeps, for each instance that a Request covered, how the Request failed and its malformed Calls that
 // name no instance.
 func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	var list []turn.ContextError
-	r := req.reply
+	r := req.Reply
 	if r.Fault != nil && (!r.WorkerLost || accepted > 0) {
 		list = append(list, turn.ContextError{Fault: l.truncatedReplyFault(req, accepted)})
 	}
 	for _, f := range r.CallFaults {
-		l.unassignedCalls++
-		id, tool := ideafile.FormatCallID(req.input.RequestNumber, f.Index, ""), ""
+		l.UnassignedCalls++
+		id, tool := ideafile.FormatCallID(req.Input.RequestNumber, f.Index, ""), ""
 		if f.Index <= len(r.Calls) {
 			tool = r.Calls[f.Index-1].Tool
 		}
-		l.unassignedFailures = l.unassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
+		l.UnassignedFailures = l.UnassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
 		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
-	l.addErrorsFor(l.coveredInstances(req.input), list...)
+	l.addErrorsFor(l.coveredInstances(req.Input), list...)
 	if req.amendment != "" { // for the next Request, if there is one
-		l.addError(turn.ContextError{Fault: diag.Fault{Code: approval.CodePlanAmended, Message: req.amendment}})
+		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", req.amendment))
 	}
 }
 
 func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
-	f := *req.reply.Fault
+	f := *req.Reply.Fault
 	if f.Code == approval.CodePlanRejected {
 		return f
 	}
-	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.RequestNumber, f.Message)
-	what, n := "Call", len(l.plannedCallsOfRequest(req.input.RequestNumber))
-	if len(req.input.Questions) > 0 {
+	f.Message = fmt.Sprintf("request %d was cut off: %s", req.Input.RequestNumber, f.Message)
+	what, n := "Call", len(l.plannedCallsOfRequest(req.Input.RequestNumber))
+	if len(req.Input.Questions) > 0 {
 		what, n = "result", accepted
 	}
 	switch {
@@ -96,7 +94,7 @@ func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError
 		}
 	}
 	var list []turn.ContextError
-	for _, pending := range l.pendingErrors {
+	for _, pending := range l.PendingErrors {
 		e, tokens := pending.ContextError, tokensByID[pending.ID]
 		if pending.ID > 0 && len(tokens) == 0 {
 			continue
@@ -119,7 +117,7 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	}
 	var list []turn.ContextError
 	entries := map[callFault]int{}
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		for _, inst := range instances {
 			c, ok := inst.calls[p.key()]
 			if !ok || !p.isPlannedFor(inst) || inst.callsWithErrorsShown[p.key()] {
@@ -148,17 +146,17 @@ func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 		inst.PendingErrorIDs, inst.ReopenReason = nil, ""
 	}
 	stillPending := map[int]bool{}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		for _, id := range inst.PendingErrorIDs {
 			stillPending[id] = true
 		}
 	}
-	l.pendingErrors = slices.DeleteFunc(slices.Clone(l.pendingErrors),
+	l.PendingErrors = slices.DeleteFunc(slices.Clone(l.PendingErrors),
 		func(e PendingError) bool { return !stillPending[e.ID] })
 	for _, inst := range planned {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
-			if call.Request < req.input.RequestNumber && len(c.FaultsForLLM()) > 0 {
+			if call.Request < req.Input.RequestNumber && len(c.FaultsForLLM()) > 0 {
 				inst.callsWithErrorsShown[call] = true
 			}
 		}

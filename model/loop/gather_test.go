@@ -174,7 +174,7 @@ func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {
 	s.ExpectRequest()
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"a":3}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	s.WantEqual("who is new has not settled", s.Statuses(), "① working, ② settled, ③ working")
+	s.WantEqual("who is new has not settled", s.DescribeInstances(), "① working, ② settled, ③ working")
 	s.ExpectRequestFor("① ③")
 }
 

@@ -15,30 +15,21 @@ import (
 // This file holds Plans as a whole until a person has decided on them: that of a Request, and what a process begins
 // with. Nothing of a Plan that is held was sent to any instance.
 
-// HoldPlans has every Plan wait until one of those who may decide has.
-func (l *Loop) HoldPlans(who policy.Rules) { l.holdsPlans, l.planDeciders = true, who }
-
-// HoldsPlans reports whether Plans wait for people.
-func (l *Loop) HoldsPlans() bool { return l.holdsPlans }
-
-// PendingPlan returns the Plan that waits for a decision; nil: none does.
-func (l *Loop) PendingPlan() *approval.Plan { return l.pendingPlan }
-
 // HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an
 // instance would take: there is nothing to decide on otherwise.
 func (l *Loop) HoldReply(now time.Time) bool {
 	req := l.requestInFlight
-	if !l.holdsPlans || req == nil || req.reply == nil || !req.reply.Complete || !HandsOutCalls(req.input) {
+	if !l.HoldsPlans || req == nil || req.Reply == nil || !req.Reply.Complete || !HandsOutCalls(req.Input) {
 		return false
 	}
-	p, deliverable := turn.PlanOfRequest(req.input, req.reply.Calls)
+	p, deliverable := turn.PlanOfRequest(req.Input, req.Reply.Calls)
 	if !deliverable {
 		return false
 	}
-	l.hold(p, now, l.coveredInstances(req.input))
+	l.hold(p, now, l.coveredInstances(req.Input))
 	// Meanwhile Ideas may be sealed that take what has changed.
-	l.unsealedLog = append(req.logBeforeRequest, l.unsealedLog...)
-	l.hasUnsealedChanges, req.logBeforeRequest = l.hasUnsealedChanges || req.hadUnsealedChanges, nil
+	l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
+	l.HasUnsealedChanges, req.LogBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
 	return true
 }
 
@@ -48,9 +39,9 @@ func HandsOutCalls(input *turn.RequestInput) bool {
 }
 
 func (l *Loop) hold(p approval.Plan, now time.Time, waiting []*InstanceProgress) {
-	p.Since, p.Deciders = now, l.planDeciders
-	p.SetDigest(l.processID)
-	l.pendingPlan = &p
+	p.Since, p.Deciders = now, l.PlanDeciders
+	p.SetDigest(l.ProcessID)
+	l.PendingPlan = &p
 	for _, inst := range waiting {
 		inst.PlanHeld = true
 	}
@@ -62,8 +53,8 @@ func (l *Loop) HoldStart(now time.Time) bool {
 	var p approval.Plan
 	var waiting []*InstanceProgress
 	positions := map[int]bool{}
-	for _, inst := range l.instances {
-		direct := inst.plannerKind == plannedByDirectPlan && inst.Status == ideafile.InstanceWorking
+	for _, inst := range l.Instances {
+		direct := inst.runsDirectPlan()
 		resumed := slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool { return r.Token == inst.Token })
 		if !direct && !resumed {
 			continue
@@ -76,14 +67,14 @@ func (l *Loop) HoldStart(now time.Time) bool {
 			positions[inst.DirectPlanPosition] = true
 		}
 	}
-	p.Calls = append(l.callsThatBegin(true), l.callsThatBegin(false)...)
+	p.Calls = append(l.callsThatBegin(l.beginsDirectly), l.callsThatBegin(l.resumes)...)
 	switch {
 	case len(p.Calls) == 0:
 		return false
 	case len(l.resumedCalls) > 0:
 		p.NotAmendable =
 			"it has Calls that an earlier process left unfinished, which can be approved or rejected, and not amended"
-	case slices.ContainsFunc(l.idea.Context,
+	case slices.ContainsFunc(l.Idea.Context,
 		func(m ideafile.Message) bool { return m.IsDirectPlan() && len(m.PlanRecordByCallID) > 0 }):
 		p.NotAmendable =
 			"an earlier process has begun it: what is left of it can be approved or rejected, and not amended"
@@ -95,13 +86,13 @@ func (l *Loop) HoldStart(now time.Time) bool {
 	return true
 }
 
-// callsThatBegin lists the Calls of direct Plans that have not ended, or those that are resumed.
-func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
-	for _, planned := range l.plannedCalls {
+// callsThatBegin lists the Calls that begin in some instances.
+func (l *Loop) callsThatBegin(begins func(*InstanceProgress, PlannedCall) bool) (list []approval.PlanCall) {
+	for _, planned := range l.PlannedCalls {
 		c := approval.PlanCall{CallID: planned.key().ID(""), Written: planned.Call}
 		any := false
-		for _, inst := range l.instances {
-			if (direct && l.beginsDirectly(inst, planned)) || (!direct && l.resumes(inst, planned.key())) {
+		for _, inst := range l.Instances {
+			if begins(inst, planned) {
 				any = true
 				if inst.Token != "" {
 					c.Instances = append(c.Instances, inst.Token)
@@ -115,9 +106,9 @@ func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
 	return list
 }
 
+// beginsDirectly reports whether a Call of a direct Plan has not ended in an instance.
 func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
-	if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking ||
-		p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
+	if !inst.runsDirectPlan() || p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
 		return false
 	}
 	c, reported := inst.calls[p.key()]
@@ -125,17 +116,18 @@ func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
-func (l *Loop) resumes(inst *InstanceProgress, key ideafile.CallKey) bool {
+// resumes reports whether a Call is one that an earlier process had left to an instance.
+func (l *Loop) resumes(inst *InstanceProgress, p PlannedCall) bool {
 	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
-		return r.Token == inst.Token && r.Request == key.Request &&
-			slices.ContainsFunc(r.Calls, func(c ResumedCall) bool { return c.Index == key.Index })
+		return r.Token == inst.Token && r.Request == p.Request &&
+			slices.ContainsFunc(r.Calls, func(c turn.DeliveredCall) bool { return c.Index == p.Index })
 	})
 }
 
 // DecidePlan takes a decision on the Plan that waits, which was checked before, and reports whether the Plan waits no
 // more.
 func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
-	p := l.pendingPlan
+	p := l.PendingPlan
 	d.ApprovalDigest = p.Digest
 	if d.Kind != approval.SteerApprovePlan {
 		d.PlannedCalls = p.Planned()
@@ -148,8 +140,8 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 		l.LogSteering(d)
 		return false
 	}
-	l.pendingPlan = nil
-	for _, inst := range l.instances {
+	l.PendingPlan = nil
+	for _, inst := range l.Instances {
 		inst.PlanHeld = false
 	}
 	if p.Request == 0 {
@@ -164,15 +156,15 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 // amendPending puts the Calls of an amendment in the place of those that wait.
 func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
-	if l.pendingPlan.Request > 0 {
-		amended, _ := turn.PlanOfRequest(l.requestInFlight.input, d.Calls)
+	if l.PendingPlan.Request > 0 {
+		amended, _ := turn.PlanOfRequest(l.requestInFlight.Input, d.Calls)
 		calls = amended.Calls
 	} else {
 		l.replaceDirectPlanCalls(d.Calls)
-		calls = l.callsThatBegin(true)
+		calls = l.callsThatBegin(l.beginsDirectly)
 	}
-	l.pendingPlan = l.pendingPlan.Amended(l.processID, calls)
-	return l.pendingPlan
+	l.PendingPlan = l.PendingPlan.Amended(l.ProcessID, calls)
+	return l.PendingPlan
 }
 
 // decideReply lets the reply to the Request in flight count as decided. Its Idea is the process as it stands now, since
@@ -181,19 +173,19 @@ func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
 	// they were said of the Plan as the LLM made it
 	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) {
-		req.reply.Finished, req.reply.Notes = false, ""
+		req.Reply.Finished, req.Reply.Notes = false, ""
 	}
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
-		turn.RejectPlan(p, req.reply, d)
+		turn.RejectPlan(p, req.Reply, d)
 	case p.Original != nil:
-		turn.AmendPlan(req.input, req.reply, p.WrittenCalls())
+		turn.AmendPlan(req.Input, req.Reply, p.WrittenCalls())
 		req.amendment = p.ToldOfAmendment(d)
 	}
 	req.hadUnsealedChanges = true
-	req.logBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
-	req.allInstancesInput = l.AllInstancesInput()
-	req.allInstancesInput.RequestNumber = req.input.RequestNumber - 1
+	req.LogBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
+	req.AllInstancesInput = l.AllInstancesInput()
+	req.AllInstancesInput.RequestNumber = req.Input.RequestNumber - 1
 }
 
 // decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place,
@@ -204,7 +196,7 @@ func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 		l.rejectResumedCalls(d)
 		l.rejectDirectPlans(diag.Faultf(approval.CodePlanRejected, "%s", p.ToldOfRejection(d)))
 	case p.Original != nil:
-		l.addError(turn.ContextError{Fault: *diag.Faultf(approval.CodePlanAmended, "%s", p.ToldOfAmendment(d))})
+		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", p.ToldOfAmendment(d)))
 	}
 }
 
@@ -212,7 +204,7 @@ func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 func (l *Loop) rejectResumedCalls(d approval.Decision) {
 	d.Kind, d.PlanRequest, d.PlannedCalls = policy.Reject, nil, nil // what a person decided on each of them
 	for _, r := range l.TakeResumedCalls() {
-		inst := l.instance(r.Token)
+		inst := l.byToken[r.Token]
 		for _, c := range r.Calls {
 			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
 			made := d
@@ -230,17 +222,14 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 func (l *Loop) rejectDirectPlans(why *diag.Fault) {
 	rejected := map[int]bool{}
 	var asked []*InstanceProgress
-	for _, inst := range l.instances {
-		if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking {
-			continue
-		}
+	for _, inst := range l.those((*InstanceProgress).runsDirectPlan) {
 		rejected[inst.DirectPlanPosition], inst.Idle = true, true
 		if l.llmForbidden(inst) {
-			inst.plannerKind = noPlanMatched
+			inst.NoPlanMatched = true
 			l.endInstance(inst, ideafile.InstanceFailed, why)
 			continue
 		}
-		inst.plannerKind = fellBackToLLM
+		inst.FellBackToLLM = true
 		asked = append(asked, inst)
 	}
 	l.replaceMessages(func(position int, m ideafile.Message) ideafile.Message {
@@ -263,16 +252,14 @@ func (l *Loop) replaceDirectPlanCalls(calls []ideafile.WrittenCall) {
 		}
 		return m.WithPlanCalls(calls)
 	})
-	l.plannedCalls = slices.DeleteFunc(l.plannedCalls, func(p PlannedCall) bool { return p.DirectPlanPosition == at })
+	l.PlannedCalls = slices.DeleteFunc(l.PlannedCalls, func(p PlannedCall) bool { return p.DirectPlanPosition == at })
 	l.addDirectPlanCalls(at - 1)
 }
 
 // startingPlan is the position of the direct Plan that is about to run, from 1.
 func (l *Loop) startingPlan() int {
-	for _, inst := range l.instances {
-		if inst.plannerKind == plannedByDirectPlan && inst.Status == ideafile.InstanceWorking {
-			return inst.DirectPlanPosition
-		}
+	for _, inst := range l.those((*InstanceProgress).runsDirectPlan) {
+		return inst.DirectPlanPosition
 	}
 	return 0
 }
@@ -280,7 +267,7 @@ func (l *Loop) startingPlan() int {
 // StartWithPlan returns the context that the process would begin with if its direct Plan had other Calls, and after
 // which number these count on.
 func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, offset int) {
-	context = slices.Clone(l.idea.Context)
+	context = slices.Clone(l.Idea.Context)
 	if at := l.startingPlan(); at > 0 {
 		context[at-1] = context[at-1].WithPlanCalls(calls)
 		offset = context[at-1].CallIndexOffset
@@ -289,43 +276,43 @@ func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.M
 }
 
 func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ideafile.Message) {
-	context := slices.Clone(l.idea.Context)
+	context := slices.Clone(l.Idea.Context)
 	for n, m := range context {
 		context[n] = change(n+1, m)
 	}
-	l.idea = l.idea.WithContextReplaced(context)
+	l.Idea = l.Idea.WithContextReplaced(context)
 }
 
 // PlanToHandOut returns what each instance is sent of a Plan that was held, once it is decided on: its Calls, which may
 // be none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
-	byToken := callsByInstance(req.input, req.reply.Calls)
-	for _, token := range slices.Concat(req.input.InstanceTokens(), req.input.ReopenableTokens) {
-		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.input.InstanceTokens(), token) {
-			list = append(list, ResumedCalls{Token: token, Request: req.input.RequestNumber, Calls: calls})
+	byToken := callsByInstance(req.Input, req.Reply.Calls)
+	for _, token := range slices.Concat(req.Input.InstanceTokens(), req.Input.ReopenableTokens) {
+		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.Input.InstanceTokens(), token) {
+			list = append(list, ResumedCalls{Token: token, Request: req.Input.RequestNumber, Calls: calls})
 		}
 	}
 	return list
 }
 
 // callsByInstance sorts the Calls of a reply by the instances that they are for.
-func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map[string][]ResumedCall {
-	byToken := map[string][]ResumedCall{}
+func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map[string][]turn.DeliveredCall {
+	byToken := map[string][]turn.DeliveredCall{}
 	for n, w := range calls {
 		tokens, _ := turn.TargetInstances(input, w)
 		for _, token := range tokens {
-			byToken[token] = append(byToken[token], ResumedCall{Index: n + 1, Call: w})
+			byToken[token] = append(byToken[token], turn.DeliveredCall{Index: n + 1, Call: w})
 		}
 	}
 	return byToken
 }
 
-// MarkGone notes the instances whose workflows took nothing of the Plan that was handed out: somebody had terminated or
-// deleted them.
+// MarkGone notes the instances whose workflows took nothing of what was handed out: somebody had terminated or deleted
+// them.
 func (l *Loop) MarkGone(tokens []string) {
 	for _, token := range tokens {
-		if inst := l.instance(token); inst != nil && inst.CanReceiveCalls() {
+		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {
 			l.endInstance(inst, ideafile.InstanceFailed,
 				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
 		}
@@ -335,15 +322,15 @@ func (l *Loop) MarkGone(tokens []string) {
 // checkPlansSeen returns why instances that people add may not join: they would run a direct Plan of the Idea that no
 // person has approved.
 func (l *Loop) checkPlansSeen(messages []ideafile.Message, tokens []string) error {
-	if !l.holdsPlans {
+	if !l.HoldsPlans {
 		return nil
 	}
-	context := l.idea.WithMessages(messages).Context
+	context := l.Idea.WithMessages(messages).Context
 	plans, views := ideafile.FindDirectPlans(context), ideafile.InstanceViewsByToken(context, tokens)
 	for _, token := range tokens {
 		at, _ := plans.ChooseForInstance(token, views[token])
 		seen := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == at+1 }
-		if at >= 0 && at < len(l.idea.Context) && !slices.ContainsFunc(l.instances, seen) {
+		if at >= 0 && at < len(l.Idea.Context) && !slices.ContainsFunc(l.Instances, seen) {
 			return fmt.Errorf(
 				"instance %s would run a Plan of the file that nobody has approved: start a process for it", token)
 		}

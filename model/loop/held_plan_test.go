@@ -29,7 +29,7 @@ func calls(t *testing.T, text string) []ideafile.WrittenCall {
 func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 	t.Helper()
 	in := s.ExpectRequest()
-	s.Loop.HoldPlans(s.who)
+	s.Loop.HoldsPlans, s.Loop.PlanDeciders = true, s.who
 	r := turn.LLMReply{Calls: calls(t, written), Complete: true, HTTPAttempts: 1, InstancesWithoutCalls: []string{}}
 	for _, token := range in.InstanceTokens() {
 		if !strings.Contains(written, `"`+token+`"`) && !strings.Contains(written, `"*"`) {
@@ -42,7 +42,7 @@ func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 
 func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided bool) {
 	t.Helper()
-	p := s.Loop.PendingPlan()
+	p := s.Loop.PendingPlan
 	d := approval.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by,
 		Reason: "it is so"}
 	if kind == approval.SteerAmendPlan {
@@ -116,8 +116,8 @@ func TestWhatRunsOfAPlanThatWaitedIsWhatAPersonLeftOfIt(t *testing.T) {
 				t.Fatal("the Plan does not wait")
 			}
 			s.WantEqual("before it is decided", s.states(), `①{"a":1} ②{"a":2}`)
-			s.WantEqual("how much waits", s.Loop.PendingPlan().Summary(), "4 Calls: 4 work")
-			if !s.decide(t, row.kind, "ann", row.amended) || s.Loop.PendingPlan() != nil {
+			s.WantEqual("how much waits", s.Loop.PendingPlan.Summary(), "4 Calls: 4 work")
+			if !s.decide(t, row.kind, "ann", row.amended) || s.Loop.PendingPlan != nil {
 				t.Fatal("it waits still")
 			}
 			s.handOut(t)
@@ -160,14 +160,14 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	s := newHeld(t)
 	s.who = policy.Rules{{Count: 2}}
 	s.holdReply(t, workOne+", "+workTwo)
-	seen := *s.Loop.PendingPlan()
+	seen := *s.Loop.PendingPlan
 	if s.decide(t, approval.SteerApprovePlan, "ann", "") {
 		t.Fatal("one of two decided alone")
 	}
 	if s.decide(t, approval.SteerAmendPlan, "bob", workOne) {
 		t.Fatal("who amends decided alone")
 	}
-	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan(),
+	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan,
 		approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.Request,
 			ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, s.Now)
 	if err == nil || !strings.Contains(err.Error(), "the digest is not that of the Plan that waits now") {
@@ -187,7 +187,7 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 		"no object": `5`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s := newHeld(t); s.holdReply(t, written) || s.Loop.PendingPlan() != nil {
+			if s := newHeld(t); s.holdReply(t, written) || s.Loop.PendingPlan != nil {
 				t.Error("it waits")
 			}
 		})
@@ -203,7 +203,7 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 	t.Run("a reply that broke off", func(t *testing.T) {
 		s := newHeld(t)
 		s.ExpectRequest()
-		s.Loop.HoldPlans(nil)
+		s.Loop.HoldsPlans = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne)})
 		if s.Loop.HoldReply(s.Now) {
 			t.Error("it waits")
@@ -215,7 +215,7 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 func heldStart(t *testing.T, stage, plans string) *heldScenario {
 	s := newHeld(t, strings.Replace(modeltest.TwoInstances, "}}]", "}}, "+strings.ReplaceAll(plans, "STAGE", stage)+"]",
 		1))
-	s.Loop.HoldPlans(nil)
+	s.Loop.HoldsPlans = true
 	if !s.Loop.HoldStart(s.Now) {
 		t.Fatal("what the process begins with does not wait")
 	}
@@ -241,7 +241,7 @@ func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := heldStart(t, row.stage, sharedPlan)
-			s.WantEqual("how much waits", s.Loop.PendingPlan().Summary(), "4 Calls: 4 work")
+			s.WantEqual("how much waits", s.Loop.PendingPlan.Summary(), "4 Calls: 4 work")
 			if !s.decide(t, row.kind, "ann", row.amended) {
 				t.Fatal("it waits still")
 			}
@@ -261,14 +261,14 @@ func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
 	s := heldStart(t, "optimal",
 		`{"type": "plan", "stage": "optimal", "_instance": "①", "plan": [{"_tool": "work", "_outputPath": "b"}]}, `+
 			`{"type": "plan", "stage": "optimal", "_instance": "②", "plan": [{"_tool": "work", "_outputPath": "c"}]}`)
-	if why := s.Loop.PendingPlan().NotAmendable; !strings.HasPrefix(why, "it is 2 Plans at once") {
+	if why := s.Loop.PendingPlan.NotAmendable; !strings.HasPrefix(why, "it is 2 Plans at once") {
 		t.Errorf("two Plans: %q", why)
 	}
 	s = heldStart(t, "optimal", strings.Replace(sharedPlan, `"STAGE",`, `"STAGE", "record": {"0.1@①": "done"},`, 1))
-	if why := s.Loop.PendingPlan().NotAmendable; !strings.HasPrefix(why, "an earlier process has begun it") {
+	if why := s.Loop.PendingPlan.NotAmendable; !strings.HasPrefix(why, "an earlier process has begun it") {
 		t.Errorf("a Plan that has begun: %q", why)
 	}
-	s.WantEqual("what is left of it", s.Loop.PendingPlan().Summary(), "3 Calls: 3 work")
+	s.WantEqual("what is left of it", s.Loop.PendingPlan.Summary(), "3 Calls: 3 work")
 }
 
 // An instance that is added must not run a Plan that nobody has seen; one that runs a Plan which was seen may join.

@@ -17,29 +17,18 @@ type InstanceProgress struct {
 	Token  string                  `json:"token"`
 	Status ideafile.InstanceStatus `json:"status"`
 	Fault  *diag.Fault             `json:"error,omitempty"` // why it failed
-	// MissingRequiredPaths lists what the State schema requires and State does not have.
-	MissingRequiredPaths []string `json:"missing,omitempty"`
-	// PendingApprovals lists the Calls that wait for a person.
-	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 
+	// Invariant: it is not Idle from a Request about it until the report that follows.
+	turn.InstanceStanding
 	carriedProgress
 
 	state                *statelog.State
 	calls                map[ideafile.CallKey]turn.CallReport
 	callsWithErrorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
-	plannerKind          plannerKind
 }
 
 // carriedProgress is what continue-as-new carries of an instance as it stands: a field that is added here is carried.
 type carriedProgress struct {
-	// HasGoal is whether the State schema requires what the instance did not start with.
-	HasGoal bool `json:"goal,omitempty"`
-	// Idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that
-	// follows.
-	Idle bool `json:"quiet,omitempty"`
-	// HeldByPause reports whether the process's pause has reached it, and Running counts its Calls that still run then.
-	HeldByPause bool `json:"held,omitempty"`
-	Running     int  `json:"running,omitempty"`
 	// ReleaseCount counts how often the instance was told that it goes on after a pause.
 	ReleaseCount int `json:"releases,omitempty"`
 	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
@@ -61,8 +50,11 @@ type carriedProgress struct {
 
 	LLMCost price.Money `json:"cost,omitempty"` // its share of what Requests cost
 	// the place of its direct Plan in the context, from 1; 0: it has none
-	DirectPlanPosition int         `json:"direct,omitempty"`
-	PlanFailure        *diag.Fault `json:"unmet,omitempty"` // see dataflow.Instance.DirectPlanFault
+	DirectPlanPosition int `json:"direct,omitempty"`
+	// FellBackToLLM: its direct Plan did not suffice, and the LLM plans in its place. NoPlanMatched: the LLM may not be
+	// asked either, and it has failed.
+	FellBackToLLM bool `json:"handed,omitempty"`
+	NoPlanMatched bool `json:"barred,omitempty"`
 
 	// UndoneFor is why the instance failed, from when on it takes back what it did; nil: it does not.
 	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
@@ -88,17 +80,13 @@ type carriedProgress struct {
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
-	// for the LLM: latent results to write, parameters to adapt
-	Questions []turn.LLMQuestion `json:"asking,omitempty"`
 	// Requests that would have settled it, had nothing been missing
 	MissingRetries int `json:"lacks,omitempty"`
 	// ids of the PendingErrorIDs that its next Request reports
 	PendingErrorIDs []int `json:"untold,omitempty"`
 
 	// its share of the Requests and Calls, where these are limited
-	Claim     quota.Allocation    `json:"claim,omitzero"`
-	Delegates []turn.DelegateView `json:"delegates,omitempty"` // under way
-	Stalled   bool                `json:"stalled,omitempty"`   // nothing of it runs but delegates, and they are paused
+	Claim quota.Allocation `json:"claim,omitzero"`
 
 	// the last report that was applied: its number, and its sender's count of workflow events
 	LastReportNumber [2]int `json:"report,omitzero"`
@@ -109,15 +97,18 @@ type carriedProgress struct {
 	Watched  int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
 }
 
-// plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
-type plannerKind int
+// isPlannedDirectly reports whether a direct Plan plans for the instance: no Request is made about it. Such a Plan may
+// give way to the LLM, once.
+func (p *InstanceProgress) isPlannedDirectly() bool {
+	return p.DirectPlanPosition > 0 && !p.FellBackToLLM && !p.NoPlanMatched
+}
 
-const (
-	plannedByLLM        plannerKind = iota
-	plannedByDirectPlan             // a direct Plan: no Request is made about it
-	fellBackToLLM                   // its direct Plan did not suffice
-	noPlanMatched                   // the LLM may not be asked either: it has failed
-)
+func (p *InstanceProgress) isWorking() bool { return p.Status == ideafile.InstanceWorking }
+
+// runsDirectPlan reports whether the instance is at work by a direct Plan.
+func (p *InstanceProgress) runsDirectPlan() bool {
+	return p.isWorking() && p.isPlannedDirectly()
+}
 
 // instancePhase is what an instance is up to, as far as the process knows.
 //
@@ -138,7 +129,7 @@ const (
 
 func (p *InstanceProgress) phase() instancePhase {
 	switch {
-	case p.Status != ideafile.InstanceWorking:
+	case !p.isWorking():
 		return ended
 	case (p.UndoneFor != nil || p.UndoneBy != nil) && (!p.Idle || len(p.PendingApprovals) == 0):
 		return busy
@@ -154,7 +145,7 @@ func (p *InstanceProgress) phase() instancePhase {
 
 // CanReceiveCalls reports whether the instance is at work, or may be reopened without being started anew.
 func (p *InstanceProgress) CanReceiveCalls() bool {
-	return p.Status == ideafile.InstanceWorking || p.SettledForNow
+	return p.isWorking() || p.SettledForNow
 }
 
 // DisplayStatus is the status that people are shown: it tells apart an instance that waits for a person.
@@ -167,7 +158,7 @@ func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 
 // StateOf returns an instance's State as far as it has reported it.
 func (l *Loop) StateOf(token string) any {
-	inst := l.instance(token)
+	inst := l.byToken[token]
 	if inst == nil {
 		return nil
 	}
@@ -184,26 +175,27 @@ func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
 }
 
 func (p *InstanceProgress) isToldOfLack() bool {
-	return p.MissingRetries > 0 || p.plannerKind == fellBackToLLM
+	return p.MissingRetries > 0 || p.FellBackToLLM
 }
 
 // ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes
 // nothing.
 func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
-	inst := l.instance(r.Token)
+	inst := l.byToken[r.Token]
 	if inst == nil {
 		return false
 	}
-	isNew := inst.acceptReportNumber(r)
-	if !isNew {
+	number := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
+	if slices.Compare(number[:], inst.LastReportNumber[:]) <= 0 {
 		return false
 	}
+	inst.LastReportNumber = number
 	for _, c := range r.Calls {
 		l.logDecisions(inst, c)
 		inst.calls[c.CallKey()] = c
 		l.planUndo(inst, c)
 	}
-	l.hasUnsealedChanges = l.hasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
+	l.HasUnsealedChanges = l.HasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
 	for _, w := range r.Writes {
 		if !inst.state.HasWrite(w) { // else it comes from a report that was made twice
 			l.applyWrite(inst, w)
@@ -215,15 +207,11 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
-	inst.HeldByPause, inst.Running = r.HeldByPause, r.Running
-	inst.Claim.QuotaUse, inst.Delegates, inst.Stalled = r.QuotaUse, r.Delegates, r.Stalled
-	inst.Idle, inst.HasGoal, inst.MissingRequiredPaths, inst.PlanFailure = r.Idle, r.HasGoal, r.MissingRequiredPaths,
-		r.PlanFailure
-	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
+	inst.InstanceStanding, inst.Claim.QuotaUse = r.InstanceStanding, r.QuotaUse
 	if !inst.hasStalePauseFault(r) {
-		l.pause(r.PauseFault)
+		l.PauseWithFault(r.PauseFault)
 	}
-	if r.TakenBack != nil && inst.Status == ideafile.InstanceWorking {
+	if r.TakenBack != nil && inst.isWorking() {
 		l.endTakenBack(inst, *r.TakenBack)
 	}
 	return true
@@ -236,58 +224,42 @@ func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 		r.HeardReleaseNumber < p.ReleaseCount
 }
 
-// acceptReportNumber notes the report's number, and reports whether it is higher than those before.
-func (p *InstanceProgress) acceptReportNumber(r turn.InstanceReport) bool {
-	now := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
-	if slices.Compare(now[:], p.LastReportNumber[:]) <= 0 {
-		return false
-	}
-	p.LastReportNumber = now
-	return true
-}
-
+// applyWrite takes a write, and logs it as the chain of Ideas keeps it.
 func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	inst.state.Apply(w)
-	e := inst.logEntry(w)
-	if w.Request <= l.priorRequests {
-		e.Call = l.resumedCallOfWrite(inst, w) // no Idea of this process has it in its solution
-	}
-	l.unsealedLog = append(l.unsealedLog, e)
-}
-
-// logEntry is a write as the chain of Ideas keeps it.
-func (p *InstanceProgress) logEntry(w statelog.Write) turn.LogEntry {
-	e := turn.LogEntry{
-		Instance: p.Token, Path: w.Path, OutputMethod: w.OutputMethod, Value: w.Value, Author: w.Author,
-		Request: w.Request, Index: w.Index,
-		Correction: w.CorrectionNumber, Reason: w.Reason, WrittenAt: w.WrittenAt,
-	}
+	w.Combined = nil
+	e, key := turn.LogEntry{Instance: inst.Token, Write: w}, ideafile.CallKey{Request: w.Request, Index: w.Index}
 	if w.CorrectionNumber == 0 {
-		e.ParamsAdaptation = p.calls[ideafile.CallKey{Request: w.Request, Index: w.Index}].ParamsAdaptation
+		e.ParamsAdaptation = inst.calls[key].ParamsAdaptation
 	}
-	return e
+	if w.Request <= l.PriorRequests {
+		e.Call = l.writtenCall(inst, key) // no Idea of this process has it in its solution
+	}
+	l.log(e)
 }
 
 // logDecisions logs the decisions on a Call that are new in a report, and what became of it in the end.
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	before := inst.calls[c.CallKey()]
 	for n := len(before.Decisions); n < len(c.Decisions); n++ {
-		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
+		l.log(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
 	}
 	for n := len(before.Remarks); n < len(c.Remarks); n++ {
-		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
+		l.log(turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
 	}
 	if len(c.Decisions) > 0 && c.Status.IsFinal() && !before.Status.IsFinal() {
-		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
+		l.log(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
 			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,
 		}})
 	}
 }
 
+func (l *Loop) log(e turn.LogEntry) { l.UnsealedLog = append(l.UnsealedLog, e) }
+
 // LogSteering logs what somebody decided on the whole process.
 func (l *Loop) LogSteering(d approval.Decision) {
-	l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Decision: &d})
-	l.hasUnsealedChanges = true
+	l.log(turn.LogEntry{Decision: &d})
+	l.HasUnsealedChanges = true
 }
 
 // noProgressFault returns why the next Request would be in vain, before it is made; nil if it may bring something new.
@@ -295,16 +267,16 @@ func (l *Loop) noProgressFault() *diag.Fault {
 	ready := l.readyInstances()
 	digests, failures := l.takeNewFailures(ready)
 	if len(digests) > 0 {
-		l.progress = l.progress.UpdateAfterRequest(l.countProgress(), digests)
+		l.Progress = l.Progress.UpdateAfterRequest(l.countProgress(), digests)
 	}
-	return l.progress.StallFault(failures)
+	return l.Progress.StallFault(failures)
 }
 
 func (l *Loop) countProgress() ProgressCounts {
-	m := ProgressCounts{PeopleActions: len(l.idea.Context)}
-	for _, inst := range l.instances {
+	m := ProgressCounts{PeopleActions: len(l.Idea.Context)}
+	for _, inst := range l.Instances {
 		m.StateWrites += len(inst.state.Writes())
-		if inst.Status != ideafile.InstanceWorking || inst.ReopenCount > 0 {
+		if !inst.isWorking() || inst.ReopenCount > 0 {
 			m.EndedInstances++
 		}
 		//workflowcheck:ignore -- a sum
@@ -325,7 +297,7 @@ func (l *Loop) countProgress() ProgressCounts {
 // takeNewFailures returns what came to nothing of the Calls that Requests planned for instances since it was called for
 // them last: each as a digest of the Call and of the reason, and all reasons for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		call := ""
 		for _, inst := range instances {
 			if p.Request <= inst.Watched {

@@ -13,22 +13,22 @@ import (
 // This file looks whether an instance does what the steps of its instructions require.
 
 // hasInstructions reports whether any instance has instructions with steps: all Calls are kept then, as evidence.
-func (l *Loop) hasInstructions() bool { return ideafile.HasInstructions(l.idea.Context) }
+func (l *Loop) hasInstructions() bool { return ideafile.HasInstructions(l.Idea.Context) }
 
 // stepOutcomes says of each step of an instance's instructions what became of it, as State and Calls are now.
 func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome) {
 	if !l.hasInstructions() {
 		return nil
 	}
-	view := ideafile.InstanceViewOf(l.idea.Context, inst.Token).PayloadByKind
+	view := ideafile.InstanceViewOf(l.Idea.Context, inst.Token).PayloadByKind
 	view[ideafile.TypeState] = inst.state.CurrentValue
 	calls := []any{}
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		if c, ok := inst.calls[p.key()]; ok && p.isPlannedFor(inst) {
 			calls = append(calls, l.evidence(inst, p.Call, c, view))
 		}
 	}
-	for _, i := range ideafile.InstructionsFor(l.idea.Context, inst.Token) {
+	for _, i := range ideafile.InstructionsFor(l.Idea.Context, inst.Token) {
 		list = append(list, i.Outcomes(view, calls)...)
 	}
 	return list
@@ -36,7 +36,7 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 
 // unfulfilledSteps lists the steps that keep an instance from settling. What is made up from schemas cannot fulfil any.
 func (l *Loop) unfulfilledSteps(inst *InstanceProgress) []ideafile.StepOutcome {
-	if s := l.idea.Simulation; s != nil && (s.ToolResultsFrom == ideafile.FakedBySchemas ||
+	if s := l.Idea.Simulation; s != nil && (s.ToolResultsFrom == ideafile.FakedBySchemas ||
 		s.LLMRepliesFrom == ideafile.FakedBySchemas) {
 		return nil
 	}
@@ -56,19 +56,14 @@ func (l *Loop) lack(inst *InstanceProgress) *diag.Fault {
 }
 
 // unfulfilledInstances lists the instances at work in which a step is not fulfilled.
-func (l *Loop) unfulfilledInstances() (list []*InstanceProgress) {
-	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && len(l.unfulfilledSteps(inst)) > 0 {
-			list = append(list, inst)
-		}
-	}
-	return list
+func (l *Loop) unfulfilledInstances() []*InstanceProgress {
+	return l.those(func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 })
 }
 
 // evidence is what a step can require of a Call: what ran, after people's decisions, and what came of it.
 func (l *Loop) evidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
 	view map[string]any) map[string]any {
-	palette := ideafile.Palette{Tools: l.idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
+	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
 	call, _, f := palette.ReadCall(w)
 	if f != nil {
@@ -144,9 +139,9 @@ func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome 
 
 // StepCounts says of each step of the instructions in how many of the instances that have ended it is fulfilled.
 func (l *Loop) StepCounts() ideafile.StepCounts {
-	counts := ideafile.CountSteps(l.idea.Context)
-	for _, inst := range l.instances {
-		if inst.Status != ideafile.InstanceWorking {
+	counts := ideafile.CountSteps(l.Idea.Context)
+	for _, inst := range l.Instances {
+		if !inst.isWorking() {
 			counts = counts.CountOutcomes(inst.Steps)
 		}
 	}

@@ -48,12 +48,12 @@ func TestAnInstanceThatDoesNotFulfilAStepIsToldThreeTimesThenItHasFailed(t *test
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":"looked","_outputPath":"a"}],"output":null}`)
 	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "① look")
 	nothing(s)
-	s.WantEqual("after the first time", s.Statuses(), "① working, ② settled")
+	s.WantEqual("after the first time", s.DescribeInstances(), "① working, ② settled")
 	for range 2 {
 		s.WantEqual("told again", unfulfilled(s.ExpectRequest()), "① look")
 		nothing(s)
 	}
-	s.WantEqual("in the end", s.Statuses(), "① failed, ② settled")
+	s.WantEqual("in the end", s.DescribeInstances(), "① failed, ② settled")
 	s.ExpectStep(loop.StepFinished)
 	if got := s.Loop.Result(loop.StatusFailed, false).Error.Error(); !strings.HasPrefix(got,
 		"instruction_unfulfilled: 1 of 2 instances failed; the first, ①: step look of p.json is not fulfilled: ") {
@@ -69,7 +69,7 @@ func TestAnInstanceThatReachedItsGoalIsToldOfTheStepBeforeItSettles(t *testing.T
 	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look, answer")
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"looked","_outputPath":"answer"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("in the end", s.Statuses()+" "+counts(s), "settled look@1 1/0/0, answer@1 1/0/0")
+	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "settled look@1 1/0/0, answer@1 1/0/0")
 }
 
 func TestAnInstanceThatReachedItsGoalIsToldThreeTimesTooHoweverLongItWaits(t *testing.T) {
@@ -88,7 +88,7 @@ func TestAnInstanceThatReachedItsGoalIsToldThreeTimesTooHoweverLongItWaits(t *te
 		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"①","x":%d}],"output":null}`, n))
 	}
 	s.ExpectStep(loop.StepWait)
-	s.WantEqual("in the end", s.Statuses(), "① failed, ② working")
+	s.WantEqual("in the end", s.DescribeInstances(), "① failed, ② working")
 }
 
 func TestAnUnfulfilledStepEndsACompletePlanAndHandsAnOptimalOneToTheLLM(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAnUnfulfilledStepEndsACompletePlanAndHandsAnOptimalOneToTheLLM(t *testi
 		} else {
 			s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look")
 		}
-		s.WantEqual(stage, s.Statuses(), want)
+		s.WantEqual(stage, s.DescribeInstances(), want)
 	}
 }
 
@@ -117,12 +117,12 @@ func TestWhatARequestHasPlannedLongAgoIsEvidence(t *testing.T) {
 	fork := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	nothing(s)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("here", s.Statuses(), "settled")
+	s.WantEqual("here", s.DescribeInstances(), "settled")
 	s = modeltest.NewScenarioOf(t, fork, false)
 	s.ExpectRequest()
 	nothing(s)
 	s.WantEqual("told", unfulfilled(s.Input), "")
-	s.WantEqual("in a fork", s.Statuses()+" "+counts(s), "settled look@1 1/0/0, answer@1 0/0/1")
+	s.WantEqual("in a fork", s.DescribeInstances()+" "+counts(s), "settled look@1 1/0/0, answer@1 0/0/1")
 }
 
 func TestAnInstructionThatAPersonGivesAnewCounts(t *testing.T) {
@@ -136,7 +136,7 @@ func TestAnInstructionThatAPersonGivesAnewCounts(t *testing.T) {
 	nothing(s) // a reply from before
 	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "")
 	nothing(s)
-	s.WantEqual("in the end", s.Statuses()+counts(s), "settled")
+	s.WantEqual("in the end", s.DescribeInstances()+counts(s), "settled")
 }
 
 func TestAnInstructionThatNobodyCanReadIsRefused(t *testing.T) {
@@ -168,5 +168,5 @@ func TestWhatIsMadeUpIsNotHeldToSteps(t *testing.T) {
 	s := modeltest.NewScenario(t, "", `"meta": {"simulated": true}, "context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
 	nothing(s)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("in the end", s.Statuses()+" "+counts(s), "settled look@1 0/1/0, answer@1 0/0/1")
+	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "settled look@1 0/1/0, answer@1 0/0/1")
 }

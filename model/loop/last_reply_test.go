@@ -15,7 +15,7 @@ func TestWhoNeedsNoMoreCallsIsNotAskedAgain(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"finished":true}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("they are", s.Statuses(), "① settled, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② settled")
 }
 
 func TestWhoSaysThatMoreIsToComeIsAskedAgain(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAFailedCallIsToldOfEvenIfNothingWasLeftToPlan(t *testing.T) {
 		`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":true}`)
 	s.WantEqual("the next Request is told", modeltest.DescribeErrors(s.ExpectRequest()),
 		`1.1 tool_failed: no luck in ①`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}]}`)
 	s.WantEqual("the word of an earlier reply counts no more", s.ExpectRequest().InstanceTokens()[0], "①")
 }
@@ -56,7 +56,7 @@ func TestTheLLMIsNotBelievedWhereAGoalOrAnOutputTells(t *testing.T) {
 			t.Errorf("%s: the LLM may say that nothing is left", name)
 		}
 		s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"finished":true}`)
-		s.WantEqual(name, s.Statuses(), "working")
+		s.WantEqual(name, s.DescribeInstances(), "working")
 		s.ExpectRequest()
 	}
 }

@@ -18,7 +18,7 @@ func TestTokensWithoutAPricePauseAProcessThatHasALimitOfMoney(t *testing.T) {
 	s.Usage = turn.TokenUsage{PromptTokens: 7, UnpricedTokens: 7}
 	s.ReplyWith(`{"calls":[{"_tool":"work"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: 7 tokens have no price, so that the limit of "+
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "limit_reached: 7 tokens have no price, so that the limit of "+
 		"$5.00 cannot be kept: name the LLM's prices in config.prices, or in the worker's PROCESSIDEA_PRICES")
 	s.Loop.Resume(ideafile.Limits{Money: price.NoLimit})
 	s.ExpectRequest()
@@ -48,7 +48,7 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 				s.Now = s.Now.Add(time.Minute)
 			}
 			s.ExpectStep(loop.StepPaused)
-			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
+			s.WantEqual("why", s.Loop.PauseReason.Error(), c.why)
 			s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), c.why)
 			s.Loop.Resume(ideafile.Limits{})
 			s.ExpectStep(loop.StepPaused)

@@ -80,7 +80,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			}
 		})
 		counts := turn.CallCounts{}
-		for _, m := range s.Loop.Instances() {
+		for _, m := range s.Loop.Instances {
 			run := s.Instances[m.Token]
 			if got, want := modeltest.StateOf(s.Loop, m.Token), string(jsonval.Encode(run.State())); got != want {
 				rt.Fatalf("the process knows %s of %s, which has %s", got, m.Token, want)
@@ -101,11 +101,11 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			if ended++; s.Loop.FinalStatus() == loop.StatusFailed {
 				failed++
 			}
-			if s.Idea.OutputSchema != nil && s.Loop.FinalStatus() == loop.StatusCompleted && s.Loop.Output() == nil {
+			if s.Idea.OutputSchema != nil && s.Loop.FinalStatus() == loop.StatusCompleted && s.Loop.Output == nil {
 				rt.Fatalf("it is complete and has no output")
 			}
 		case loop.StepPaused:
-			if f := s.Loop.PauseReason(); f == nil || f.Message == "" {
+			if f := s.Loop.PauseReason; f == nil || f.Message == "" {
 				rt.Fatalf("it is paused and does not say why")
 			}
 		}
@@ -125,7 +125,7 @@ func TestAnyIdeaOfAProcessBeginsAnother(t *testing.T) {
 				rt.Fatalf("%s instead of %s", got, want)
 			}
 			mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)
-			for n, m := range mind.Instances() {
+			for n, m := range mind.Instances {
 				if got, want := modeltest.StateOf(mind, m.Token),
 					string(jsonval.Encode(c.AllInstancesInput.Instances[n].State)); got != want {
 					rt.Fatalf("%s begins at %s instead of %s", m.Token, got, want)

@@ -34,7 +34,8 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.ExpectStep(loop.StepWait)
-	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1, Idle: true})
+	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	s.ExpectStep(loop.StepWait)
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
 	s.ExpectStep(loop.StepWait)
@@ -51,11 +52,13 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
-	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1, Idle: true})
+	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("what ② has accepted is not known")
 	}
-	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1, Idle: false})
+	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: false}})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("its Calls may go on running")
 	}
@@ -65,7 +68,8 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
-	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1, Idle: true})
+	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is over before the reply")
 	}
@@ -73,20 +77,22 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("it is over")
 	}
-	s.WantEqual("it", s.Statuses(), "settled")
+	s.WantEqual("it", s.DescribeInstances(), "settled")
 }
 
 func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
-	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1, Idle: true})
+	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: []ideafile.WrittenCall{},
 		Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}),
 		Usage: turn.TokenUsage{PromptTokens: 1}})
-	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1, Idle: true})
+	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	s.Loop.ConcludeRequest()
 	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
@@ -257,7 +263,7 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
 	s.Loop.Resume(ideafile.Limits{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "7")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -289,7 +295,7 @@ func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.InterruptRequest(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "llm_error: 401 no such key")
 	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(modeltest.EmptyReply)
@@ -324,7 +330,7 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	if len(s.Ended) != 0 || len(c.Calls) != 0 {
 		t.Errorf("it settles nobody and plans nothing: %+v", c)
 	}
-	s.WantEqual("nobody settles by it", s.Statuses(), "① working, ② working")
+	s.WantEqual("nobody settles by it", s.DescribeInstances(), "① working, ② working")
 	b = s.ExpectRequest()
 	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.Turn, len(b.Questions)), "3 3 0")
 	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)),
@@ -352,7 +358,7 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 		"3.1 bad_output: the result of 1.1@②: expected string, but got number")
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(),
+	s.WantEqual("why", s.Loop.PauseReason.Error(),
 		"bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
@@ -424,7 +430,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	s.Revise(`{"context": [{"type": "input", "rule": "be kind"}], "by": "ann", "limits": {"requests": 7}}`)
 	m := modeltest.CarryLoop(t, s.Idea, s.Bindings, s.Loop)
 	for what, look := range map[string]func(*loop.Loop) any{
-		"the Idea":   func(m *loop.Loop) any { return m.Idea().Source },
+		"the Idea":   func(m *loop.Loop) any { return m.Idea.Source },
 		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(loop.StatusRunning, true)) },
 		"the brief":  func(m *loop.Loop) any { return jsonval.ToJSONValue(m.AllInstancesInput()) },
 		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeUnsealedLog()) },

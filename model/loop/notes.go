@@ -12,8 +12,8 @@ import (
 // areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply
 // planned that spoke of it, or is on its way.
 func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
-	return (l.draftOutput != nil || len(l.notes) > 0) &&
-		!slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
+	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
+		!l.any(func(inst *InstanceProgress) bool {
 			if slices.Contains(some, inst) {
 				return false
 			}
@@ -25,11 +25,11 @@ func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
 // tellWhatIsKnown has a Request tell what the LLM has said for the output: its notes, and the output that it may put
 // right, unless that no longer holds for an instance that the Request does not cover.
 func (l *Loop) tellWhatIsKnown(input *turn.RequestInput, covered []*InstanceProgress) {
-	input.Notes = l.notes
+	input.Notes = l.Notes
 	if input.OutputOnly || !l.areKnownBesides(covered) {
 		return
 	}
-	input.DraftOutput, input.OthersAreKnown = l.draftOutput, true
+	input.DraftOutput, input.OthersAreKnown = l.DraftOutput, true
 }
 
 // maxNotesBytes bounds what a process carries along for the LLM. Where notes grow beyond it they are dropped, and the
@@ -39,35 +39,29 @@ const maxNotesBytes = 32 << 10
 // takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no
 // Call. Of others it will be shown more.
 func (l *Loop) takeNotes(req *llmRequest) {
-	if req.reply.Notes == "" || l.idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
+	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
 		return
 	}
-	l.notes = append(slices.Clip(l.notes), turn.Note{Request: req.input.RequestNumber, Text: req.reply.Notes})
+	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.Input.RequestNumber, Text: req.Reply.Notes})
 	size := 0
-	for _, n := range l.notes {
+	for _, n := range l.Notes {
 		size += len(n.Text)
 	}
 	if size > maxNotesBytes {
-		l.notes = nil
+		l.Notes = nil
 		l.forgetOutputPlans()
 		return
 	}
-	for _, inst := range l.coveredInstances(req.input) {
-		if !l.hasNoGoal(inst) || slices.Contains(req.reply.InstancesWithoutCalls, inst.Token) {
+	for _, inst := range l.coveredInstances(req.Input) {
+		if !l.hasNoGoal(inst) || slices.Contains(req.Reply.InstancesWithoutCalls, inst.Token) {
 			inst.OutputPlanRequest = inst.LastPlanningRequest
 		}
 	}
 }
 
-// forgetWhatIsKnown has the output be asked for with every State shown, whatever the LLM has said of the instances.
-func (l *Loop) forgetWhatIsKnown() {
-	l.draftOutput = nil
-	l.forgetOutputPlans()
-}
-
 // forgetOutputPlans forgets them where the LLM will not be shown what it said.
 func (l *Loop) forgetOutputPlans() {
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		inst.OutputPlanRequest = 0
 	}
 }

@@ -169,7 +169,7 @@ func TestAnOutputBesideCallsThatAreNotTheLastIsNotTaken(t *testing.T) {
 			!strings.Contains(told, "not taken: there was more to do") {
 			t.Errorf("it is told %q", told)
 		}
-		s.WantEqual("they are", s.Statuses(), "① working, ② working")
+		s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 	}
 }
 
@@ -195,7 +195,7 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 	for kind, want := range map[string]string{approval.SteerApprovePlan: "paid", approval.SteerAmendPlan: ""} {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
-		s.Loop.HoldPlans(nil)
+		s.Loop.HoldsPlans = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Unfinished: true,
 			Notes: "paid"})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {

@@ -75,7 +75,7 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 		reports++
 		pending := []approval.Pending{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
 		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports,
-			PendingApprovals: pending})
+			InstanceStanding: turn.InstanceStanding{PendingApprovals: pending}})
 		n := watch.TakeChanges(m)
 		var parts []string
 		for _, r := range n.Reminders {
@@ -114,7 +114,8 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 	for n := range 50 {
 		pending = append(pending, approval.Pending{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
-	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1, PendingApprovals: pending})
+	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1,
+		InstanceStanding: turn.InstanceStanding{PendingApprovals: pending}})
 	watch := loop.SentNotices{}
 	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 ||
 		n.NewlyWaiting[0].CallID != "0" {

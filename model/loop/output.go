@@ -81,10 +81,10 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 // runs any more.
 func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, state any) (any, bool) {
 	return e.Evaluate(func(r refexpr.Reference) (any, bool) {
-		if r.Kind == ideafile.TypeState {
-			return refexpr.ValueOrBlobHandleAt(state, r.Path)
-		}
 		payload, ok := shared.PayloadByKind[r.Kind]
+		if r.Kind == ideafile.TypeState {
+			payload, ok = state, true
+		}
 		if !ok {
 			return nil, false
 		}

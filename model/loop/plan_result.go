@@ -8,7 +8,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
-	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -59,9 +58,7 @@ func (p PlanResult) Succeeded() bool {
 
 // WasOverruled reports whether a person decided otherwise on a Call than it was planned.
 func (p PlanResult) WasOverruled() bool {
-	return slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool {
-		return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.Kind != policy.Approve })
-	})
+	return slices.ContainsFunc(p.Reports, turn.CallReport.WasOverruledByPerson)
 }
 
 func (p PlanResult) callsThatCameToNothing() (list []turn.CallReport) {
@@ -102,22 +99,13 @@ func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
 // same, or where the LLM must read what people said of the Call.
 func (p PlanResult) valueOf(c turn.CallReport) refexpr.OutputPath {
 	call, ok := p.Idea.OutputOf(p.WrittenCall(c.CallKey()))
-	if !ok || call.OutputPath.WritesWholeState() ||
-		statelog.IsUpdateWrite(call.OutputMethod, firstPath(call.OutputPath)) {
+	if !ok || call.OutputPath.WritesWholeState() || call.OutputMethod != "" {
 		return nil
 	}
 	if slices.ContainsFunc(c.Decisions, mustBeRead) {
 		return nil
 	}
 	return call.OutputPath
-}
-
-// firstPath returns the first path of an output path; nil, the whole State, where it has none.
-func firstPath(o refexpr.OutputPath) jsonval.Path {
-	if len(o) == 0 {
-		return nil
-	}
-	return o[0][0]
 }
 
 // mustBeRead reports whether a decision may tell the LLM how to go on: a person changed the Call, or refused it, with a

@@ -9,7 +9,7 @@ import (
 
 // planEntries sums up what became of each planned Call over some of the instances, for the LLM.
 func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSummary {
-	return l.summarizeCalls(l.plannedCalls, instances,
+	return l.summarizeCalls(l.PlannedCalls, instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.calls[p.key()]
 			return c, ok && l.isShownToLLM(p, inst, c)
@@ -21,7 +21,7 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 // reported of yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	accepted, all := l.callsAcceptedInFlight(), l.hasInstructions()
-	return l.summarizeCalls(slices.Concat(l.plannedCalls, accepted), l.instances,
+	return l.summarizeCalls(slices.Concat(l.PlannedCalls, accepted), l.Instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.calls[p.key()]
 			if !ok {
@@ -35,7 +35,7 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 // isUnreportedBy reports whether an instance at work was sent a Call of a Request and has not reported of that Request
 // yet.
 func (p PlannedCall) isUnreportedBy(inst *InstanceProgress) bool {
-	return p.Request > 0 && !p.Unassigned && inst.Status == ideafile.InstanceWorking &&
+	return p.Request > 0 && !p.Unassigned && inst.isWorking() &&
 		inst.LastPlanningRequest == p.Request &&
 		inst.ClosedThroughRequest < p.Request &&
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
@@ -46,10 +46,10 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
+	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.Input) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			known := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
-			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known &&
+			if c := inst.calls[key]; key.Request == l.requestInFlight.Input.RequestNumber && !known &&
 				!c.Call.IsZero() {
 				list = append(list, PlannedCall{Request: key.Request, Index: key.Index, Call: c.Call})
 			}
@@ -70,14 +70,15 @@ func (l *Loop) summarizeCalls(
 		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, StatusCounts: map[ideafile.CallStatus]int{},
 			ResultByInstance: map[string]any{}}
 		if p.DirectPlanPosition > 0 {
-			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.idea.Context[p.DirectPlanPosition-1].PlanName
+			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.Idea.Context[p.DirectPlanPosition-1].PlanName
 		}
 		for _, inst := range instances {
 			if c, ok := reportOf(p, inst); ok && p.isPlannedFor(inst) {
 				e.AddReport(inst.Token, c)
 			}
 		}
-		if len(e.StatusCounts) > 0 || (p.Unassigned && anyLastPlannedByRequest(instances, p.Request)) {
+		ofLastPlan := func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == p.Request }
+		if len(e.StatusCounts) > 0 || (p.Unassigned && slices.ContainsFunc(instances, ofLastPlan)) {
 			out = append(out, e)
 		}
 	}
@@ -87,29 +88,24 @@ func (l *Loop) summarizeCalls(
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
 // result is not in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) ||
+	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.Idea.HasNoOutputPath(p.Call) ||
 		c.WasOverruledByPerson()
-}
-
-func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
-	return slices.ContainsFunc(instances,
-		func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == request })
 }
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
 func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
-	if l.idea.HasNoOutputPath(p.Call) {
+	if l.Idea.HasNoOutputPath(p.Call) {
 		return true
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		if !p.isPlannedFor(inst) {
 			continue
 		}
 		if isUndoOrUndone(inst.calls[p.key()]) {
 			return true
 		}
-		if inst.Status != ideafile.InstanceWorking {
-			if l.idea.OutputSchema != nil && inst.calls[p.key()].WasOverruledByPerson() {
+		if !inst.isWorking() {
+			if l.Idea.OutputSchema != nil && inst.calls[p.key()].WasOverruledByPerson() {
 				return true // the output is about it
 			}
 			continue
@@ -140,7 +136,7 @@ func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
 // instance was sent and has not reported of counts as running: instances report once nothing of them runs, or a person
 // must look.
 func (l *Loop) LatestPlan() []turn.CallCount {
-	calls, latest := slices.Concat(l.plannedCalls, l.callsAcceptedInFlight()), 0
+	calls, latest := slices.Concat(l.PlannedCalls, l.callsAcceptedInFlight()), 0
 	calls = slices.DeleteFunc(calls, func(p PlannedCall) bool { return p.Unassigned })
 	for _, p := range calls {
 		latest = max(latest, p.Request)
@@ -151,7 +147,7 @@ func (l *Loop) LatestPlan() []turn.CallCount {
 			continue
 		}
 		c := turn.CallCount{CallID: p.key().ID(""), Written: p.Call, Statuses: map[ideafile.CallStatus]int{}}
-		for _, inst := range l.instances {
+		for _, inst := range l.Instances {
 			if status, is := l.statusIn(inst, p); is {
 				c.Statuses[status]++
 			}

@@ -55,19 +55,6 @@ func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string
 	return w
 }
 
-// AtFirstRequest is the watch of a process at its first Request.
-func (w StallDetector) AtFirstRequest(mark ProgressCounts) StallDetector {
-	if w.LastProgress == (ProgressCounts{}) {
-		w.LastProgress = mark
-	}
-	return w
-}
-
-// ResetAfterPause is the watch of a process that goes on after a pause: what failed may have been mended.
-func (w StallDetector) ResetAfterPause() StallDetector {
-	return StallDetector{LastProgress: w.LastProgress}
-}
-
 // StallFault returns why the next Request would be in vain; nil if it may bring something new. failures is what has
 // failed lately.
 func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {

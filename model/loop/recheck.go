@@ -24,24 +24,21 @@ type recheck struct {
 // RechecksInFlight reports whether any answer is being asked for a second time.
 func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 
-// Rechecked is what it came to that answers were asked for twice.
-func (l *Loop) Rechecked() quality.Tally { return l.rechecked }
-
-// Quality reports it.
+// Quality reports what it came to that answers were asked for twice.
 func (l *Loop) Quality() *quality.Report {
-	return l.rechecked.Report(quality.SizeFor(l.idea, l.bindings))
+	return l.Rechecked.Report(quality.SizeFor(l.Idea, l.bindings))
 }
 
 // drawRecheck draws the instances of the Request that was just composed which are asked about twice.
 func (l *Loop) drawRecheck() {
-	req, settings := l.requestInFlight, l.idea.Config.Quality
-	if !HandsOutCalls(req.input) || settings.Recheck == 0 {
+	req, settings := l.requestInFlight, l.Idea.Config.Quality
+	if !HandsOutCalls(req.Input) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.rechecked.Draw(l.idea.Seed, req.input.RequestNumber, len(req.input.Instances), settings.Recheck)
-	if settings.HoldsCalls && !l.holdsPlans { // a Plan that waits as a whole waits long enough
+	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.Input.RequestNumber, len(req.Input.Instances), settings.Recheck)
+	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
 		for _, n := range req.drawn {
-			req.input.HeldTokens = append(req.input.HeldTokens, req.input.Instances[n].Token)
+			req.Input.HeldTokens = append(req.Input.HeldTokens, req.Input.Instances[n].Token)
 		}
 	}
 }
@@ -50,29 +47,29 @@ func (l *Loop) drawRecheck() {
 // stand among other ones in another order.
 func (l *Loop) StartRecheck() *turn.RequestInput {
 	req := l.requestInFlight
-	if req == nil || req.reply == nil || len(req.drawn) == 0 {
+	if req == nil || req.Reply == nil || len(req.drawn) == 0 {
 		return nil
 	}
 	drawn := req.drawn
-	if req.drawn = nil; !req.reply.Complete || req.reply.Faked {
-		l.rechecked.Covered -= len(req.input.Instances)
-		l.rechecked.Drawn -= len(drawn)
+	if req.drawn = nil; !req.Reply.Complete || req.Reply.Faked {
+		l.Rechecked.Covered -= len(req.Input.Instances)
+		l.Rechecked.Drawn -= len(drawn)
 		return nil
 	}
-	input, places := *req.input, map[int]int{}
-	for place, n := range quality.Order(l.idea.Seed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
+	input, places := *req.Input, map[int]int{}
+	for place, n := range quality.Order(l.Idea.Seed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
 		places[n] = place + 1
 	}
-	l.turnCount++ // it uses up a line of a script
-	input.Turn += max(1, req.reply.HTTPAttempts)
-	input.Recheck = &turn.Recheck{Calls: req.reply.Calls, Positions: map[string]int{}}
+	l.TurnCount++ // it uses up a line of a script
+	input.Turn += max(1, req.Reply.HTTPAttempts)
+	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, Positions: map[string]int{}}
 	input.Instances, input.ReopenableTokens = nil, nil
-	input.Others.Working += len(req.input.Instances) - len(drawn)
+	input.Others.Working += len(req.Input.Instances) - len(drawn)
 	for _, n := range slices.Sorted(slices.Values(drawn)) {
-		input.Instances = append(input.Instances, req.input.Instances[n])
-		input.Recheck.Positions[req.input.Instances[n].Token] = places[n]
+		input.Instances = append(input.Instances, req.Input.Instances[n])
+		input.Recheck.Positions[req.Input.Instances[n].Token] = places[n]
 	}
-	l.rechecks = append(l.rechecks, &recheck{first: req.input, input: &input})
+	l.rechecks = append(l.rechecks, &recheck{first: req.Input, input: &input})
 	return &input
 }
 
@@ -85,27 +82,27 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	}
 	first := l.rechecks[at].first
 	l.rechecks = slices.Delete(l.rechecks, at, at+1)
-	l.rechecked.Usage.Add(r.Usage)
+	l.Rechecked.Usage.Add(r.Usage)
 	why := map[string]string{}
 	for _, c := range r.Comparisons {
-		l.rechecked.Add(c.Position, c.Differed)
-		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: c.Token, Recheck: &c})
-		l.hasUnsealedChanges = true
+		l.Rechecked.Add(c.Position, c.Differed)
+		l.log(turn.LogEntry{Instance: c.Token, Recheck: &c})
+		l.HasUnsealedChanges = true
 		if c.Differed {
 			why[c.Token] = disagreement(c)
 		}
 	}
-	settings := l.idea.Config.Quality
-	if settings.OnLimit == ideafile.PauseProcess && !l.isPart && !l.pausedForDisagreement &&
-		l.rechecked.Passes(settings.Limit) {
-		l.pausedForDisagreement = true
-		l.pause(quality.PauseFault(l.rechecked.Count, settings.Limit))
+	settings := l.Idea.Config.Quality
+	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement &&
+		l.Rechecked.Passes(settings.Limit) {
+		l.PausedForDisagreement = true
+		l.PauseWithFault(quality.PauseFault(l.Rechecked.Count, settings.Limit))
 	}
 	byToken := callsByInstance(first, input.Recheck.Calls)
 	for _, instance := range input.Instances {
 		held := slices.Contains(first.HeldTokens, instance.Token)
-		seen := why[instance.Token] == "" || l.pendingPlan != nil // a person looks at the whole Plan anyway
-		if inst := l.instance(instance.Token); (!held && seen) || !inst.CanReceiveCalls() {
+		seen := why[instance.Token] == "" || l.PendingPlan != nil // a person looks at the whole Plan anyway
+		if inst := l.byToken[instance.Token]; (!held && seen) || !inst.CanReceiveCalls() {
 			continue
 		}
 		calls := ResumedCalls{Token: instance.Token, Request: input.RequestNumber, Calls: byToken[instance.Token],

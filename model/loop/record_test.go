@@ -49,7 +49,7 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 	if len(record.Decisions) != 2 || fmt.Sprint(record.RanCallByInstance[""]) != "{huge map[n:200]}" {
 		t.Errorf("the record is %+v", record)
 	}
-	if s.Loop.HasUnsealedChanges() {
+	if s.Loop.HasUnsealedChanges {
 		t.Error("something is said to have happened since")
 	}
 }
@@ -80,7 +80,7 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 		t.Error("nothing runs any more")
 	}
 	s.Loop.TakeUnsealedLog()
-	if s.Loop.HasUnsealedPause() || s.Loop.HasUnsealedChanges() {
+	if s.Loop.HasUnsealedPause() || s.Loop.HasUnsealedChanges {
 		t.Error("all is sealed")
 	}
 }
@@ -93,8 +93,9 @@ func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls(
 		[]any{modeltest.DecodeJSON(t, `{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "b"}`)})})
 	s.Loop.ConcludeRequest()
-	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber, Idle: true,
-		Calls: []turn.CallReport{{Request: 1, Index: 1, Status: "done"}}})
+	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber,
+		InstanceStanding: turn.InstanceStanding{Idle: true},
+		Calls:            []turn.CallReport{{Request: 1, Index: 1, Status: "done"}}})
 	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus),
 		"map[done:[②] running:[①]]")
 }

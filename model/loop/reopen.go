@@ -21,22 +21,17 @@ func (l *Loop) endSettledInstances() {
 	if !l.allInstancesEnded() {
 		return
 	}
-	for _, inst := range l.instances {
-		if inst.SettledForNow {
-			inst.SettledForNow = false
-			l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
-		}
+	for _, inst := range l.those(func(inst *InstanceProgress) bool { return inst.SettledForNow }) {
+		inst.SettledForNow = false
+		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 	}
 }
 
 // reopenableTokens lists the instances that a Call may reopen by naming them.
-func (l *Loop) reopenableTokens() (tokens []string) {
-	for _, inst := range l.instances {
-		if inst.SettledForNow && !l.llmForbidden(inst) && inst.AckedCorrectionCount >= inst.SentCorrectionCount {
-			tokens = append(tokens, inst.Token)
-		}
-	}
-	return tokens
+func (l *Loop) reopenableTokens() []string {
+	return tokensOf(l.those(func(inst *InstanceProgress) bool {
+		return inst.SettledForNow && !l.llmForbidden(inst) && inst.AckedCorrectionCount >= inst.SentCorrectionCount
+	}))
 }
 
 // instancesNamedByMessages lists the instances to which Calls of a Request may go: those that it covers, and those that
@@ -44,18 +39,18 @@ func (l *Loop) reopenableTokens() (tokens []string) {
 func (l *Loop) instancesNamedByMessages(input *turn.RequestInput) []*InstanceProgress {
 	list := l.coveredInstances(input)
 	for _, token := range input.ReopenableTokens {
-		list = append(list, l.instance(token))
+		list = append(list, l.byToken[token])
 	}
 	return list
 }
 
 // reopenNamedInstances reopens the instances that had settled for now and that a Request gave a Call.
 func (l *Loop) reopenNamedInstances(req *llmRequest) {
-	number := req.input.RequestNumber
-	for _, token := range req.input.ReopenableTokens {
-		inst := l.instance(token)
-		named := req.reply.Complete &&
-			slices.ContainsFunc(req.reply.Calls,
+	number := req.Input.RequestNumber
+	for _, token := range req.Input.ReopenableTokens {
+		inst := l.byToken[token]
+		named := req.Reply.Complete &&
+			slices.ContainsFunc(req.Reply.Calls,
 				func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
 		if inst.Status.HasFailed() || (!named && !inst.hasCallFromRequest(number)) {
 			continue
@@ -85,23 +80,21 @@ func (l *Loop) reopen(inst *InstanceProgress) {
 	inst.UndoneFor = nil
 	inst.ReopenCount++
 	inst.Steps = nil
-	if inst.plannerKind == plannedByDirectPlan {
-		inst.plannerKind = fellBackToLLM
-	}
+	inst.FellBackToLLM = inst.DirectPlanPosition > 0
 	l.dropOutput()
-	l.hasUnsealedChanges = true
+	l.HasUnsealedChanges = true
 }
 
 // instancesToReopen returns the instances that a correction reopens, or why one of them cannot be.
 func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err error) {
 	for _, token := range tokens {
-		inst := l.instance(token)
+		inst := l.byToken[token]
 		switch {
 		case inst == nil && token == "":
 			return nil, fmt.Errorf("%q stands in a message that names no instance", ideafile.ReopenKey)
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", token)
-		case inst.Status == ideafile.InstanceWorking:
+		case inst.isWorking():
 			return nil, fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		case l.llmForbidden(inst):
 			return nil,
@@ -131,9 +124,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 
 // TakeRestarts returns the reopened instances whose workflows were told since its last call that they had ended.
 func (l *Loop) TakeRestarts() []*InstanceProgress {
-	list := l.restarts
-	l.restarts = nil
-	return list
+	return take(&l.restarts)
 }
 
 // StateHistory returns what an instance started with, and every write since, in Plan order.

@@ -34,7 +34,7 @@ func TestWhereAllSettleTogetherNobodySettlesForGoodBeforeAllHave(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
-	s.WantEqual("after the first", s.Statuses(), "① working, ② settled")
+	s.WantEqual("after the first", s.DescribeInstances(), "① working, ② settled")
 	s.WantEqual("told that they have ended", tokensOf(s.Ended), "")
 	in := s.ExpectRequestFor("①")
 	s.WantEqual("a Call may name", fmt.Sprint(in.ReopenableTokens), "[②]")
@@ -48,12 +48,12 @@ func TestWhereAllSettleTogetherACallThatNamesASettledInstanceReopensIt(t *testin
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(workForSecond)
-	s.WantEqual("they are", s.Statuses(), "① settled, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② working")
 	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"work done"}`)
 	in := s.ExpectRequestFor("②")
 	s.WantEqual("it is shown", modeltest.DescribePlan(in), "2.1 done 1")
 	s.ReplyWith(workForFirst)
-	s.WantEqual("and the other way round", s.Statuses(), "① working, ② settled")
+	s.WantEqual("and the other way round", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 }
@@ -63,7 +63,7 @@ func TestWhereAllSettleTogetherAStarDoesNotMeanTheSettledOnes(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 	s.WantEqual("②", modeltest.StateOf(s.Loop, "②"), `{"a":2}`)
 }
 
@@ -74,7 +74,7 @@ func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"a"}],"output":null}`)
 	s.ExpectRequestFor("①")
-	s.WantEqual("by its goal", s.Statuses(), "① working, ② settled")
+	s.WantEqual("by its goal", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"},{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
@@ -95,7 +95,7 @@ func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances, config)
 		s.ReplyWith(workForFirst)
 		s.ReplyWith(workForSecond)
-		s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+		s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 		s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequestFor("①")),
 			`2.1 bad_instance: the Request covers no instance "②"`)
 	}
@@ -111,7 +111,7 @@ func TestOnceAllHaveSettledTogetherNobodyIsReopenedByACall(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"summary":"both"}}`)
-	s.WantEqual("they are", s.Statuses(), "① settled, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② settled")
 }
 
 func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *testing.T) {
@@ -122,7 +122,7 @@ func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *te
 		s.ReplyWith(workForFirst)
 		c := s.InterruptRequest(end, `{"_tool":"work","_instance":"②","_outputPath":"c"}`,
 			`{"_tool":"work","_instance":"*","_outputPath":"d"}`)
-		s.WantEqual("they are", s.Statuses(), "① working, ② working")
+		s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 		s.WantEqual("its Calls", fmt.Sprint(len(c.Calls)), "2")
 		s.WantEqual("②", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"work done"}`)
 		s.ExpectRequestFor("① ②")
@@ -136,7 +136,7 @@ func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *t
 	s.Unreached = []string{"②"}
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"②","_outputPath":"c"}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 }
 
 func TestAnInstanceThatItsDirectPlanSettledIsReopenedUnlessThatIsComplete(t *testing.T) {
@@ -148,7 +148,7 @@ func TestAnInstanceThatItsDirectPlanSettledIsReopenedUnlessThatIsComplete(t *tes
 		s.WantEqual(stage, fmt.Sprint(s.ExpectRequestFor("①").ReopenableTokens), offered)
 		if stage == ideafile.StageOptimal {
 			s.ReplyWith(workForSecond)
-			s.WantEqual("they are", s.Statuses(), "① settled, ② working")
+			s.WantEqual("they are", s.DescribeInstances(), "① settled, ② working")
 			s.ExpectRequestFor("②")
 			s.ReplyWith(modeltest.EmptyReply)
 			s.ExpectStep(loop.StepFinished)
@@ -175,7 +175,7 @@ func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
-	for n := 0; n < 8 && s.Loop.PauseReason() == nil; n++ {
+	for n := 0; n < 8 && s.Loop.PauseReason == nil; n++ {
 		calls := `{"_tool":"fail","_instance":"①","_outputPath":"c"}`
 		if n%2 == 0 {
 			calls += `,{"_tool":"fail","_instance":"②","_outputPath":"c"}` // it settles in between
@@ -185,7 +185,7 @@ func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
 			break
 		}
 	}
-	if f := s.Loop.PauseReason(); f == nil || f.Code != turn.CodeNoProgress {
+	if f := s.Loop.PauseReason; f == nil || f.Code != turn.CodeNoProgress {
 		t.Errorf("paused by %v", f)
 	}
 }
@@ -194,13 +194,13 @@ func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
-	idea := modeltest.SnapshotFile(t, s.Loop.Idea(), s.Loop.AllInstancesInput(), nil, nil)
+	idea := modeltest.SnapshotFile(t, s.Loop.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	fork := modeltest.NewScenarioOf(t, idea, false)
-	fork.WantEqual("they begin", fork.Statuses(), "① working, ② settled")
+	fork.WantEqual("they begin", fork.DescribeInstances(), "① working, ② settled")
 	fork.WantEqual("told that they have ended", tokensOf(fork.Loop.TakeEndedInstances()), "")
 	fork.WantEqual("a Call may name", fmt.Sprint(fork.ExpectRequestFor("①").ReopenableTokens), "[②]")
 	fork.ReplyWith(workForSecond)
-	fork.WantEqual("they are", fork.Statuses(), "① settled, ② working")
+	fork.WantEqual("they are", fork.DescribeInstances(), "① settled, ② working")
 }
 
 func TestAPartSettlesTogetherByItself(t *testing.T) {
@@ -210,7 +210,7 @@ func TestAPartSettlesTogetherByItself(t *testing.T) {
 	s := modeltest.NewScenarioOf(t, idea, true)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(workForSecond)
-	s.WantEqual("they are", s.Statuses(), "① settled, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② working")
 }
 
 func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t *testing.T) {
@@ -244,7 +244,8 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 				}
 			}
 			r := s.Loop.Result(loop.StatusCompleted, true)
-			return s.Statuses() + string(jsonval.Encode(jsonval.ToJSONValue([]any{r.Instances, r.Calls, r.Requests})))
+			return s.DescribeInstances() +
+				string(jsonval.Encode(jsonval.ToJSONValue([]any{r.Instances, r.Calls, r.Requests})))
 		}
 		if one, other := play([]string{"①", "②", "③"}), play([]string{"③", "②", "①"}); one != other {
 			rt.Fatalf("%s\n%s", one, other)
@@ -258,13 +259,13 @@ func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② settled")
 	s.WantEqual(
 		"touched",
 		tokensOf(
 			s.Revise(
 				`{"by":"ann","reason":"the customer wrote again","context":[{"type":"state","_instance":"②","reopen":true}]}`)), "")
-	s.WantEqual("they are", s.Statuses(), "① working, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② working")
 	in := s.ExpectRequestFor("②")
 	s.WantEqual("it is told", in.Instances[0].ReopenReason, "reopened by ann: the customer wrote again")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b","x":"new"},{"_tool":"work","_instance":"②","_outputPath":"b.below"},
@@ -273,7 +274,7 @@ func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 		`{"a":2,"b":"work done","c":"work done"}`)
 	s.WantEqual("the reason is told once", s.ExpectRequestFor("②").Instances[0].ReopenReason, "")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② settled")
 }
 
 func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
@@ -288,7 +289,7 @@ func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 	s.ApplyCorrections("①", "ann")
 	s.ApplyCorrections("②", "ann")
 	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"note":"call them"}`)
-	_, writes := s.Loop.Instances()[1].StateHistory()
+	_, writes := s.Loop.Instances[1].StateHistory()
 	if len(writes) != 1 || !strings.Contains(writes[0].Author, "ann") {
 		t.Errorf("%+v", writes)
 	}
@@ -304,9 +305,9 @@ func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
 	for range 4 {
 		s.ReplyWith(workForSecond)
 	}
-	s.WantEqual("they are", s.Statuses(), "① failed, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① failed, ② working")
 	s.Revise(`{"context":[{"type":"text","_instance":"①","text":"It is good.","reopen":true}]}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")

@@ -3,23 +3,21 @@ package loop
 import (
 	"slices"
 
-	"processidea/model/diag"
-	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
 
 // composeRequest composes the next Request: questions alone where a ready instance has some; the output alone where
 // every instance has ended; all ready instances otherwise.
 func (l *Loop) composeRequest() *turn.RequestInput {
-	input := &turn.RequestInput{ProcessID: l.processID, RequestNumber: l.priorRequests + l.requestCount + 1,
-		Turn:       l.turnCount + 1,
+	input := &turn.RequestInput{ProcessID: l.ProcessID, RequestNumber: l.PriorRequests + l.RequestCount + 1,
+		Turn:       l.TurnCount + 1,
 		OutputOnly: l.allInstancesEnded()}
 	instances := l.readyInstances()
 	for _, inst := range instances {
 		input.Questions = append(input.Questions, inst.Questions...)
 	}
 	if input.OutputOnly {
-		instances = l.instances
+		instances = l.Instances
 	}
 	for _, inst := range instances {
 		if len(input.Questions) == 0 || len(inst.Questions) > 0 {
@@ -44,7 +42,7 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 
 // countUncoveredInstances counts the instances that a Request about some of them leaves out.
 func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (others turn.OtherInstanceCounts) {
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		if slices.Contains(covered, inst) {
 			continue
 		}
@@ -65,7 +63,7 @@ func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (others turn
 func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
 	var list []*InstanceProgress
 	for _, c := range input.Instances {
-		list = append(list, l.instance(c.Token))
+		list = append(list, l.byToken[c.Token])
 	}
 	return list
 }
@@ -73,16 +71,16 @@ func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
 // AllInstancesInput returns the process as it stands, in the form of a Request about every instance: for an Idea.
 func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	input := &turn.RequestInput{
-		ProcessID: l.processID, RequestNumber: l.priorRequests + l.requestCount, Turn: l.turnCount,
-		PlanEntries: l.planEntriesForIdea(), Errors: l.errorsToReport(l.instances),
+		ProcessID: l.ProcessID, RequestNumber: l.PriorRequests + l.RequestCount, Turn: l.TurnCount,
+		PlanEntries: l.planEntriesForIdea(), Errors: l.errorsToReport(l.Instances),
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
 			MissingRequiredPaths: inst.MissingRequiredPaths}
-		if inst.Status != ideafile.InstanceWorking {
+		if !inst.isWorking() {
 			c.Status, c.Fault, c.Steps = inst.Status, inst.Fault, inst.Steps
 		}
-		if inst.plannerKind == fellBackToLLM {
+		if inst.FellBackToLLM {
 			c.FailedDirectPlanPosition = inst.DirectPlanPosition
 		}
 		input.Instances = append(input.Instances, c)
@@ -95,31 +93,26 @@ func (l *Loop) RequestInFlight() *turn.RequestInput {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	return l.requestInFlight.input
+	return l.requestInFlight.Input
 }
 
 // ApplyReply records the LLM's reply to the Request in flight, or how the Request failed.
 func (l *Loop) ApplyReply(r turn.LLMReply) {
-	if l.requestInFlight == nil || l.requestInFlight.reply != nil {
+	if l.requestInFlight == nil || l.requestInFlight.Reply != nil {
 		return
 	}
-	l.requestInFlight.reply = &r
-	l.requestCount++
-	l.usage.Add(r.Usage)
-	covered := l.coveredInstances(l.requestInFlight.input)
+	l.requestInFlight.Reply = &r
+	l.RequestCount++
+	l.Usage.Add(r.Usage)
+	covered := l.coveredInstances(l.requestInFlight.Input)
 	for n, share := range r.Usage.Cost.Shares(len(covered)) {
 		covered[n].LLMCost = covered[n].LLMCost.Plus(share)
 	}
 	if r.AnsweringLLM != nil {
-		if l.answeringLLMsSealed {
-			l.answeringLLMs, l.answeringLLMsSealed = nil, false
+		if l.AnsweringLLMsSealed {
+			l.AnsweringLLMs, l.AnsweringLLMsSealed = nil, false
 		}
-		l.answeringLLMs = append(l.answeringLLMs, *r.AnsweringLLM)
+		l.AnsweringLLMs = append(l.AnsweringLLMs, *r.AnsweringLLM)
 	}
-	for _, token := range r.GoneInstances {
-		if inst := l.instance(token); inst != nil && inst.CanReceiveCalls() {
-			l.endInstance(inst, ideafile.InstanceFailed,
-				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
-		}
-	}
+	l.MarkGone(r.GoneInstances)
 }

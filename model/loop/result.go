@@ -11,12 +11,12 @@ import (
 
 // notWrittenResults lists what State did not take, instance by instance.
 func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
-	for _, inst := range l.instances {
-		for _, key := range sortedCallKeys(inst.calls) {
-			for _, n := range inst.calls[key].NotWrittenPaths {
+	for _, inst := range l.Instances {
+		for _, c := range inst.CallReports() {
+			for _, n := range c.NotWrittenPaths {
 				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
 				list = AddUnwrittenResult(list,
-					UnwrittenResult{CallID: key.ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
+					UnwrittenResult{CallID: c.CallKey().ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
 			}
 		}
 	}
@@ -25,8 +25,8 @@ func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
 
 // CallCounts counts the ends of the Calls in all instances.
 func (l *Loop) CallCounts() turn.CallCounts {
-	c := turn.CallCounts{Failed: l.unassignedCalls}
-	for _, inst := range l.instances {
+	c := turn.CallCounts{Failed: l.UnassignedCalls}
+	for _, inst := range l.Instances {
 		c.Add(inst.callCounts())
 	}
 	return c
@@ -50,8 +50,8 @@ func (p *InstanceProgress) FailedCallCount() int {
 
 // Failures returns why Calls did not succeed, in the order of the instances.
 func (l *Loop) Failures() turn.Failures {
-	list := slices.Clone(l.unassignedFailures)
-	for _, inst := range l.instances {
+	list := slices.Clone(l.UnassignedFailures)
+	for _, inst := range l.Instances {
 		list = inst.addFailures(list, func(c turn.CallReport) bool { return !c.FromEarlierProcess })
 	}
 	return list
@@ -59,16 +59,10 @@ func (l *Loop) Failures() turn.Failures {
 
 // addFailures adds the Calls of one instance that did not succeed, as far as they are of interest.
 func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.CallReport) bool) turn.Failures {
-	var failed []turn.CallReport
-	//workflowcheck:ignore -- sorted below
-	for _, c := range p.calls {
+	for _, c := range p.CallReports() {
 		if c.IsUnsuccessful() && ofInterest(c) {
-			failed = append(failed, c)
+			list = list.AddFailedCall(c.CallKey().ID(p.Token), c.Status, c.Tool, *c.Fault)
 		}
-	}
-	slices.SortFunc(failed, func(a, b turn.CallReport) int { return a.CallKey().Compare(b.CallKey()) })
-	for _, c := range failed {
-		list = list.AddFailedCall(c.CallKey().ID(p.Token), c.Status, c.Tool, *c.Fault)
 	}
 	return list
 }
@@ -76,13 +70,13 @@ func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.
 // Result returns the process as it stands.
 func (l *Loop) Result(status Status, withStates bool) Result {
 	r := Result{
-		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
-		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason,
-		Simulated:         l.idea.Simulation,
+		ProcessID: l.ProcessID, Status: status, Output: l.Output, Instances: map[string]InstanceResult{},
+		Requests: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage, Error: l.PauseReason,
+		Simulated:         l.Idea.Simulation,
 		NotWrittenResults: l.notWrittenResults(), Instructions: l.StepCounts(),
 		Quality: l.Quality(),
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}
 		if withStates {
 			i.State = inst.state.Snapshot()
@@ -106,7 +100,7 @@ func (l *Loop) FinalStatus() Status {
 func (l *Loop) firstFailure() *diag.Fault {
 	var first *InstanceProgress
 	failed := 0
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		if inst.Status.HasFailed() {
 			failed++
 			first = cmp.Or(first, inst)
@@ -114,10 +108,10 @@ func (l *Loop) firstFailure() *diag.Fault {
 	}
 	switch {
 	case failed == 0:
-		return l.outputFault
+		return l.OutputFault
 	case first.Token == "":
 		return first.Fault
 	}
-	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failed, len(l.instances),
+	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failed, len(l.Instances),
 		first.Token, first.Fault.Message)
 }

@@ -3,12 +3,10 @@ package loop
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -20,36 +18,28 @@ const resumedEndChange = "a resumed solution may end the process"
 type ResumedCalls struct {
 	Token   string
 	Request int
-	Calls   []ResumedCall
+	Calls   []turn.DeliveredCall
 	// Known reports that the instance has the Calls, and is only told that a person must look at them.
 	Known bool
-}
-
-// ResumedCall is a Call, as written, that is to run as if its Request had just been answered.
-type ResumedCall struct {
-	Index int
-	Call  ideafile.WrittenCall
-	// ReviewReason is why a person must review it whatever its Tool's policy says; empty: the policy decides.
-	ReviewReason string
 }
 
 // dropHistoryMessages removes errors and records from the Idea: restoreHistory reads them.
 func (l *Loop) dropHistoryMessages() {
 	var left []ideafile.Message
-	for _, msg := range l.idea.Context {
+	for _, msg := range l.Idea.Context {
 		if !turn.IsHistoryMessage(msg) {
 			left = append(left, msg)
 		}
 	}
-	if len(left) < len(l.idea.Context) {
-		l.idea = l.idea.WithContextReplaced(left)
+	if len(left) < len(l.Idea.Context) {
+		l.Idea = l.Idea.WithContextReplaced(left)
 	}
 }
 
 // restoreHistory restores what a context tells of the process whose Idea this one starts from.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
-	l.priorRequests = earlierRequestCountOf(l.idea)
+	l.PriorRequests = earlierRequestCountOf(l.Idea)
 	for _, msg := range context {
 		if msg.IsPlanWithRecord() {
 			for _, p := range turn.ReadPastCalls(msg, tokens) {
@@ -58,10 +48,10 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 		}
 		l.restoreStatus(msg)
 	}
-	l.restoreDirectPlans()
+	l.eachPastDirectCall((*InstanceProgress).restoreDirectCall)
 	l.restoreErrors(context)
-	for _, inst := range l.instances {
-		if inst.Status != ideafile.InstanceWorking && inst.plannerKind != noPlanMatched {
+	for _, inst := range l.Instances {
+		if !inst.isWorking() && !inst.NoPlanMatched {
 			l.recordInstanceEnd(inst)
 		}
 	}
@@ -70,16 +60,16 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 
 // restoreOutput takes the output of the process before, where every instance had ended in it: it is final then.
 func (l *Loop) restoreOutput() {
-	solution := jsonval.AsObject(l.idea.Source["solution"])
+	solution := jsonval.AsObject(l.Idea.Source["solution"])
 	out := solution["output"]
 	calls, _ := solution["calls"].([]any)
-	if l.idea.OutputSchema == nil || out == nil || len(calls) > 0 || !l.allInstancesEnded() {
+	if l.Idea.OutputSchema == nil || out == nil || len(calls) > 0 || !l.allInstancesEnded() {
 		return
 	}
-	written := l.idea.OutputSchema.WithoutNulls(out)
+	written := l.Idea.OutputSchema.WithoutNulls(out)
 	if final, f := l.resolveAndCheckOutput(written); f == nil {
 		l.setOutput(final, nil)
-		l.wiredOutput = written // the parts of a whole have the same
+		l.WiredOutput = written // the parts of a whole have the same
 	}
 }
 
@@ -91,13 +81,9 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 		if !ok {
 			continue
 		}
-		var concerned []*InstanceProgress
-		for _, inst := range l.instances {
-			if inst.Status == ideafile.InstanceWorking &&
-				(len(t.Instances) == 0 || slices.Contains(t.Instances, inst.Token)) {
-				concerned = append(concerned, inst)
-			}
-		}
+		concerned := l.those(func(inst *InstanceProgress) bool {
+			return inst.isWorking() && (len(t.Instances) == 0 || slices.Contains(t.Instances, inst.Token))
+		})
 		if len(concerned) > 0 || len(t.Instances) == 0 {
 			l.addErrorsFor(concerned, t)
 		}
@@ -116,8 +102,8 @@ func earlierRequestCountOf(i *ideafile.Idea) int {
 
 // restoreStatus restores how an instance had ended, from its last State message.
 func (l *Loop) restoreStatus(msg ideafile.Message) {
-	inst := l.instance(msg.InstanceToken)
-	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.plannerKind == noPlanMatched {
+	inst := l.byToken[msg.InstanceToken]
+	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched {
 		return
 	}
 	inst.Status, inst.Fault, inst.Steps = ideafile.InstanceWorking, nil, msg.InstanceSteps
@@ -132,13 +118,13 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 
 // restoreCall restores a Call of the earlier process: as a fact where it had ended, else as a Call to resume.
 func (l *Loop) restoreCall(p turn.PastCall) {
-	l.priorRequests = max(l.priorRequests, p.Request)
-	key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: p.WrittenCall,
+	l.PriorRequests = max(l.PriorRequests, p.Request)
+	key := p.CallKey()
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: p.Request, Index: p.Index, Call: p.WrittenCall,
 		Unassigned:       len(p.StatusByInstance) == 0,
 		OnlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
 	for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
-		inst := l.instance(token)
+		inst := l.byToken[token]
 		if inst == nil {
 			continue
 		}
@@ -153,13 +139,13 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 			inst.calls[key] = c
 		} else {
 			l.resumeCall(inst, p.Request,
-				ResumedCall{p.Index, p.WrittenCall,
-					ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
+				turn.DeliveredCall{Index: p.Index, Call: p.WrittenCall,
+					ReviewReason: ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status)})
 		}
 	}
 }
 
-func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
+func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredCall) {
 	inst.Idle = false
 	inst.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
 		Status: ideafile.Waiting}
@@ -169,51 +155,38 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
 			return
 		}
 	}
-	l.resumedCalls = append(l.resumedCalls, ResumedCalls{Token: inst.Token, Request: request, Calls: []ResumedCall{c}})
+	l.resumedCalls = append(l.resumedCalls, ResumedCalls{Token: inst.Token, Request: request,
+		Calls: []turn.DeliveredCall{c}})
 }
 
 // TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.
 func (l *Loop) TakeResumedCalls() []ResumedCalls {
-	taken := l.resumedCalls
-	sort.SliceStable(taken, func(i, j int) bool { return taken[i].Request < taken[j].Request })
-	l.resumedCalls = nil
-	return taken
+	slices.SortStableFunc(l.resumedCalls, func(a, b ResumedCalls) int { return a.Request - b.Request })
+	return take(&l.resumedCalls)
 }
 
 // HasResumedCalls reports whether TakeResumedCalls has Calls to return.
 func (l *Loop) HasResumedCalls() bool { return len(l.resumedCalls) > 0 }
 
-// resumedCallOfWrite returns the resumed Call that made a write in an instance.
-func (l *Loop) resumedCallOfWrite(inst *InstanceProgress, w statelog.Write) ideafile.WrittenCall {
-	for _, p := range l.plannedCalls {
-		if p.key() == (ideafile.CallKey{Request: w.Request, Index: w.Index}) && p.isPlannedFor(inst) {
-			return p.Call
-		}
-	}
-	return ideafile.WrittenCall{}
-}
-
 // ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in
 // the instances that were ready for it, those that the record does not call done.
 func (l *Loop) ResumeRecordedCalls() {
-	solution := jsonval.AsObject(l.idea.Source["solution"])
+	solution := jsonval.AsObject(l.Idea.Source["solution"])
 	calls, _ := solution["calls"].([]any)
 	if len(calls) == 0 {
 		return
 	}
-	palette := ideafile.Palette{Tools: l.idea.Tools, BindingByTool: l.bindings}
+	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings}
 	ready := l.readyInstances()
-	for _, inst := range ready {
-		palette.InstanceTokens = append(palette.InstanceTokens, inst.Token)
-	}
-	l.priorRequests++
+	palette.InstanceTokens = tokensOf(ready)
+	l.PriorRequests++
 	var broken []turn.ContextError
 	written := ideafile.ParseWrittenCalls(calls)
 	for n, call := range written {
 		tokens, f := palette.TargetInstances(call)
 		if len(tokens) == 0 {
-			l.unassignedCalls++
-			broken = append(broken, turn.ContextError{CallID: ideafile.FormatCallID(l.priorRequests, n+1, ""),
+			l.UnassignedCalls++
+			broken = append(broken, turn.ContextError{CallID: ideafile.FormatCallID(l.PriorRequests, n+1, ""),
 				Fault: *f})
 		}
 		l.resumePlannedCall(n+1, call, tokens)
@@ -230,12 +203,12 @@ func (l *Loop) ResumeRecordedCalls() {
 // resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were
 // ready for it. An output of the solution that does not hold for each of them is passed over, and asked for.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
-	req := &llmRequest{input: &turn.RequestInput{RequestNumber: l.priorRequests, MayBeLast: l.mayBeLast(ready)},
-		reply: reply}
+	req := &llmRequest{Input: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
+		Reply: reply}
 	for _, inst := range ready {
-		req.input.Instances = append(req.input.Instances, turn.InstanceInput{Token: inst.Token})
+		req.Input.Instances = append(req.Input.Instances, turn.InstanceInput{Token: inst.Token})
 	}
-	req.resumesFinalOutput = !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
+	req.resumesFinalOutput = !l.any(func(inst *InstanceProgress) bool {
 		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled
 	})
 	l.takeNotes(req)
@@ -252,29 +225,25 @@ func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []string) {
 	var unfinished []*InstanceProgress
 	for _, token := range tokens {
-		if inst := l.instance(token); !l.wasDoneEarlier(inst, call) {
+		if inst := l.byToken[token]; !l.wasDoneEarlier(inst, call) {
 			unfinished = append(unfinished, inst)
 		}
 	}
 	if len(unfinished) == 0 && len(tokens) > 0 {
 		return
 	}
-	key := ideafile.CallKey{Request: l.priorRequests, Index: index}
-	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: call,
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: l.PriorRequests, Index: index, Call: call,
 		Unassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
-		inst.LastPlanningRequest = l.priorRequests
-		l.resumeCall(inst, l.priorRequests, ResumedCall{Index: index, Call: call})
+		inst.LastPlanningRequest = l.PriorRequests
+		l.resumeCall(inst, l.PriorRequests, turn.DeliveredCall{Index: index, Call: call})
 	}
 }
 
 // wasDoneEarlier reports whether the record calls an equivalent Call done in an instance.
 func (l *Loop) wasDoneEarlier(inst *InstanceProgress, call ideafile.WrittenCall) bool {
-	for _, p := range l.plannedCalls {
-		c, ok := inst.calls[p.key()]
-		if ok && p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
+		c := inst.calls[p.key()]
+		return p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call)
+	})
 }

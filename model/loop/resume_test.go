@@ -136,7 +136,7 @@ func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "_status": "settled"},
 		{"type": "state", "_instance": "②", "state": {}}, {"type": "state", "_instance": "③", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},
 		{"type": "state", "_instance": "④", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "④", "state": {"b": 2}}]`)
-	s.WantEqual("those that had ended", s.Statuses(), "① settled, ② working, ③ failed, ④ working")
+	s.WantEqual("those that had ended", s.DescribeInstances(), "① settled, ② working, ③ failed, ④ working")
 	if ended := s.Loop.TakeEndedInstances(); len(ended) != 2 {
 		t.Errorf("%d instances are told that they have ended", len(ended))
 	}
@@ -329,7 +329,7 @@ func lastIdea(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
 	if c != nil {
 		return sealed(s, c)
 	}
-	return modeltest.SnapshotFile(s.T, s.Idea, s.Loop.AllInstancesInput(), nil, s.Loop.Output())
+	return modeltest.SnapshotFile(s.T, s.Idea, s.Loop.AllInstancesInput(), nil, s.Loop.Output)
 }
 
 func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
@@ -376,7 +376,8 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 				for _, tool := range idea.Tools {
 					s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 				}
-				if loop.NeedsLLM(idea, s.Bindings) {
+				bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return s.Bindings }
+				if (loop.DelegateIdeaFiles{Bind: bind}).IdeaNeedsLLM(idea) {
 					t.Error("an LLM is needed")
 				}
 				s = again(s, idea, false)
@@ -388,7 +389,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 					}
 				}
 				s.WantEqual("the output", string(jsonval.Encode(next.Source["solution"])),
-					string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output()})))
+					string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output})))
 				if _, has := jsonval.ValueAt(first.Source, jsonval.Path{"schema", "output"}); has &&
 					s.OutputJSON() != `{"summary":"said"}` {
 					t.Errorf("the output is %s", s.OutputJSON())
@@ -449,7 +450,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 		s.CompleteSlow("0.7@①")
 		if stage == ideafile.StageComplete {
 			s.ExpectStep(loop.StepWait)
-			s.WantEqual("it failed for what had failed", s.Statuses(), "① failed, ② working, ③ working")
+			s.WantEqual("it failed for what had failed", s.DescribeInstances(), "① failed, ② working, ③ working")
 			continue
 		}
 		s.AdvanceClock(ideafile.DefaultGatherDelay)

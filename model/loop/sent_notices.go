@@ -12,10 +12,10 @@ type SentNotices map[string]approval.Notice
 
 // TakeChanges returns what has changed since its last call.
 func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
-	n := approval.Notices{ProcessID: l.ProcessID(), IdeaPath: l.Idea().ProcessPath, NewlyWaiting: []approval.Notice{},
+	n := approval.Notices{ProcessID: l.ProcessID, IdeaPath: l.Idea.ProcessPath, NewlyWaiting: []approval.Notice{},
 		NewlyDecided: []approval.Notice{}}
 	now := map[string]bool{}
-	for _, inst := range l.Instances() {
+	for _, inst := range l.Instances {
 		for _, p := range inst.PendingApprovals {
 			now[p.Digest] = true
 			before, known := s[p.Digest]

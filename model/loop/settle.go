@@ -12,26 +12,29 @@ import (
 // settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
 func (l *Loop) settleInstances(req *llmRequest) {
 	l.takeNotes(req)
-	wasFinished := req.reply.Finished
-	if l.idea.OutputSchema != nil && wasFinished && req.reply.Output != nil && !l.mayReplyGiveOutput(req) &&
+	wasFinished := req.Reply.Finished
+	if l.Idea.OutputSchema != nil && wasFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
 		l.Knows(DraftOutputChange) {
-		req.reply.Finished = false // the Idea must not say that the output was the last word
+		req.Reply.Finished = false // the Idea must not say that the output was the last word
 	}
 	if l.doesReplyWireOutput(req) {
 		l.wireOutput(req)
 	}
 	candidates := l.instancesThatMaySettle(req)
-	if l.idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
+	if l.Idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
 		taken := l.takeReplyOutput(req)
 		if !taken {
 			return
 		}
 	}
-	if l.idea.OutputSchema != nil && req.reply.Output != nil && !l.hasOutput && l.wiredRequest != req {
-		draftCounts := req.input.DraftOutput == nil || l.draftOutput != nil // the one that it puts right
-		isDraft := wasFinished && req.input.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
+	if l.Idea.OutputSchema != nil && req.Reply.Output != nil && !l.HasOutput && l.wiredRequest != req {
+		draftCounts := req.Input.DraftOutput == nil || l.DraftOutput != nil // the one that it puts right
+		isDraft := wasFinished && req.Input.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
 		if !isDraft {
-			l.addOutputNotTakenError(req.input.RequestNumber)
+			l.addError(diag.Faultf(turn.CodeOutputNotTaken,
+				"the output given in request %d was not taken: there was more to do. You are asked for it again, at "+
+					"the latest when all is done. Beside Calls it counts where \"finished\" is true",
+				req.Input.RequestNumber))
 		}
 	}
 	for _, inst := range candidates {
@@ -44,10 +47,10 @@ func (l *Loop) settleInstances(req *llmRequest) {
 // well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first: nobody
 // settles of whom a Request is in flight, whose reply may still break off.
 func (l *Loop) settleReachedGoals() {
-	if l.idea.Config.AskLLMBeforeSettling {
+	if l.Idea.Config.AskLLMBeforeSettling {
 		return
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		if inst.phase() != ready || l.isPlannedInFlight(inst) || l.awaitsWiredOutput(inst) &&
 			!l.settlesWhileOutputWaits(inst) {
 			continue
@@ -61,32 +64,32 @@ func (l *Loop) settleReachedGoals() {
 
 // isPlannedInFlight reports whether a Request is in flight whose reply plans for an instance.
 func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
-	return l.requestInFlight != nil && len(l.requestInFlight.input.Questions) == 0 &&
-		inst.LastCoveringRequest == l.requestInFlight.input.RequestNumber
+	return l.requestInFlight != nil && len(l.requestInFlight.Input.Questions) == 0 &&
+		inst.LastCoveringRequest == l.requestInFlight.Input.RequestNumber
 }
 
 // noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say
 // so.
 func (l *Loop) noteLastReply(req *llmRequest) {
-	if !req.input.MayBeLast || !req.reply.Finished {
+	if !req.Input.MayBeLast || !req.Reply.Finished {
 		return
 	}
-	for _, inst := range l.coveredInstances(req.input) {
-		inst.LastWantedRequest = req.input.RequestNumber
+	for _, inst := range l.coveredInstances(req.Input) {
+		inst.LastWantedRequest = req.Input.RequestNumber
 	}
 }
 
 // mayBeLast reports whether the reply to a Request about these instances may be the last: some of them have no goal in
 // State, and no output is wanted, whose References would say the same.
 func (l *Loop) mayBeLast(instances []*InstanceProgress) bool {
-	return l.idea.OutputSchema == nil && !l.idea.Config.AskLLMBeforeSettling &&
+	return l.Idea.OutputSchema == nil && !l.Idea.Config.AskLLMBeforeSettling &&
 		slices.ContainsFunc(instances, l.hasNoGoal)
 }
 
 // hasNoGoal reports whether the State schema requires nothing that an instance did not start with. The instance reports
 // the same, but later.
 func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
-	schema := ideafile.InstanceViewOf(l.idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
+	schema := ideafile.InstanceViewOf(l.Idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
 	return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
 }
 
@@ -104,42 +107,36 @@ func (p *InstanceProgress) hasRequired() bool {
 func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bool {
 	return !outputOnly && inst.HasGoal && l.lack(inst) == nil && inst.ReopenReason == "" &&
 		!inst.RevisedSinceRequest &&
-		inst.LastPlanningRequest > 0 && !l.idea.Config.AskLLMBeforeSettling
+		inst.LastPlanningRequest > 0 && !l.Idea.Config.AskLLMBeforeSettling
 }
 
 // hasCallWithoutInstance reports whether a Request planned a Call that names no instance it covered: it may have been
 // meant for any.
 func (l *Loop) hasCallWithoutInstance(request int) bool {
-	return slices.ContainsFunc(l.plannedCalls, func(p PlannedCall) bool { return p.Unassigned && p.Request == request })
+	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool { return p.Unassigned && p.Request == request })
 }
 
 // wouldCompleteBySettling reports whether the process reaches its goal if some instances settle by a Request.
 func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmRequest) bool {
-	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && !slices.Contains(settling, inst) {
-			return false
-		}
+	if l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !slices.Contains(settling, inst) }) {
+		return false
 	}
-	return (len(settling) > 0 || req.input.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
+	return (len(settling) > 0 || req.Input.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
 }
 
 // instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request
 // was made: the LLM did not know of the correction.
 func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress) {
-	if len(req.reply.CallFaults) > 0 || req.input.OutputOnly {
+	if len(req.Reply.CallFaults) > 0 || req.Input.OutputOnly {
 		return nil
 	}
-	for _, token := range req.reply.InstancesWithoutCalls {
-		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking &&
+	for _, token := range req.Reply.InstancesWithoutCalls {
+		if inst := l.byToken[token]; inst != nil && inst.isWorking() &&
 			!inst.RevisedSinceRequest {
 			list = append(list, inst)
 		}
 	}
 	return list
-}
-
-func (l *Loop) coversAllInstances(req *llmRequest) bool {
-	return len(req.input.Instances) == len(l.instances)
 }
 
 // settleOrAskAgain settles an instance, unless State lacks what its schema requires, or a step of its instructions is
@@ -165,10 +162,10 @@ func (l *Loop) lacksSomething(inst *InstanceProgress) bool { return l.lack(inst)
 // The output of a Request that did not cover all instances is ignored, as a closing Request follows; so is that of a
 // part whose Plans wire the output of the whole. A bad output is reported to the next one.
 func (l *Loop) takeReplyOutput(req *llmRequest) bool {
-	if !l.mayReplyGiveOutput(req) || (l.isPart && !slices.ContainsFunc(l.instances, l.lacksPlanOutput)) {
+	if !l.mayReplyGiveOutput(req) || (l.IsPart && !l.any(l.lacksPlanOutput)) {
 		return true
 	}
-	written, f := l.idea.OutputSchema.WithoutNulls(req.reply.Output), req.reply.OutputFault
+	written, f := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output), req.Reply.OutputFault
 	var out any
 	if f == nil {
 		out, f = l.resolveAndCheckOutput(written)
@@ -182,11 +179,11 @@ func (l *Loop) takeReplyOutput(req *llmRequest) bool {
 }
 
 func (l *Loop) refuseOutput(f *diag.Fault) {
-	l.addError(turn.ContextError{Fault: *f})
-	l.badOutputsInRow++
-	if l.badOutputsInRow >= MaxBadInRow {
-		l.pause(diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s",
-			l.badOutputsInRow, f.Message))
+	l.addError(f)
+	l.BadOutputsInRow++
+	if l.BadOutputsInRow >= MaxBadInRow {
+		l.PauseWithFault(diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s",
+			l.BadOutputsInRow, f.Message))
 	}
 }
 
@@ -195,5 +192,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return ResolveWirings(l.idea, []Wiring{l.newOutputWiring(out, l.instances)}, l.stateOfInstance, l.Knows)
+	return ResolveWirings(l.Idea, []Wiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf, l.Knows)
 }

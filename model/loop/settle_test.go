@@ -17,12 +17,12 @@ func TestAnInstanceSettlesWhenARequestCoveredItAndGaveItNoCall(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	s.WantEqual("after the first", s.Statuses(), "① working, ② settled")
+	s.WantEqual("after the first", s.DescribeInstances(), "① working, ② settled")
 	if len(s.Ended) != 1 || s.Ended[0].Token != "②" {
 		t.Errorf("ended: %v", s.Ended)
 	}
 	s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("after the second", s.Statuses(), "① settled, ② settled")
+	s.WantEqual("after the second", s.DescribeInstances(), "① settled, ② settled")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")
 }
@@ -31,9 +31,9 @@ func TestAProcessWithoutTokensSettlesTheSameWay(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.WantEqual("after Calls", s.Statuses(), "working")
+	s.WantEqual("after Calls", s.DescribeInstances(), "working")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("after none", s.Statuses(), "settled")
+	s.WantEqual("after none", s.DescribeInstances(), "settled")
 	s.ExpectStep(loop.StepFinished)
 }
 
@@ -41,7 +41,7 @@ func TestACallForEveryInstanceCountsForEveryCoveredOne(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 }
 
 func TestSettledInstancesAreNotSentAgain(t *testing.T) {
@@ -56,7 +56,7 @@ func TestACallCountsEvenWhenItIsInvalid(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"nonsense","_instance":"①"}],"output":null}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 	s.WantEqual("the next Request is told", modeltest.DescribeErrors(s.ExpectRequest()),
 		`1.1 unknown_tool: unknown tool "nonsense" in ①`)
 }
@@ -67,7 +67,7 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 		`{"_tool":"work","_instance":5}`, `"work"`} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 		s.ReplyWith(`{"calls":[` + call + `],"output":null}`)
-		s.WantEqual(call, s.Statuses(), "① working, ② working")
+		s.WantEqual(call, s.DescribeInstances(), "① working, ② working")
 		if len(s.ExpectRequest().Errors) != 1 {
 			t.Errorf("%s: told %s", call, modeltest.DescribeErrors(s.Input))
 		}
@@ -79,9 +79,9 @@ func TestATruncatedSolutionSettlesNobody(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
 		`{"_tool":"work","_instance":"①","_outputPath":"b"}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
-	s.WantEqual("they are", s.Statuses(), "① working, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 }
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed(t *testing.T) {
@@ -91,7 +91,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 	s.WantEqual("what the first Request says is missing",
 		fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[]")
 	s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
-	s.WantEqual("after the first", s.Statuses(), "① working, ② settled")
+	s.WantEqual("after the first", s.DescribeInstances(), "① working, ② settled")
 	for n := range 3 {
 		b := s.ExpectRequest()
 		s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[①]")
@@ -102,7 +102,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 			t.Errorf("ended after %d: %v", n+1, s.Ended)
 		}
 	}
-	s.WantEqual("in the end", s.Statuses(), "① failed, ② settled")
+	s.WantEqual("in the end", s.DescribeInstances(), "① failed, ② settled")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "failed")
 	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(),
@@ -116,7 +116,7 @@ func TestAnInstanceThatGetsWhatItsSchemaRequiresSettlesWithoutBeingAsked(t *test
 	s := modeltest.NewScenario(t, "", goalIsMood)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"good","_outputPath":"mood"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("in the end", s.Statuses(), "settled")
+	s.WantEqual("in the end", s.DescribeInstances(), "settled")
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "completed")
 }
 
@@ -136,7 +136,7 @@ func TestTheLLMIsAskedBeforeAnInstanceSettlesWhere(t *testing.T) {
 		s := modeltest.NewScenario(t, "", c.options)
 		s.ReplyWith(`{"calls":[` + c.calls + `],"output":null}`)
 		s.ExpectRequest()
-		s.WantEqual(name, s.Statuses(), "working")
+		s.WantEqual(name, s.DescribeInstances(), "working")
 	}
 }
 
@@ -155,7 +155,7 @@ func TestAnInstanceWhoseGoalAnAlternativeReachedSettlesWithoutBeingAsked(t *test
 		s := modeltest.NewScenario(t, "", goalIsMood)
 		s.ReplyWith(`{"calls":[` + calls + `],"output":null}`)
 		s.ExpectStep(loop.StepFinished)
-		s.WantEqual(name, s.Statuses(), "settled")
+		s.WantEqual(name, s.DescribeInstances(), "settled")
 		s.WantEqual(name, string(s.Loop.FinalStatus()), "completed")
 	}
 }
@@ -177,7 +177,7 @@ func TestAnAlternativeDoesNotMakeUpForACallWhere(t *testing.T) {
 		s := modeltest.NewScenario(t, "", goalIsMood)
 		s.ReplyWith(`{"calls":[` + calls + `],"output":null}`)
 		s.ExpectRequest()
-		s.WantEqual(name, s.Statuses(), "working")
+		s.WantEqual(name, s.DescribeInstances(), "working")
 	}
 }
 
@@ -248,7 +248,7 @@ func TestWithoutAFormTheOutputIsNull(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":"†state.b"}`)
-	s.WantEqual("nothing is wired", s.Statuses(), "working")
+	s.WantEqual("nothing is wired", s.DescribeInstances(), "working")
 	s.ReplyWith(`{"calls":[],"output":"whatever"}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), "null")
@@ -279,7 +279,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "a": 1}]`)
 			for range 2 {
 				s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
-				s.WantEqual("nobody settles", s.Statuses(), "working")
+				s.WantEqual("nobody settles", s.DescribeInstances(), "working")
 				step, b := s.Loop.Advance(s.Now)
 				if step != loop.StepRequest || modeltest.DescribeErrors(b) != "bad_output: "+c.why {
 					t.Fatalf("%s: %s", step, modeltest.DescribeErrors(b))
@@ -287,7 +287,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			}
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 			s.ExpectStep(loop.StepPaused)
-			s.WantEqual("why", s.Loop.PauseReason().Error(),
+			s.WantEqual("why", s.Loop.PauseReason.Error(),
 				"bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
 			s.Loop.Resume(ideafile.Limits{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
@@ -304,7 +304,7 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 		`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"},{"_tool":"log"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"well"}`)
-	s.WantEqual("the instance", s.Statuses(), "settled")
+	s.WantEqual("the instance", s.DescribeInstances(), "settled")
 	if len(s.Ended) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
 		t.Errorf("ended %v", s.Ended)
 	}
@@ -341,7 +341,7 @@ func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 		s.ReplyWith(
 			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":` + c.written + `}`)
 		if c.want == "" {
-			s.WantEqual(name, s.Statuses(), "① working, ② working")
+			s.WantEqual(name, s.DescribeInstances(), "① working, ② working")
 			continue
 		}
 		s.ExpectStep(loop.StepFinished)
@@ -368,7 +368,7 @@ func TestAnOutputLeavesOutInstancesThatFailed(t *testing.T) {
 	for range 4 {
 		s.ReplyWith(`{"calls":[],"output":null}`)
 	}
-	s.WantEqual("they are", s.Statuses(), "① failed, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① failed, ② settled")
 	s.ReplyWith(`{"calls":[],"output":{"moods":"†state.mood"}}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"moods":{"②":"good"}}`)
@@ -411,7 +411,7 @@ func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [`+c.context+`]`)
 			s.ReplyWith(c.reply)
-			s.WantEqual("it goes on", s.Statuses(), "working")
+			s.WantEqual("it goes on", s.DescribeInstances(), "working")
 			s.WantEqual("without an output", s.OutputJSON(), "null")
 			for _, trouble := range s.ExpectRequest().Errors {
 				if trouble.Fault.Code == ideafile.CodeBadOutput {
@@ -436,7 +436,7 @@ func TestAWiredOutputThatCoversOnlySomeInstancesIsDropped(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"c"}],"output":{"summary":"†input.x"}}`)
-	s.WantEqual("it goes on", s.Statuses(), "① working, ② settled")
+	s.WantEqual("it goes on", s.DescribeInstances(), "① working, ② settled")
 }
 
 func TestWhatMayBeLeftOutOfAnOutputMayBeNull(t *testing.T) {
@@ -458,9 +458,9 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"b"}],"output":{"summary":"only ②"}}`)
-	s.WantEqual("② has settled", s.Statuses(), "① working, ② settled")
+	s.WantEqual("② has settled", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(`{"calls":[],"output":{"summary":"only ①"}}`)
-	s.WantEqual("both have", s.Statuses(), "① settled, ② settled")
+	s.WantEqual("both have", s.DescribeInstances(), "① settled, ② settled")
 	s.WantEqual("there is no output yet", s.OutputJSON(), "null")
 	b := s.ExpectRequest()
 	if !b.OutputOnly || fmt.Sprint(b.InstanceTokens()) != "[① ②]" || b.RequestNumber != 3 {
@@ -499,7 +499,7 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Code, turn.CodeBadOutputs)
+	s.WantEqual("why", s.Loop.PauseReason.Code, turn.CodeBadOutputs)
 }
 
 func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
@@ -509,7 +509,7 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 	for range 4 {
 		s.ReplyWith(`{"calls":[],"output":{"summary":"early"}}`)
 	}
-	s.WantEqual("they are", s.Statuses(), "① failed, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① failed, ② settled")
 	if b := s.ExpectRequest(); !b.OutputOnly {
 		t.Fatalf("%+v", b)
 	}

@@ -17,7 +17,7 @@ import (
 // it to. An error says why nothing has changed.
 func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstanceProgress, err error) {
 	context, tokens, err := ideafile.ExtractReopenedTokens(
-		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.idea.Context, s.Context)))
+		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.Idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}
@@ -36,16 +36,17 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	for _, inst := range reopened {
 		l.reopenByPerson(inst, s)
 	}
-	behind := len(l.idea.Context)
-	l.idea = l.idea.WithMessages(messages)
+	behind := len(l.Idea.Context)
+	l.Idea = l.Idea.WithMessages(messages)
 	if len(messages) > 0 {
-		l.forgetWhatIsKnown() // another output may be wanted now
+		l.DraftOutput = nil // another output may be wanted now: it is asked for with every State shown
+		l.forgetOutputPlans()
 	}
 	l.setLimits(s.Limits)
 	for _, inst := range l.replaceDirectPlans(behind) {
 		affected[inst] = true
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		changesView, revised := affected[inst]
 		inst.RevisedSinceRequest = inst.RevisedSinceRequest || revised
 		if changesView {
@@ -69,7 +70,7 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
 	if known && isCall {
-		if report, reported := l.instance(token).calls[key]; reported {
+		if report, reported := l.byToken[token].calls[key]; reported {
 			return approval.CallNotWaitingError(key.ID(token), report.Status, report.Decisions)
 		}
 	}
@@ -77,7 +78,7 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 		return approval.ErrUnknownCallBriefly(call)
 	}
 	var pending []approval.Pending
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		pending = append(pending, inst.PendingApprovals...)
 	}
 	return approval.UnknownCallError(call, nil, pending)
@@ -92,21 +93,23 @@ var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs d
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
-	if err := l.idea.CheckInstructions(messages); err != nil {
+	if err := l.Idea.CheckInstructions(messages); err != nil {
 		return nil, err
 	}
 	for n, msg := range messages {
 		instances, err := l.instancesAffectedByRevision(msg, reopened)
 		if err == nil && msg.IsDirectPlan() &&
-			!slices.ContainsFunc(instances,
-				func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
+			!slices.ContainsFunc(instances, (*InstanceProgress).isPlannedDirectly) {
 			err = ErrNoPlanToReplace
 		}
 		if err != nil {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 		}
 		for _, inst := range instances {
-			if err := l.checkCorrection(inst, msg); err != nil {
+			if msg.PayloadKind == ideafile.TypeState {
+				err = CheckStateCorrection(msg, ideafile.InstanceViewOf(l.Idea.Context, inst.Token), inst.state)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 			}
 			affected[inst] = affected[inst] || msg.PayloadKind != ""
@@ -117,12 +120,9 @@ func (l *Loop) checkCorrections(messages []ideafile.Message,
 
 // AllCorrectionsAcked reports whether every instance has acknowledged its corrections.
 func (l *Loop) AllCorrectionsAcked() bool {
-	for _, inst := range l.instances {
-		if inst.CanReceiveCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount {
-			return false
-		}
-	}
-	return true
+	return !l.any(func(inst *InstanceProgress) bool {
+		return inst.CanReceiveCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount
+	})
 }
 
 // instancesAffectedByRevision lists the instances that a message is about: those at work, or that may be again, and
@@ -130,30 +130,18 @@ func (l *Loop) AllCorrectionsAcked() bool {
 func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
 	reopened []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
-		inst := l.instance(msg.InstanceToken)
+		inst := l.byToken[msg.InstanceToken]
 		switch {
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
-		case inst.Status != ideafile.InstanceWorking && !slices.Contains(reopened, inst):
+		case !inst.isWorking() && !slices.Contains(reopened, inst):
 			return nil, InstanceEndedError(inst.Token, inst.Status)
 		}
 		return []*InstanceProgress{inst}, nil
 	}
-	var list []*InstanceProgress
-	for _, inst := range l.instances {
-		if inst.CanReceiveCalls() || slices.Contains(reopened, inst) {
-			list = append(list, inst)
-		}
-	}
-	return list, nil
-}
-
-// checkCorrection returns why a correction of State does not fit an instance.
-func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) error {
-	if msg.PayloadKind != ideafile.TypeState {
-		return nil
-	}
-	return CheckStateCorrection(msg, ideafile.InstanceViewOf(l.idea.Context, inst.Token), inst.state)
+	return l.those(func(inst *InstanceProgress) bool {
+		return inst.CanReceiveCalls() || slices.Contains(reopened, inst)
+	}), nil
 }
 
 // CheckStateCorrection returns why a correction does not fit a State; the view is the instance's before it.
@@ -176,35 +164,46 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 	return nil
 }
 
-// AddInstances adds instances and returns their tokens.
-func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
-	messages, err := ideafile.ReadMessages(s.Context)
+// ReadAddedInstances reads messages that add instances to a process, which has those with the tokens. Each names a new
+// one.
+func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
+	has func(token string) bool) ([]ideafile.Message, error) {
+	messages, err := ideafile.ReadMessages(context)
+	if err == nil {
+		err = i.CheckInstructions(messages)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := l.idea.CheckInstructions(messages); err != nil {
-		return nil, err
-	}
-	if l.instance("") != nil {
-		return nil, errors.New("the process has one instance without a name, and takes no others")
-	}
-	known := spelling.NewTokenIndex(l.InstanceTokens())
+	known := spelling.NewTokenIndex(tokens)
 	for n, msg := range messages {
-		if msg.InstanceToken == "" {
+		switch {
+		case msg.InstanceToken == "":
 			return nil, fmt.Errorf("$.context[%d]: it names no new instance", n)
-		}
-		if l.HasInstance(msg.InstanceToken) {
+		case has(msg.InstanceToken):
 			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.InstanceToken)
 		}
 		if alike := known.AddToken(msg.InstanceToken); alike != "" {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken, alike))
 		}
 	}
+	return messages, nil
+}
+
+// AddInstances adds instances and returns their tokens.
+func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
+	if l.byToken[""] != nil {
+		return nil, errors.New("the process has one instance without a name, and takes no others")
+	}
+	messages, err := ReadAddedInstances(l.Idea, s.Context, l.InstanceTokens(), l.HasInstance)
+	if err != nil {
+		return nil, err
+	}
 	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
 	if err := l.checkPlansSeen(messages, tokens); err != nil {
 		return nil, err
 	}
-	l.idea = l.idea.WithMessages(messages)
+	l.Idea = l.Idea.WithMessages(messages)
 	l.dropOutput()
 	l.addNewInstances(tokens)
 	return tokens, nil

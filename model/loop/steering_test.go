@@ -18,8 +18,8 @@ import (
 
 // allOf is all that a Loop knows, to see that nothing has changed.
 func allOf(m *loop.Loop) string {
-	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.AllCorrectionsAcked(),
-		len(m.Idea().Context), jsonval.Encode(jsonval.ToJSONValue(m.CarryIntoNextRun())),
+	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea.Source), m.AllCorrectionsAcked(),
+		len(m.Idea.Context), jsonval.Encode(jsonval.ToJSONValue(m.CarryIntoNextRun())),
 		jsonval.Encode(jsonval.ToJSONValue(m.AllInstancesInput())))
 }
 
@@ -93,7 +93,7 @@ func TestACorrectionIsInTheIdeaAndInTheNextRequest(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.Revise(`{"context":[{"type":"text","text":"be kind"},{"type":"state","a":2}],"limits":{"requests":9}}`)
-	s.WantEqual("the Idea", string(jsonval.Encode(s.Loop.Idea().Source["context"])),
+	s.WantEqual("the Idea", string(jsonval.Encode(s.Loop.Idea.Source["context"])),
 		`[{"state":{"a":1},"type":"state"},{"text":"be kind","type":"text"},{"a":2,"type":"state"}]`)
 	s.WantEqual("as it began", string(jsonval.Encode(s.Idea.Source["context"])), `[{"state":{"a":1},"type":"state"}]`)
 	s.ApplyCorrections("", "ann")
@@ -126,10 +126,10 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 			s.ApplyCorrections("①", "ann")
 		}
 		s.ReplyWith(`{"calls":[],"output":{"summary":"too early"}}`)
-		s.WantEqual(message, s.Statuses(), "① working, ② settled")
+		s.WantEqual(message, s.DescribeInstances(), "① working, ② settled")
 		s.ExpectRequestFor("①")
 		s.ReplyWith(`{"calls":[],"output":{"summary":"of one"}}`)
-		s.WantEqual("asked again", s.Statuses(), "① settled, ② settled")
+		s.WantEqual("asked again", s.DescribeInstances(), "① settled, ② settled")
 		s.WantEqual("the output", s.OutputJSON(), "null")
 		s.ReplyWith(`{"calls":[],"output":{"summary":"of both"}}`)
 		s.WantEqual("the output", s.OutputJSON(), `{"summary":"of both"}`)
@@ -200,7 +200,7 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "work", "slow"))
 	s.Loop.Pause("", "lunch")
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "paused: paused by a person: lunch")
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "paused: paused by a person: lunch")
 	s.AdvanceClock(time.Hour)
 	s.ExpectStep(loop.StepPaused)
 	s.Decide(policy.Approve, "1.1@①")
@@ -214,7 +214,7 @@ func TestThePersonWhoPausesIsNamed(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.Loop.Pause("ann", "")
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "paused: paused by ann")
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "paused: paused by ann")
 }
 
 func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
@@ -223,7 +223,7 @@ func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 	s.ExpectRequest()
 	s.Loop.Pause("ann", "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
+	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectRequestFor("①")
@@ -253,7 +253,7 @@ func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 		s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": `+c.limits+`}`)
 		s.ReplyWith(every("work", "fail", "work"))
 		s.ExpectStep(loop.StepPaused)
-		s.WantEqual(c.limits, s.Loop.PauseReason().Error(), c.why)
+		s.WantEqual(c.limits, s.Loop.PauseReason.Error(), c.why)
 		s.Loop.Resume(ideafile.Limits{})
 		s.ExpectStep(loop.StepPaused)
 		s.Loop.Resume(c.more)
@@ -282,7 +282,7 @@ func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 	s.ExpectWait(1)
 	s.AdvanceClock(1)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: the process has run for 1m0s, the limit")
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "limit_reached: the process has run for 1m0s, the limit")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{Duration: time.Hour})
@@ -311,7 +311,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 		s.Advance(token)
 	}
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("the first is told", s.Loop.PauseReason().Error(),
+	s.WantEqual("the first is told", s.Loop.PauseReason.Error(),
 		"approval_overdue: nobody decided on 1.1@① within 1h0m0s")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectWait(0)
@@ -329,7 +329,7 @@ func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 	if err != nil || len(touched) != 1 || touched[0].Token != "②" {
 		t.Fatalf("%v, %v", touched, err)
 	}
-	context := s.Loop.Idea().Source["context"].([]any)
+	context := s.Loop.Idea.Source["context"].([]any)
 	s.WantEqual("in the Idea", string(jsonval.Encode(context[len(context)-1])),
 		`{"_instance":"②","n":5,"type":"state"}`)
 }
@@ -381,7 +381,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 			s.ReplyWith(`{"calls":[` + calls + `],"output":null}`)
 		}
 		s.ExpectStep(loop.StepPaused)
-		f := s.Loop.PauseReason()
+		f := s.Loop.PauseReason
 		if f.Code != turn.CodeNoProgress || !strings.Contains(f.Message, c.why) ||
 			!strings.Contains(f.Message, "revise the process") {
 			t.Errorf("%s: %v", name, f)
@@ -450,18 +450,18 @@ func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 		r.PauseFault, r.HeardReleaseNumber = diag.Faultf(code, "a secret is missing"), heard
 		return r
 	}
-	s.Loop.Instances()[0].ReleaseCount = 1
+	s.Loop.Instances[0].ReleaseCount = 1
 	s.DeliverReport(lacks(ideafile.CodeNotAllowed, 0))
-	if f := s.Loop.PauseReason(); f != nil {
+	if f := s.Loop.PauseReason; f != nil {
 		t.Errorf("it is paused: %v", f)
 	}
 	s.DeliverReport(lacks(ideafile.CodeNotAllowed, 1))
-	if s.Loop.PauseReason() == nil {
+	if s.Loop.PauseReason == nil {
 		t.Error("it lacks that still, and is not paused")
 	}
 	s.Loop.Resume(ideafile.Limits{})
 	s.DeliverReport(lacks("approval_overdue", 0)) // no Call is tried again for that
-	if s.Loop.PauseReason() == nil {
+	if s.Loop.PauseReason == nil {
 		t.Error("nobody decided in time, and it is not paused")
 	}
 }

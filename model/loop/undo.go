@@ -34,8 +34,8 @@ func (l *Loop) planUndo(inst *InstanceProgress, c turn.CallReport) {
 		return
 	}
 	known := func(p PlannedCall) bool { return p.key() == c.CallKey() && p.isPlannedFor(inst) }
-	if !slices.ContainsFunc(l.plannedCalls, known) {
-		l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: c.Request, Index: c.Index, Call: c.Call,
+	if !slices.ContainsFunc(l.PlannedCalls, known) {
+		l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: c.Request, Index: c.Index, Call: c.Call,
 			OnlyForInstances: []string{inst.Token}})
 	}
 }
@@ -55,18 +55,14 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	}
 	found, known := l.FindInstance(token)
 	switch {
-	case l.pauseReason == nil:
+	case l.PauseReason == nil:
 		return nil, errors.New("the process is at work: pause it first, so that all that it did is on record")
 	case !l.IsAtRest(now):
 		return nil, errors.New("something of it runs yet: wait until it rests")
 	case named && !known:
 		return nil, fmt.Errorf("there is no instance %q", token)
 	}
-	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && (!named || inst.Token == found) {
-			list = append(list, inst)
-		}
-	}
+	list = l.those(func(inst *InstanceProgress) bool { return inst.isWorking() && (!named || inst.Token == found) })
 	at := slices.IndexFunc(list, func(inst *InstanceProgress) bool {
 		return !inst.Idle && (!inst.HeldByPause || inst.Running > 0) || inst.UndoneBy != nil || inst.UndoneFor != nil
 	})
@@ -86,7 +82,7 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 // none has. The next Request of each instance is told.
 func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	var list []*InstanceProgress
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		switch {
 		case inst.UndoneBy == nil:
 		case inst.TookBack == nil:

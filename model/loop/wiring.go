@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"slices"
-
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -21,26 +19,27 @@ const DraftOutputChange = "an output that did not count is a draft"
 // doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by
 // References alone, or saying so.
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
-	if l.idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.reply.CallFaults) > 0 ||
-		len(req.reply.Calls) == 0 {
+	if l.Idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.Reply.CallFaults) > 0 ||
+		len(req.Reply.Calls) == 0 {
 		return false
 	}
-	if req.reply.Unfinished && l.Knows(DraftOutputChange) {
+	if req.Reply.Unfinished && l.Knows(DraftOutputChange) {
 		return false
 	}
-	written := l.idea.OutputSchema.WithoutNulls(req.reply.Output)
-	return HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
+	written := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)
+	return HasOnlyReferences(written) || (written != nil && req.Reply.Finished && l.Knows(KnownOutputChange))
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every
 // instance, or what the LLM has said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return l.coversAllInstances(req) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.input))
+	return len(req.Input.Instances) == len(l.Instances) || req.resumesFinalOutput ||
+		l.areKnownBesides(l.coveredInstances(req.Input))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
 func (l *Loop) wireOutput(req *llmRequest) {
-	l.wiredRequest, l.draftOutput = req, nil
+	l.wiredRequest, l.DraftOutput = req, nil
 	l.noteOutputPlans()
 }
 
@@ -49,7 +48,7 @@ func (l *Loop) noteOutputPlans() {
 	if !l.Knows(DraftOutputChange) {
 		return
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		inst.OutputPlanRequest = inst.LastPlanningRequest
 	}
 }
@@ -59,7 +58,7 @@ func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
 	if inst.OutputPlanRequest > 0 { // a query asks too, which must not ask for changes of the rules
 		return inst.OutputPlanRequest
 	}
-	return l.wiredRequest.input.RequestNumber
+	return l.wiredRequest.Input.RequestNumber
 }
 
 // awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it
@@ -76,14 +75,14 @@ func (l *Loop) settleOrDropWiredOutput() {
 		return
 	}
 	running, done := false, false
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		switch {
 		case inst.Status.HasFailed() && l.Knows(DraftOutputChange):
 			l.dropWiredOutput() // it speaks of an instance that has failed since
 			return
-		case inst.Status != ideafile.InstanceWorking:
+		case !inst.isWorking():
 		case l.breaksWiredOutput(inst):
-			if l.wiredRequest.reply.Finished {
+			if l.wiredRequest.Reply.Finished {
 				l.keepOutputAsDraft(l.wiredRequest)
 			}
 			l.dropWiredOutput()
@@ -107,20 +106,20 @@ func (l *Loop) settleOrDropWiredOutput() {
 // settlesWhileOutputWaits reports whether an instance settles by its goal, whatever becomes of the output that was
 // given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
-	return inst.HasGoal && inst.hasRequired() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange) &&
+	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange) &&
 		!l.lacksSomething(inst)
 }
 
 // keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for
 // them. It reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
-	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
-	canBeShown := !jsonval.ContainsBlobHandle(req.reply.Output) // of a value in the store, the LLM sees the beginning
+	revised := l.any(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
+	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // of a value in the store, the LLM sees the beginning
 	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
 	}
-	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber,
-		Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
+	l.DraftOutput = &turn.DraftOutput{Request: req.Input.RequestNumber,
+		Output: l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)}
 	if req != l.wiredRequest {
 		l.noteOutputPlans()
 	}
@@ -129,32 +128,20 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 
 // dropWiredOutput forgets the wired output; where it was not taken, the next Request is told.
 func (l *Loop) dropWiredOutput() {
-	if !l.hasOutput {
-		l.addError(
-			turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken,
-				"the output given in request %d was not taken, since not all Calls brought "+
-					"their values: give it again, beside the Calls that mend this or when all is done",
-				l.wiredRequest.input.RequestNumber)})
+	if !l.HasOutput {
+		l.addError(diag.Faultf(turn.CodeOutputNotTaken,
+			"the output given in request %d was not taken, since not all Calls brought their values: give it again, "+
+				"beside the Calls that mend this or when all is done", l.wiredRequest.Input.RequestNumber))
 	}
-	if l.wiredRequest = nil; l.draftOutput == nil {
+	if l.wiredRequest = nil; l.DraftOutput == nil {
 		l.forgetOutputPlans()
 	}
-}
-
-// addOutputNotTakenError has the next Request told that the output of an earlier one came too early.
-func (l *Loop) addOutputNotTakenError(request int) {
-	l.addError(
-		turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken,
-			"the output given in request %d was not taken: there was more to do. "+
-				"You are asked for it again, at the latest when all is done. Beside Calls it counts where "+
-				"\"finished\" is "+
-				"true", request)})
 }
 
 // breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is
 // known holds no longer where a person decided otherwise than was known.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
-	isOfKnownValues := !HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output))
+	isOfKnownValues := !HasOnlyReferences(l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output))
 	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
 }
 
@@ -178,10 +165,9 @@ func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || l
 // settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing. The
 // next Request is told of steps that are not fulfilled.
 func (l *Loop) settleByWiredOutput() {
-	written := l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output)
+	written := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output)
 	out, f := l.resolveAndCheckOutput(written)
-	missing := slices.ContainsFunc(l.instances,
-		func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
+	missing := l.any(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
 	if f != nil || missing {
 		return
 	}
@@ -192,8 +178,8 @@ func (l *Loop) settleByWiredOutput() {
 		return
 	}
 	l.setOutput(out, written)
-	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking {
+	for _, inst := range l.Instances {
+		if inst.isWorking() {
 			l.settleOrAskAgain(inst)
 		}
 	}
@@ -201,30 +187,23 @@ func (l *Loop) settleByWiredOutput() {
 
 // planOf is what is known of the Calls that a Request planned for an instance.
 func (l *Loop) planOf(inst *InstanceProgress, request int) PlanResult {
-	p := PlanResult{Idea: l.idea, State: inst.state.CurrentValue, Knows: l.Knows}
+	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, Knows: l.Knows}
 	//workflowcheck:ignore -- in any order
 	for key, c := range inst.calls {
 		if key.Request == request {
 			p.Reports = append(p.Reports, c)
 		}
 	}
-	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
-		for _, planned := range l.plannedCalls {
-			if planned.key() == key && planned.isPlannedFor(inst) {
-				return planned.Call
-			}
-		}
-		return ideafile.WrittenCall{}
-	}
+	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall { return l.writtenCall(inst, key) }
 	return p
 }
 
-func (l *Loop) newOutputWiring(out any, instances []*InstanceProgress) Wiring {
-	w := Wiring{Output: out}
-	for _, inst := range instances {
-		w.Instances = append(w.Instances, inst.Token)
+// writtenCall is a Call of an instance as it was planned; the zero WrittenCall where that is not known.
+func (l *Loop) writtenCall(inst *InstanceProgress, key ideafile.CallKey) (call ideafile.WrittenCall) {
+	for _, planned := range l.PlannedCalls {
+		if planned.key() == key && planned.isPlannedFor(inst) {
+			return planned.Call
+		}
 	}
-	return w
+	return call
 }
-
-func (l *Loop) stateOfInstance(token string) any { return l.instance(token).state.Snapshot() }

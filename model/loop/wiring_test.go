@@ -32,7 +32,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 	s.CompleteSlow("1.2@②")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"}}`)
-	s.WantEqual("they have", s.Statuses(), "① settled, ② settled")
+	s.WantEqual("they have", s.DescribeInstances(), "① settled, ② settled")
 	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
 		t.Error("two instances end by one Request")
 	}
@@ -230,7 +230,7 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_call":"1.2@①","_output":"good"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"fine","②":"no luck"}}`)
-	s.WantEqual("they", s.Statuses(), "① settled, ② settled")
+	s.WantEqual("they", s.DescribeInstances(), "① settled, ② settled")
 }
 
 func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
@@ -357,7 +357,7 @@ func TestInstancesSettleWhileAnOutputWaitsForAPerson(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
 	s.ReplyWith(known("work", "pay"))
 	s.ExpectWait(0)
-	s.WantEqual("they are", s.Statuses(), "① settled, ② working")
+	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② waiting")
 	s.Decide(policy.Approve, "1.2@②")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"pay done"},"law":"Denmark"}`)

@@ -36,5 +36,5 @@ func CarryLoop(t Fataler, idea *ideafile.Idea, bindings map[string]ideafile.Tool
 	}
 	var c loop.CarriedLoop
 	roundTripJSON(t, l.CarryIntoNextRun(), &c)
-	return loop.Restore(idea, l.ProcessID(), bindings, c)
+	return loop.Restore(idea, l.ProcessID, bindings, c)
 }

@@ -4,20 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
-
-// Statuses lists the instances' statuses.
-func (s *Scenario) Statuses() string {
-	var parts []string
-	for _, m := range s.Loop.Instances() {
-		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.Status)))
-	}
-	return strings.Join(parts, ", ")
-}
 
 // DescribeErrors lists the errors that a Request tells the LLM, one a line.
 func DescribeErrors(in *turn.RequestInput) string {
@@ -37,12 +27,8 @@ func DescribePlan(in *turn.RequestInput) string {
 	var parts []string
 	for _, e := range in.PlanEntries {
 		counts := ""
-		for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected,
-			ideafile.Skipped, ideafile.Blocked,
-			ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
-			if n := e.StatusCounts[status]; n > 0 {
-				counts += fmt.Sprintf(" %s %d", status, n)
-			}
+		for _, status := range jsonval.SortedKeys(e.StatusCounts) {
+			counts += fmt.Sprintf(" %s %d", status, e.StatusCounts[status])
 		}
 		parts = append(parts, e.CallID+counts)
 	}
@@ -63,12 +49,12 @@ func StateOf(l *loop.Loop, token string) string {
 }
 
 // OutputJSON returns the process's output as JSON.
-func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output())) }
+func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output)) }
 
 // DescribeInstances lists how each instance stands, as people see it.
 func (s *Scenario) DescribeInstances() string {
 	var parts []string
-	for _, m := range s.Loop.Instances() {
+	for _, m := range s.Loop.Instances {
 		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.DisplayStatus())))
 	}
 	return strings.Join(parts, ", ")

@@ -13,7 +13,6 @@ import (
 type Leaf struct {
 	// Path leads to it by the keys of objects; "*" stands for any key, "[]" for an item of a list.
 	Path       []string
-	Integer    bool
 	IsDuration bool
 	// Least and Most are the smallest and the largest number that the schema says; "" where it says none.
 	Least, Most json.Number
@@ -39,6 +38,9 @@ type leafWalk struct {
 
 func (w *leafWalk) walk(node any, path []string) {
 	m := jsonval.AsObject(node)
+	if m == nil {
+		return
+	}
 	if ref, ok := m["$ref"].(string); ok {
 		name := strings.TrimPrefix(ref, "#/$defs/")
 		if name == "duration" {
@@ -51,28 +53,22 @@ func (w *leafWalk) walk(node any, path []string) {
 	most, _ := m["maximum"].(json.Number)
 	for _, kind := range typesOf(m["type"]) {
 		if kind == "number" || kind == "integer" {
-			w.add(Leaf{Path: path, Integer: kind == "integer", Least: least, Most: most})
+			w.add(Leaf{Path: path, Least: least, Most: most})
 		}
 	}
 	for key, below := range jsonval.AsObject(m["properties"]) {
 		w.walk(below, append(slices.Clone(path), key))
 	}
-	w.walk1(m["additionalProperties"], append(slices.Clone(path), "*"))
-	w.walk1(m["items"], append(slices.Clone(path), "[]"))
+	w.walk(m["additionalProperties"], append(slices.Clone(path), "*"))
+	w.walk(m["items"], append(slices.Clone(path), "[]"))
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 		list, _ := m[key].([]any)
 		for _, one := range list {
 			w.walk(one, path)
 		}
 	}
-	w.walk1(m["then"], path)
-	w.walk1(m["else"], path)
-}
-
-func (w *leafWalk) walk1(node any, path []string) {
-	if m := jsonval.AsObject(node); m != nil {
-		w.walk(m, path)
-	}
+	w.walk(m["then"], path)
+	w.walk(m["else"], path)
 }
 
 func (w *leafWalk) add(l Leaf) { w.seen[l.String()] = l }

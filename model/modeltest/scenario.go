@@ -63,7 +63,6 @@ type Scenario struct {
 	// not.
 	CorrectionsAcked map[string]int
 	Corrections      map[string][]approval.SteeringPayload
-	isPart           bool
 	named            []string // the instances that the Calls of the last reply are for
 	// reportCount numbers the reports of all instances together.
 	reportCount int
@@ -101,7 +100,7 @@ func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Sce
 // NewScenarioOf starts a process of an Idea: one by itself, or a part of a whole.
 func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
-		T: t, Idea: idea, isPart: isPart, Now: StartTime,
+		T: t, Idea: idea, Now: StartTime,
 		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.ToolBinding{},
 		Reported:         map[string]map[string]ReportedCall{},
 		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{}, RunTool: defaultTool,
@@ -111,7 +110,7 @@ func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	}
 	s.Bindings["think"] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
 	s.Loop = loop.New(s.Idea, "p", s.Bindings, StartTime)
-	s.markLoopAsPart()
+	s.Loop.IsPart = isPart
 	s.StartInstances(s.Idea.InstanceTokens())
 	return s
 }
@@ -130,7 +129,7 @@ func defaultTool(tool string, params map[string]any) (any, *diag.Fault) {
 // StartInstances starts the dataflow of instances.
 func (s *Scenario) StartInstances(tokens []string) {
 	for _, token := range tokens {
-		s.Instances[token] = dataflow.New(s.palette(), s.Loop.Idea().Context, token)
+		s.Instances[token] = dataflow.New(s.palette(), s.Loop.Idea.Context, token)
 		s.Reported[token] = map[string]ReportedCall{}
 		s.Instances[token].StartDirectPlan()
 	}
@@ -154,25 +153,18 @@ func (s *Scenario) RunDirectPlans() {
 // TwoInstances is a context in which ① has a 1 and ② a 2.
 const TwoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
 
-func (s *Scenario) markLoopAsPart() {
-	if s.isPart {
-		s.Loop.MarkAsPart()
-	}
-}
-
 // continueAsNew carries the loop and the instances over to new runs of their workflows. A test must not notice.
 func (s *Scenario) continueAsNew() {
-	knows := s.Loop.Knows
-	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, s.Loop)
-	s.Loop.Knows = knows
-	s.markLoopAsPart()
+	before := s.Loop
+	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, before)
+	s.Loop.Knows, s.Loop.IsPart = before.Knows, before.IsPart
 	for token, instance := range s.Instances {
 		s.Instances[token] = CarryInstance(s.T, instance)
 	}
 }
 
 func (s *Scenario) progressOf(token string) *loop.InstanceProgress {
-	for _, m := range s.Loop.Instances() {
+	for _, m := range s.Loop.Instances {
 		if m.Token == token {
 			return m
 		}

@@ -127,7 +127,7 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 func (s *Scenario) restartReopened() {
 	for _, inst := range s.Loop.TakeRestarts() {
 		initial, writes := inst.StateHistory()
-		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea().Context,
+		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea.Context,
 			inst.Token, initial))
 		if err != nil {
 			s.T.Fatal(err)
@@ -140,7 +140,7 @@ func (s *Scenario) restartReopened() {
 // ApplyCorrections lets an instance apply the corrections that it has not applied yet, and advances it.
 func (s *Scenario) ApplyCorrections(token, by string) {
 	for _, r := range s.Corrections[token] {
-		before := s.Loop.Idea().Context
+		before := s.Loop.Idea.Context
 		context, _, _ := ideafile.ExtractReopenedTokens(r.Context)
 		messages, err := ideafile.ReadMessages(ideafile.NumberDirectPlans(before[:len(before)-len(context)], context))
 		if err != nil {

@@ -45,11 +45,11 @@ func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
 	instance := s.Instances[token]
 	r := turn.InstanceReport{
-		Token: token, ClosedThroughRequest: closed, Idle: instance.IsIdle(), HasGoal: instance.HasGoal(),
-		MissingRequiredPaths: instance.MissingRequiredPaths(), PlanFailure: instance.DirectPlanFault(),
-		Writes: instance.TakeNewWrites(), PendingApprovals: instance.PendingApprovals(),
-		PauseFault:           instance.TakePauseFault(),
-		AckedCorrectionCount: s.CorrectionsAcked[token],
+		Token: token, ClosedThroughRequest: closed, Writes: instance.TakeNewWrites(),
+		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.CorrectionsAcked[token],
+		InstanceStanding: turn.InstanceStanding{Idle: instance.IsIdle(), HasGoal: instance.HasGoal(),
+			MissingRequiredPaths: instance.MissingRequiredPaths(), PlanFailure: instance.DirectPlanFault(),
+			PendingApprovals: instance.PendingApprovals()},
 	}
 	for _, rec := range instance.CallRecords() {
 		if now := (ReportedCall{rec.Status, len(rec.Decisions)}); s.Reported[token][rec.ID] != now {

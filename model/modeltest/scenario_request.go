@@ -21,7 +21,7 @@ func (s *Scenario) ExpectRequest() *turn.RequestInput {
 	}
 	step, in := s.nextStep()
 	if step != loop.StepRequest {
-		s.T.Fatalf("the step is %s, paused by %v", step, s.Loop.PauseReason())
+		s.T.Fatalf("the step is %s, paused by %v", step, s.Loop.PauseReason)
 	}
 	s.Input = in
 	return in
@@ -45,7 +45,7 @@ func (s *Scenario) nextStep() (loop.Step, *turn.RequestInput) {
 func (s *Scenario) ExpectStep(want loop.Step) {
 	s.T.Helper()
 	if step, _ := s.nextStep(); step != want {
-		s.T.Fatalf("the step is %s, not %s; paused by %v", step, want, s.Loop.PauseReason())
+		s.T.Fatalf("the step is %s, not %s; paused by %v", step, want, s.Loop.PauseReason)
 	}
 }
 

@@ -42,33 +42,24 @@ func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenC
 	return picked
 }
 
-// leaf is a string, number, boolean or null in a Call.
+// leaf is a string, number, boolean or null in a Call that stands for itself.
 type leaf struct {
-	value       any
-	name        string // of the property that holds it, or the list that it is in
-	schema      map[string]any
-	byReference bool // in one of the answers
+	value  any
+	name   string // of the property that holds it, or the list that it is in
+	schema map[string]any
 }
 
-type rule struct {
-	what, why string
-	decides   bool
-	fits      func(leaf) bool
-}
-
-// rules say which leaves are part of a decision; the first that fits a leaf counts.
-var rules = []rule{
-	{"a number, a boolean, null", "an amount or a yes is acted on as it is; 1 and 1.0 are one number", true,
-		func(l leaf) bool { _, isText := l.value.(string); return !isText }},
-	{"a value by Reference", "it names a thing of the case: another one is another decision", true,
-		func(l leaf) bool { return l.byReference }},
-	{"one of an enum, or a const", "the file says what there is to choose from", true,
-		func(l leaf) bool { return anyChoice(l.schema, "enum", "const") }},
-	{"a format or a pattern", "dates, addresses, UUIDs and numbers of orders are no prose", true,
-		func(l leaf) bool { return anyChoice(l.schema, "format", "pattern") }},
-	{"named as an id", "it names a thing of the case, written out", true,
-		func(l leaf) bool { return isIDName(l.name) }},
-	{"any other text", "the same is said in other words each time", false, func(leaf) bool { return true }},
+// rules say which leaves are part of a decision. So is a value by Reference: it names a thing of the case, and another
+// one is another decision. Any other text is not: the same is said in other words each time.
+var rules = []func(leaf) bool{
+	// a number, a boolean, null: an amount or a yes is acted on as it is; 1 and 1.0 are one number
+	func(l leaf) bool { _, isText := l.value.(string); return !isText },
+	// one of an enum, or a const: the file says what there is to choose from
+	func(l leaf) bool { return anyChoice(l.schema, "enum", "const") },
+	// a format or a pattern: dates, addresses, UUIDs and numbers of orders are no prose
+	func(l leaf) bool { return anyChoice(l.schema, "format", "pattern") },
+	// named as an id: it names a thing of the case, written out
+	func(l leaf) bool { return isIDName(l.name) },
 }
 
 // anyChoice reports whether a schema, or one that it chooses among, has one of some keywords.
@@ -86,12 +77,9 @@ func anyChoice(schema map[string]any, keywords ...string) bool {
 }
 
 func isIDName(name string) bool {
-	for _, end := range []string{"Id", "ID", "Ids", "IDs", "_id", "_ids", "-id"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
+	ends := []string{"Id", "ID", "Ids", "IDs", "_id", "_ids", "-id"}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) }) ||
+		slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
 }
 
 // decision is a Call as it is compared: what it holds, with the values that its References stand for.
@@ -202,13 +190,13 @@ func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (o
 		}
 		return list, len(list) > 0
 	}
-	l := leaf{value: v, schema: d.schemaAt(at), byReference: references[at.String()]}
+	l := leaf{value: v, schema: d.schemaAt(at)}
 	for n := len(at) - 1; n > 0 && l.name == ""; n-- {
 		if _, err := strconv.Atoi(at[n]); err != nil {
 			l.name = at[n]
 		}
 	}
-	return exact(v), rules[slices.IndexFunc(rules, func(r rule) bool { return r.fits(l) })].decides
+	return exact(v), slices.ContainsFunc(rules, func(decides func(leaf) bool) bool { return decides(l) })
 }
 
 // exact gives equal numbers one form, without a float: 1 for 1.0.

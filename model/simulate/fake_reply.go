@@ -1,7 +1,7 @@
 package simulate
 
 import (
-	"strings"
+	"slices"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -21,7 +21,8 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 	case len(request.Questions) > 0:
 		solution["calls"] = fakeAnswers(idea, request)
 		return solution
-	case !request.OutputOnly && !hasEarlierPlan(request):
+	case !request.OutputOnly && request.RequestNumber <= 1 && len(turn.WithoutDirectPlans(request.PlanEntries)) == 0:
+		// no earlier Request has planned: everything is planned in the first one
 		if calls := fakeCalls(idea, bindings, request); len(calls) > 0 {
 			solution["calls"] = calls
 			return solution
@@ -29,76 +30,27 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 	}
 	if idea.OutputSchema != nil {
 		if v, err := sample.MakeSample(idea.OutputSchema.Source); err == nil {
-			solution["output"] = escapeReferences(v)
+			solution["output"] = refexpr.Literal(v)
 		}
 	}
 	return solution
-}
-
-// hasEarlierPlan reports whether an earlier Request has planned: a made-up reply plans everything in the first one.
-func hasEarlierPlan(request *turn.RequestInput) bool {
-	return request.RequestNumber > 1 || len(turn.WithoutDirectPlans(request.PlanEntries)) > 0
 }
 
 // AnswersRequest reports whether Calls answer what is asked: where results are asked for, at least one result; else at
 // least one Call that was not planned before, or no Calls at all.
 func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 	if len(request.Questions) > 0 {
-		for _, raw := range calls {
-			if id, _ := jsonval.AsObject(raw)["_call"].(string); hasQuestion(request, id) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(request.Questions, func(q turn.LLMQuestion) bool {
+			return slices.ContainsFunc(calls, func(raw any) bool { return jsonval.AsObject(raw)["_call"] == q.CallID })
+		})
 	}
 	for _, raw := range calls {
-		if !isCallPlanned(request, raw) {
+		same := func(e turn.PlannedCallSummary) bool { return jsonval.Equal(e.Call.RawValue(), raw) }
+		if !slices.ContainsFunc(request.PlanEntries, same) {
 			return jsonval.AsObject(raw)["_call"] == nil
 		}
 	}
 	return len(calls) == 0
-}
-
-func hasQuestion(request *turn.RequestInput, id string) bool {
-	for _, question := range request.Questions {
-		if question.CallID == id {
-			return true
-		}
-	}
-	return false
-}
-
-func isCallPlanned(request *turn.RequestInput, call any) bool {
-	for _, e := range request.PlanEntries {
-		if jsonval.Equal(e.Call.RawValue(), call) {
-			return true
-		}
-	}
-	return false
-}
-
-// escapeReferences keeps made-up text from being read as a Reference.
-func escapeReferences(v any) any {
-	switch v := v.(type) {
-	case string:
-		if strings.HasPrefix(v, refexpr.Dagger) {
-			return refexpr.Dagger + v
-		}
-	case []any:
-		out := make([]any, len(v))
-		for n, e := range v {
-			out[n] = escapeReferences(e)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- builds a map: the order does not matter
-		for k, e := range v {
-			out[k] = escapeReferences(e)
-		}
-		return out
-	}
-	return v
 }
 
 // fakeAnswers makes up the results and the corrected parameters that a Request asks for.
@@ -177,13 +129,10 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, re
 // -1 where there is none.
 func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	view := ideafile.InstanceViewOf(idea.Context, token)
-	for n, m := range idea.Context {
-		if m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() &&
-			(m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view) {
-			return n
-		}
-	}
-	return -1
+	return slices.IndexFunc(idea.Context, func(m ideafile.Message) bool {
+		return m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() &&
+			(m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view)
+	})
 }
 
 // assignCallsToInstances sets the instances for which the Calls of a Plan are.

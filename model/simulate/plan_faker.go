@@ -97,7 +97,7 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 		return nil, false
 	}
 	v, err := sample.MakeSample(paramSchema(t, name))
-	return escapeReferences(v), err == nil
+	return refexpr.Literal(v), err == nil
 }
 
 // dependsOn reports whether a Tool reads, directly or transitively, the result of another.

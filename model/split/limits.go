@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/ideafile"
-	"processidea/model/ideafile/price"
 	"processidea/model/loop"
 	"processidea/model/loop/quota"
 	"processidea/model/turn"
@@ -16,11 +14,14 @@ import (
 // DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time
 // is not limited.
 func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
-	all := p.Limits
-	p.Limits = ideafile.Limits{Requests: ideafile.NoLimit, Tokens: ideafile.NoLimit, Money: price.NoLimit,
-		Calls: ideafile.NoLimit, Duration: all.Duration}
-	reached, until = p.LimitFault(now)
-	p.Limits = all
+	limit := p.Limits.WithDefaults(len(p.All)).Duration
+	if limit <= 0 {
+		return nil, until
+	}
+	until = p.Started.Add(limit)
+	if !now.Before(until) {
+		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limit)
+	}
 	return reached, until
 }
 
@@ -37,20 +38,15 @@ func (p *Process) PauseAtLimit(now time.Time) (paused bool) {
 // means that its time is not limited.
 func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	r := p.Result("", "")
-	limits := p.Limits.WithDefaults(len(p.All))
-	if limits.Duration > 0 {
-		until = p.Started.Add(limits.Duration)
-	}
-	use := p.QuotaUse()
+	limits, use := p.Limits.WithDefaults(len(p.All)), p.QuotaUse()
 	use.Requests, use.Calls = max(use.Requests, r.Requests), max(use.Calls, r.Calls.Total())
-	reached = quota.UsageLimitFault(limits, use.Usage, use.Calls)
-	switch {
+	reached, until = p.DurationLimitFault(now)
+	switch f := quota.UsageLimitFault(limits, use.Usage, use.Calls); {
 	case limits.Requests > 0 && use.Requests >= limits.Requests:
 		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", use.Requests,
 			limits.Requests)
-	case reached != nil:
-	case !until.IsZero() && !now.Before(until):
-		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limits.Duration)
+	case f != nil:
+		reached = f
 	}
 	return reached, until
 }

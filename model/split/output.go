@@ -94,7 +94,7 @@ func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 		p.refuseReply(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
 	default:
 		p.OwnReport.OutputWirings = []loop.Wiring{{Output: i.OutputSchema.WithoutNulls(r.Output),
-			Instances: p.allInstanceTokens()}}
+			Instances: p.InstanceTokens()}}
 	}
 }
 
@@ -134,35 +134,17 @@ func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good b
 // partOutputWirings returns what the parts wired, as if they were one: the outputs of direct Plans, or that of replies
 // where it is the same in all parts; nil where a part with a settled instance has neither.
 func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
-	var settled []Part
-	var wired []string
-	for _, part := range p.All {
-		if part.settledInstanceCount() == 0 {
-			continue
-		}
-		settled = append(settled, part)
-		if part.Report.WiredOutput != nil && len(part.Report.OutputWirings) == 0 {
-			wired = append(wired, string(jsonval.Encode(part.Report.WiredOutput)))
-		}
-	}
+	settled := slices.DeleteFunc(slices.Clone(p.All), func(part Part) bool { return part.settledInstanceCount() == 0 })
 	if len(settled) == 0 {
 		return nil
 	}
-	slices.Sort(wired)
-	if wired = slices.Compact(wired); len(wired) == 1 {
-		return p.replyOutputWirings(settled)
-	}
-	return planOutputWirings(i, settled)
-}
-
-// replyOutputWirings returns the output that replies wired in the same way in all parts.
-func (p *Process) replyOutputWirings(settled []Part) []loop.Wiring {
+	wired := settled[0].Report.WiredOutput
 	if slices.ContainsFunc(settled, func(part Part) bool {
-		return part.Report.WiredOutput == nil || len(part.Report.OutputWirings) > 0
+		return wired == nil || len(part.Report.OutputWirings) > 0 || !jsonval.Equal(part.Report.WiredOutput, wired)
 	}) {
-		return nil
+		return planOutputWirings(i, settled)
 	}
-	return []loop.Wiring{{Output: settled[0].Report.WiredOutput, Instances: p.allInstanceTokens()}}
+	return []loop.Wiring{{Output: wired, Instances: p.InstanceTokens()}}
 }
 
 // planOutputWirings returns the outputs of direct Plans in the order in which these stand in the context of the whole.

@@ -118,8 +118,7 @@ func (p *Process) PartNumberOf(token string) int {
 }
 
 // InstanceTokens lists the instances of all parts.
-func (p *Process) InstanceTokens() []string {
-	var tokens []string
+func (p *Process) InstanceTokens() (tokens []string) {
 	for _, part := range p.All {
 		tokens = append(tokens, part.Tokens...)
 	}
@@ -334,27 +333,14 @@ func (p *Process) llmForbidden() bool {
 	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.LLMForbidden })
 }
 
-func (p *Process) allInstanceTokens() (tokens []string) {
-	for _, part := range p.All {
-		tokens = append(tokens, part.Tokens...)
-	}
-	return tokens
-}
-
 // IdeaSource is the Idea of the part: the shared Messages and those of its instances. Limits hold for the whole process
 // alone.
 func (part Part) IdeaSource(whole map[string]any) map[string]any {
-	mine := map[string]bool{"": true}
-	for _, token := range part.Tokens {
-		mine[token] = true
-	}
 	out := jsonval.WithoutKey(whole, "context")
 	var context []any
 	list, _ := whole["context"].([]any)
-	for _, raw := range list {
-		m, _ := raw.(map[string]any)
-		token, _ := m["_instance"].(string)
-		if own, ok := turn.FilterPlanRecord(raw, part.Tokens); ok && mine[token] {
+	for _, raw := range part.FilterContext(list) {
+		if own, ok := turn.FilterPlanRecord(raw, part.Tokens); ok {
 			context = append(context, own)
 		}
 	}

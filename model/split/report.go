@@ -1,7 +1,7 @@
 package split
 
 import (
-	"slices"
+	"maps"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
@@ -67,21 +67,16 @@ type PartReport struct {
 
 // AddOutcome adds to the last report of a part what its loop has come to.
 func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
-	r.Output, r.OutputWirings, r.WiredOutput = l.Output(), l.DirectPlanOutputWirings(), l.WiredOutput()
+	r.Output, r.OutputWirings, r.WiredOutput = l.Output, l.DirectPlanOutputWirings(), l.WiredOutput
 	r.LLMForbidden, r.FellBackToLLM = !l.LLMAllowed(), l.AnyFellBackToLLM()
 	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
-	for _, inst := range l.Instances() {
+	r.Costs, r.FailedCalls = map[string]price.Money{}, map[string]int{}
+	for _, inst := range l.Instances {
 		r.Instances[inst.Token] = inst.DisplayStatus()
 		if inst.LLMCost > 0 {
-			if r.Costs == nil {
-				r.Costs = map[string]price.Money{}
-			}
 			r.Costs[inst.Token] = inst.LLMCost
 		}
 		if failed := inst.FailedCallCount(); failed > 0 {
-			if r.FailedCalls == nil {
-				r.FailedCalls = map[string]int{}
-			}
 			r.FailedCalls[inst.Token] = failed
 		}
 	}
@@ -103,7 +98,7 @@ type ReportFilter struct {
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
 	r.Calls, r.Failures, r.Instructions, r.Instances = turn.CallCounts{}, nil, nil,
-		instancesWithStatus(r.Instances, ideafile.InstanceWaiting)
+		instancesThat(func(s ideafile.InstanceStatus) bool { return s == ideafile.InstanceWaiting }, r.Instances)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
 	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
@@ -115,19 +110,14 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 
 // EndedInstances picks the instances that have ended: not all have in a part that was cancelled.
 func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
-	return instancesWithStatus(r.Instances, ideafile.InstanceSettled, ideafile.InstanceFailed,
-		ideafile.InstanceUndoFailed)
+	return instancesThat(ideafile.InstanceStatus.HasEnded, r.Instances)
 }
 
-// instancesWithStatus picks the instances that have one of some statuses.
-func instancesWithStatus(statuses map[string]ideafile.InstanceStatus,
-	picked ...ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
-	out := map[string]ideafile.InstanceStatus{}
-	//workflowcheck:ignore -- a map again
-	for token, s := range statuses {
-		if slices.Contains(picked, s) {
-			out[token] = s
-		}
-	}
-	return out
+// instancesThat picks the instances by their status.
+func instancesThat(picked func(ideafile.InstanceStatus) bool,
+	statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
+	statuses = maps.Clone(statuses)
+	//workflowcheck:ignore -- each instance by itself, in any order
+	maps.DeleteFunc(statuses, func(_ string, s ideafile.InstanceStatus) bool { return !picked(s) })
+	return statuses
 }

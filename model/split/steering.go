@@ -25,7 +25,7 @@ func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message
 
 func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, msg ideafile.Message) error {
 	token := msg.InstanceToken
-	view := ideafile.InstanceViewsByToken(i.Context, []string{token})[token]
+	view := ideafile.InstanceViewOf(i.Context, token)
 	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)
 	if token != "" {
 		if s := p.statusOf(token); s.HasEnded() {

@@ -1,6 +1,7 @@
 package statelog
 
 import (
+	"cmp"
 	"fmt"
 
 	"processidea/model/jsonval"
@@ -31,10 +32,7 @@ const Start = "start"
 func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	_, present := jsonval.ValueAt(s.CurrentValue, p)
 	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
-		if by := FirstAuthorAt(s.writesThatMayOverlap(p), p); by != "" {
-			return by, true
-		}
-		return Start, true
+		return cmp.Or(FirstAuthorAt(s.writesThatMayOverlap(p), p), Start), true
 	}
 	return "", false
 }

@@ -98,7 +98,8 @@ func (s *State) Apply(w Write) {
 	var at int
 	s.writes, at = insertWrite(s.writes, w)
 	s.addToIndex(w)
-	if anyOverlaps(s.writes[at+1:], w.Path) {
+	// if none overlaps it, the order of applying them does not matter
+	if slices.ContainsFunc(s.writes[at+1:], func(o Write) bool { return o.Path.Overlaps(w.Path) }) {
 		s.rebuildFromWrites()
 		return
 	}
@@ -143,12 +144,6 @@ func (s *State) HasWrite(w Write) bool {
 		return o.Author == w.Author && o.Request == w.Request && o.Index == w.Index &&
 			o.CorrectionNumber == w.CorrectionNumber && slices.Equal(o.Path, w.Path)
 	})
-}
-
-// anyOverlaps reports whether one of the writes overlaps a path. If none does, the order of applying them does not
-// matter.
-func anyOverlaps(writes []Write, p jsonval.Path) bool {
-	return slices.ContainsFunc(writes, func(w Write) bool { return w.Path.Overlaps(p) })
 }
 
 // rebuildFromWrites applies all writes to InitialValue.

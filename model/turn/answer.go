@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -11,41 +13,30 @@ import (
 func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
 	w ideafile.WrittenCall) (q LLMQuestion, output any, params map[string]any, f *diag.Fault) {
 	answer := w.RawObject()
-	for _, q := range in.Questions {
-		if q.ParamsError == "" || answer["_call"] != q.CallID {
-			continue
-		}
+	if answer == nil {
+		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
+			jsonval.TypeOf(w.RawValue()))
+	}
+	id := jsonval.AsText(answer["_call"])
+	at := slices.IndexFunc(in.Questions, func(q LLMQuestion) bool { return q.CallID == id })
+	if at < 0 {
+		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for",
+			jsonval.Clip(id, 80))
+	}
+	q = in.Questions[at]
+	if q.ParamsError != "" {
 		params, ok := answer["_params"].(map[string]any)
 		if !ok {
-			return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params", q.CallID)
+			return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params", id)
 		}
 		return q, nil, i.Tool(q.Tool).WithoutNullParams(params), nil
 	}
-	q, output, f = ReadResultAnswer(i, in, w)
+	output, ok := answer["_output"]
+	if !ok {
+		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "the result of %s has no _output", id)
+	}
+	output, f = checkAnsweredResult(i.Tool(q.Tool), id, output)
 	return q, output, nil, f
-}
-
-// ReadResultAnswer reads {"_call","_output"}, the answer to a Question for the result of a latent Call.
-func ReadResultAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (LLMQuestion, any, *diag.Fault) {
-	answer := w.RawObject()
-	if answer == nil {
-		return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
-			jsonval.TypeOf(w.RawValue()))
-	}
-	id, _ := answer["_call"].(string)
-	for _, q := range in.Questions {
-		if q.CallID != id {
-			continue
-		}
-		output, ok := answer["_output"]
-		if !ok {
-			return q, nil, diag.Faultf(ideafile.CodeBadForm, "the result of %s has no _output", id)
-		}
-		output, f := checkAnsweredResult(i.Tool(q.Tool), id, output)
-		return q, output, f
-	}
-	return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for",
-		jsonval.Clip(id, 80))
 }
 
 // checkAnsweredResult drops the nulls that stand for absent properties and validates the rest. A handle is validated by

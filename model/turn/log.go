@@ -1,12 +1,9 @@
 package turn
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
@@ -15,27 +12,15 @@ import (
 	"processidea/model/statelog"
 )
 
-// LogEntry is one fact that an Idea of the chain keeps since the Idea before it: a write to an instance's State and its
-// author; or a Decision, which has no By; or the Outcome of a Call on which people decided; or a Recheck.
+// LogEntry is one fact that an Idea of the chain keeps since the Idea before it: a Write to an instance's State, whose
+// Author is a Call's id, or PersonPrefix and a name; or a Decision, which has no Author; or the Outcome of a Call on
+// which people decided; or a Recheck.
 type LogEntry struct {
-	Instance string       `json:"instance"`
-	Path     jsonval.Path `json:"path"`
-	// OutputMethod is how Value was combined with the value at the path; empty is write-once.
-	OutputMethod string `json:"method,omitempty"`
-	Value        any    `json:"value"`
-	// Author is the author: a Call's id, or PersonPrefix and a name.
-	Author string `json:"by"`
-	// Request and Index are the author's place in the Plan.
-	Request int `json:"request"`
-	Index   int `json:"index"`
-	// Correction numbers what people wrote at one place in the Plan: a correction applies after the Call at that place
-	// and after the corrections before it. 0 for a Call's write.
-	Correction int       `json:"correction,omitempty"`
-	WrittenAt  time.Time `json:"at,omitzero"`
+	Instance string `json:"instance"`
+	// Write has no Combined here: what stands in the store is told by the Ideas.
+	statelog.Write
 	// Call is the author as the LLM wrote it.
 	Call ideafile.WrittenCall `json:"call,omitzero"`
-	// Reason is why a person wrote.
-	Reason string `json:"reason,omitempty"`
 	// Decision is what somebody decided. In a write it is that behind the write: older chains have it there.
 	Decision *approval.Decision `json:"decision,omitempty"`
 	// Outcome is what became of a Call in the end.
@@ -62,7 +47,7 @@ const PersonPrefix = "person:"
 
 // OverlapsPath reports whether the entry wrote at a path, below it, or wrote an ancestor of it as a whole.
 func (e LogEntry) OverlapsPath(p jsonval.Path) bool {
-	return statelog.FirstAuthorAt([]statelog.Write{{Path: e.Path, Value: e.Value, Author: "any"}}, p) != ""
+	return statelog.FirstAuthorAt([]statelog.Write{e.Write}, p) != ""
 }
 
 // PersonName returns the name of the person who wrote; ok is false if a Call did.
@@ -76,18 +61,9 @@ func (e LogEntry) IsWrite() bool { return e.Author != "" }
 // AddWrite adds a write to those of an instance, or takes one out that it withdraws.
 func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
 	if e.OutputMethod == statelog.MethodWithdraw {
-		return slices.DeleteFunc(list, e.Withdraws)
+		return slices.DeleteFunc(list, func(o LogEntry) bool { return e.Withdraws(o.Write) })
 	}
 	return append(list, e)
-}
-
-// Withdraws reports whether the entry takes a write back.
-func (e LogEntry) Withdraws(o LogEntry) bool {
-	write := func(e LogEntry) statelog.Write {
-		return statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Request: e.Request, Index: e.Index,
-			CorrectionNumber: e.Correction}
-	}
-	return write(e).Withdraws(write(o))
 }
 
 // writeKeys are the keys that an entry has only if it is a write.
@@ -119,7 +95,7 @@ func EncodeLog(log []LogEntry) any {
 // DecisionsForWrite returns what people decided on the Call that made a write, or the revision that did, and the Call
 // as it ran then; nil if nothing ran. log is all that is logged of the instance.
 func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision, ran *ExecutedCall) {
-	if write.Correction > 0 {
+	if write.CorrectionNumber > 0 {
 		name, _ := write.PersonName()
 		return []approval.Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}},
 			nil
@@ -158,11 +134,8 @@ func SummarizeDecisions(log []LogEntry) []any {
 }
 
 // DecodeLog is the inverse of EncodeLog.
-func DecodeLog(v any) ([]LogEntry, error) {
-	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(v)))
-	d.UseNumber()
-	var log []LogEntry
-	if err := d.Decode(&log); err != nil {
+func DecodeLog(v any) (log []LogEntry, err error) {
+	if err := decodeValue(v, &log); err != nil {
 		return nil, fmt.Errorf("turn: decode log: %w", err)
 	}
 	return log, nil

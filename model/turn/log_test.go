@@ -9,6 +9,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -28,7 +29,8 @@ func TestALogEntryTouchesWhatItWroteAboveOrBelow(t *testing.T) {
 		{"a decision that wrote nothing", "", `null`, "user", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := turn.LogEntry{Path: pathOf(t, c.path), Value: modeltest.DecodeJSON(t, c.value), Author: "1.1"}
+			e := turn.LogEntry{Write: statelog.Write{Path: pathOf(t, c.path), Value: modeltest.DecodeJSON(t, c.value),
+				Author: "1.1"}}
 			if got := e.OverlapsPath(pathOf(t, c.asked)); got != c.want {
 				t.Errorf("got %v", got)
 			}
@@ -49,12 +51,13 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
-		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.DecodeJSON(t, `12345678901234567890`),
-			Author: "1.2@①", Request: 1, Index: 2, WrittenAt: at,
+		{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"a", "x y"},
+			Value:  modeltest.DecodeJSON(t, `12345678901234567890`),
+			Author: "1.2@①", Request: 1, Index: 2, WrittenAt: at},
 			Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
-		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign",
-			Author: turn.PersonPrefix + "Ada", Decision: &approval.Decision{Kind: "answer", DecidedBy: "Ada",
-				Reason: "<b> & why", DecidedAt: at}},
+		{Write: statelog.Write{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign",
+			Author: turn.PersonPrefix + "Ada"}, Decision: &approval.Decision{Kind: "answer", DecidedBy: "Ada",
+			Reason: "<b> & why", DecidedAt: at}},
 	}
 	log = append(log,
 		turn.LogEntry{Instance: "①", Decision: &approval.Decision{Kind: "amend", CallID: "1.2@①", DecidedBy: "Bo",

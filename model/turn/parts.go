@@ -77,13 +77,13 @@ func elementOrZero(list []int, n int) int {
 func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCall) {
 	for _, p := range calls {
 		at := slices.IndexFunc(in.PlanEntries, func(e PlannedCallSummary) bool {
-			return e.DirectPlan == directPlan && e.CallID == p.key().ID("") &&
+			return e.DirectPlan == directPlan && e.CallID == p.CallKey().ID("") &&
 				jsonval.Equal(e.Call.RawValue(), p.WrittenCall.RawValue())
 		})
 		if at < 0 {
 			at = len(in.PlanEntries)
 			in.PlanEntries = append(in.PlanEntries, PlannedCallSummary{
-				CallID: p.key().ID(""), DirectPlan: directPlan, PlanName: name, Call: p.WrittenCall,
+				CallID: p.CallKey().ID(""), DirectPlan: directPlan, PlanName: name, Call: p.WrittenCall,
 				StatusCounts:     map[ideafile.CallStatus]int{},
 				ResultByInstance: map[string]any{},
 			})

@@ -25,7 +25,10 @@ type PastCall struct {
 	FaultByInstance map[string]*diag.Fault
 }
 
-func (p PastCall) key() ideafile.CallKey { return ideafile.CallKey{Request: p.Request, Index: p.Index} }
+// CallKey is the place of the Call in the Plan.
+func (p PastCall) CallKey() ideafile.CallKey {
+	return ideafile.CallKey{Request: p.Request, Index: p.Index}
+}
 
 // Keys of a record's entry beside the statuses.
 const (
@@ -49,18 +52,17 @@ func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 	record, _ := m.Source["record"].(map[string]any)
 	var list []PastCall
 	for _, id := range jsonval.SortedKeys(record) {
-		if p, ok := parsePastCallID(id); ok {
-			p.readPlanEntry(jsonval.AsObject(record[id]))
-			list = append(list, p)
+		if key, ok := ideafile.ParseCallKey(id); ok && key.ID("") == id { // an id without an instance, such as 3.2
+			list = append(list, newPastCall(key, record[id]))
 		}
 	}
-	slices.SortFunc(list, func(a, b PastCall) int { return a.key().Compare(b.key()) })
+	slices.SortFunc(list, func(a, b PastCall) int { return a.CallKey().Compare(b.CallKey()) })
 	if len(list) != len(m.PlanCalls) {
 		return nil // the record belongs to another Plan
 	}
 	for n := range list {
 		list[n].WrittenCall = m.PlanCalls[n]
-		list[n].setStatuses(record[list[n].key().ID("")], tokens)
+		list[n].setStatuses(record[list[n].CallKey().ID("")], tokens)
 	}
 	return list
 }
@@ -70,9 +72,8 @@ func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 	var list []PastCall
 	for n, id := range m.RecordedCallIDs() {
-		p := newPastCall(0, m.CallIndexOffset+n+1)
+		p := newPastCall(ideafile.CallKey{Index: m.CallIndexOffset + n + 1}, m.PlanRecordByCallID[id])
 		p.WrittenCall = m.PlanCalls[n]
-		p.readPlanEntry(jsonval.AsObject(m.PlanRecordByCallID[id]))
 		p.StatusByInstance = m.RecordedStatusByInstance(id,
 			slices.DeleteFunc(slices.Clone(tokens), p.WrittenCall.TargetsOtherInstance))
 		if len(p.StatusByInstance) > 0 {
@@ -82,12 +83,27 @@ func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 	return list
 }
 
-func newPastCall(request, index int) PastCall {
-	return PastCall{
-		Request: request, Index: index, StatusByInstance: map[string]ideafile.CallStatus{},
-		ResultByInstance:    map[string]any{},
+// newPastCall reads what the entry of a record says of a Call beside its statuses.
+func newPastCall(key ideafile.CallKey, entry any) PastCall {
+	said := jsonval.AsObject(entry)
+	p := PastCall{
+		Request: key.Request, Index: key.Index, StatusByInstance: map[string]ideafile.CallStatus{},
+		ResultByInstance:    jsonval.AsObject(said[recordResults]),
 		DecisionsByInstance: map[string][]approval.Decision{}, FaultByInstance: map[string]*diag.Fault{},
 	}
+	for _, one := range readList[InstanceDecision](said[recordDecided]) {
+		p.DecisionsByInstance[one.Token] = append(p.DecisionsByInstance[one.Token], one.Decision)
+	}
+	for _, one := range readList[RecordedFault](said[recordFaults]) {
+		for _, token := range one.Instances {
+			p.FaultByInstance[token] = &one.Fault
+		}
+		if len(one.Instances) == 0 {
+			p.FaultByInstance[""] = &one.Fault
+		}
+	}
+	_ = decodeValue(said[recordRan], &p.RanCallByInstance)
+	return p
 }
 
 // IsFinalFor reports whether what the record says of the Call in an instance stands, so that it is not tried again: it
@@ -115,30 +131,6 @@ func (p PastCall) Report(token string) CallReport {
 		c.RanCall = &ran
 	}
 	return c
-}
-
-// parsePastCallID reads an id without an instance, such as 3.2.
-func parsePastCallID(id string) (p PastCall, ok bool) {
-	key, ok := ideafile.ParseCallKey(id)
-	return newPastCall(key.Request, key.Index), ok && key.ID("") == id
-}
-
-func (p *PastCall) readPlanEntry(entry map[string]any) {
-	if results := jsonval.AsObject(entry[recordResults]); results != nil {
-		p.ResultByInstance = results
-	}
-	for _, one := range readList[InstanceDecision](entry[recordDecided]) {
-		p.DecisionsByInstance[one.Token] = append(p.DecisionsByInstance[one.Token], one.Decision)
-	}
-	for _, one := range readList[RecordedFault](entry[recordFaults]) {
-		for _, token := range one.Instances {
-			p.FaultByInstance[token] = &one.Fault
-		}
-		if len(one.Instances) == 0 {
-			p.FaultByInstance[""] = &one.Fault
-		}
-	}
-	_ = decodeValue(entry[recordRan], &p.RanCallByInstance)
 }
 
 // RecordedDecisions reads what the record of a Plan says was decided on one of its Calls.
@@ -227,7 +219,7 @@ func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Messa
 		record := jsonval.AsObject(m.Source["record"])
 		ids := m.RecordedCallIDs()
 		for _, p := range past(m, tokens) {
-			id := ideafile.FormatCallID(p.Request, p.Index, "")
+			id := p.CallKey().ID("")
 			if m.IsDirectPlan() {
 				id = ids[p.Index-1-m.CallIndexOffset]
 			}

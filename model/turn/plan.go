@@ -12,11 +12,7 @@ import (
 // with the reason.
 func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
 	p.Request = input.RequestNumber
-	for _, token := range input.InstanceTokens() {
-		if token != "" {
-			p.Instances = append(p.Instances, token)
-		}
-	}
+	p.Instances = named(input.InstanceTokens())
 	for n, w := range calls {
 		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), Written: w}
 		tokens, f := TargetInstances(input, w)
@@ -31,6 +27,7 @@ func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approva
 	return p, deliverable
 }
 
+// named lists the tokens; none for the only instance, which has no name.
 func named(tokens []string) []string {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return nil
@@ -42,6 +39,15 @@ func named(tokens []string) []string {
 func TargetInstances(input *RequestInput, w ideafile.WrittenCall) ([]string, *diag.Fault) {
 	palette := ideafile.Palette{InstanceTokens: input.InstanceTokens(), ReopenableTokens: input.ReopenableTokens}
 	return palette.TargetInstances(w)
+}
+
+// DeliveredCall is a Call as written, with its index from 1, as an instance is sent it.
+type DeliveredCall struct {
+	Index int                  `json:"index"`
+	Call  ideafile.WrittenCall `json:"call"`
+	// ReviewReason is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of
+	// another chain, or the LLM decided otherwise when it was asked twice. Empty: the policy decides.
+	ReviewReason string `json:"why,omitempty"`
 }
 
 // AmendPlan puts the Calls of a Plan that a person has changed into the reply that planned it. An instance of which a

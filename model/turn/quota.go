@@ -36,11 +36,31 @@ func (u *QuotaUse) Add(o QuotaUse) {
 	u.Usage.Add(o.Usage)
 }
 
+// Begun is what it has begun, of what a Quota limits.
+func (u QuotaUse) Begun() Quota { return Quota{u.Requests, u.Calls} }
+
 // Plus adds two Quotas.
 func (q Quota) Plus(o Quota) Quota { return Quota{q.Requests + o.Requests, q.Calls + o.Calls} }
 
 // Minus subtracts a Quota.
 func (q Quota) Minus(o Quota) Quota { return Quota{q.Requests - o.Requests, q.Calls - o.Calls} }
+
+// Max is the larger number of each.
+func (q Quota) Max(o Quota) Quota { return Quota{max(q.Requests, o.Requests), max(q.Calls, o.Calls)} }
+
+// Min is the smaller number of each.
+func (q Quota) Min(o Quota) Quota { return Quota{min(q.Requests, o.Requests), min(q.Calls, o.Calls)} }
+
+// Limits is the Quota with 0 in the place of what is unlimited.
+func (q Quota) Limits() Quota {
+	if q.Requests >= Unlimited.Requests {
+		q.Requests = 0
+	}
+	if q.Calls >= Unlimited.Calls {
+		q.Calls = 0
+	}
+	return q
+}
 
 // DelegateView is a delegate under way, as its Call's process shows it.
 type DelegateView struct {

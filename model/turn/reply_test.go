@@ -37,7 +37,7 @@ func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
 		{"something else", `[]`, "", `null`, `bad_form: a result is an object, not array`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, out, f := turn.ReadResultAnswer(i, b, ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, c.entry)))
+			a, out, _, f := turn.ReadLLMAnswer(i, b, ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, c.entry)))
 			said := ""
 			if f != nil {
 				said = f.Error()

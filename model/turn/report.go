@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"slices"
 	"strings"
 
 	"processidea/model/approval"
@@ -30,25 +31,10 @@ type InstanceReport struct {
 	// ToldThroughRequest is the highest Request that broke off of which the instance has told every Call that it
 	// accepted, as it was written.
 	ToldThroughRequest int `json:"told,omitempty"`
-	// Idle reports whether nothing of the instance is running.
-	Idle bool `json:"quiet"`
-	// HeldByPause reports whether the process's pause has reached the instance, and Running counts its Calls that still
-	// run.
-	HeldByPause bool `json:"held,omitempty"`
-	Running     int  `json:"running,omitempty"`
+	InstanceStanding
 	// Calls are those that changed since the last Report, and Writes were made since then.
 	Calls  []CallReport     `json:"calls,omitempty"`
 	Writes []statelog.Write `json:"writes,omitempty"`
-	// HasGoal is whether the State schema requires what the instance did not start with.
-	HasGoal bool `json:"goal,omitempty"`
-	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
-	MissingRequiredPaths []string `json:"missing,omitempty"`
-	// PlanFailure is why the directly run Plan failed, where no alternative Call made up for it.
-	PlanFailure *diag.Fault `json:"unmet,omitempty"`
-	// Questions are those that the instance's Calls have for the LLM.
-	Questions []LLMQuestion `json:"asking,omitempty"`
-	// PendingApprovals are the Calls that wait for a person.
-	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 	// AckedCorrectionCount counts the corrections that the instance has applied.
 	AckedCorrectionCount int `json:"corrected,omitempty"`
 	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool asks for a pause then; or a Call
@@ -57,15 +43,35 @@ type InstanceReport struct {
 	// HeardReleaseNumber is how often the instance has heard that it goes on after a pause: what a PauseFault from
 	// before is about is tried again by then.
 	HeardReleaseNumber int `json:"releases,omitempty"`
-	// QuotaUse is what the instance has begun and used, with the delegates of its Calls, Delegates are those under way,
-	// and Stalled is whether nothing runs but delegates that are paused.
-	QuotaUse  QuotaUse       `json:"use,omitzero"`
-	Delegates []DelegateView `json:"delegates,omitempty"`
-	Stalled   bool           `json:"stalled,omitempty"`
+	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
+	QuotaUse QuotaUse `json:"use,omitzero"`
 	// TakenBack is what came of it that the instance was to take back what it did; nil: it was not, or is at it.
 	TakenBack *TakenBack `json:"takenBack,omitempty"`
 	// Fates are what became of acts since the last Report.
 	Fates []approval.Fate `json:"refusals,omitempty"`
+}
+
+// InstanceStanding is how an instance stands: the last Report that counts says all of it anew.
+type InstanceStanding struct {
+	// Idle reports whether nothing of the instance is running.
+	Idle bool `json:"quiet,omitempty"`
+	// HeldByPause reports whether the process's pause has reached the instance, and Running counts its Calls that still
+	// run then.
+	HeldByPause bool `json:"held,omitempty"`
+	Running     int  `json:"running,omitempty"`
+	// HasGoal is whether the State schema requires what the instance did not start with.
+	HasGoal bool `json:"goal,omitempty"`
+	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
+	MissingRequiredPaths []string `json:"missing,omitempty"`
+	// PlanFailure is why the directly run Plan failed, where no alternative Call made up for it.
+	PlanFailure *diag.Fault `json:"unmet,omitempty"`
+	// Questions are those that the instance's Calls have for the LLM: latent results to write, parameters to adapt.
+	Questions []LLMQuestion `json:"asking,omitempty"`
+	// PendingApprovals are the Calls that wait for a person.
+	PendingApprovals []approval.Pending `json:"pending,omitempty"`
+	// Delegates are those under way, and Stalled is whether nothing runs but delegates that are paused.
+	Delegates []DelegateView `json:"delegates,omitempty"`
+	Stalled   bool           `json:"stalled,omitempty"`
 }
 
 // TakenBack is what came of taking back what an instance did. Said says what was taken back, and what not; Failed is
@@ -110,12 +116,7 @@ func (c CallReport) CallKey() ideafile.CallKey {
 
 // WasOverruledByPerson reports whether a person decided otherwise than the LLM had proposed.
 func (c CallReport) WasOverruledByPerson() bool {
-	for _, d := range c.Decisions {
-		if d.Kind != policy.Approve {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.Kind != policy.Approve })
 }
 
 // UnwrittenPath is a place in State that kept what it had, although the result of a Call, or a part of it, was for it.
@@ -133,15 +134,11 @@ func (c CallReport) FaultsForLLM() []diag.Fault {
 	}
 	for _, n := range c.NotWrittenPaths {
 		by, _, _ := strings.Cut(n.WrittenBy, "@")
-		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path,
-			describeEarlierWriter(by)))
+		why := by + " had written there before, and a value that a call or a person wrote is never replaced"
+		if by == statelog.Start {
+			why = "something has stood there since the start"
+		}
+		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path, why))
 	}
 	return list
-}
-
-func describeEarlierWriter(by string) string {
-	if by == statelog.Start {
-		return "something has stood there since the start"
-	}
-	return by + " had written there before, and a value that a call or a person wrote is never replaced"
 }

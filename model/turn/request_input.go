@@ -273,11 +273,5 @@ func (e *PlannedCallSummary) addFault(token string, f diag.Fault) {
 
 // WithoutDirectPlans picks the Calls that Requests planned.
 func WithoutDirectPlans(plan []PlannedCallSummary) []PlannedCallSummary {
-	var list []PlannedCallSummary
-	for _, e := range plan {
-		if e.DirectPlan == 0 {
-			list = append(list, e)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(plan), func(e PlannedCallSummary) bool { return e.DirectPlan > 0 })
 }

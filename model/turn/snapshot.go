@@ -139,8 +139,8 @@ func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary)
 }
 
 func callKeyOf(id string) ideafile.CallKey {
-	p, _ := parsePastCallID(id)
-	return ideafile.CallKey{Request: p.Request, Index: p.Index}
+	key, _ := ideafile.ParseCallKey(id)
+	return key
 }
 
 func planMessage(plan []PlannedCallSummary) any {

@@ -34,7 +34,7 @@ func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
 	again := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
 	s.WantEqual("the instances keep their order", fmt.Sprint(again.InstanceTokens()), "[① ② ③]")
 	next := loop.New(again, "q", s.Bindings, modeltest.StartTime)
-	for n, m := range next.Instances() {
+	for n, m := range next.Instances {
 		s.WantEqual("the State of "+m.Token, modeltest.StateOf(next, m.Token),
 			string(jsonval.Encode(c.AllInstancesInput.Instances[n].State)))
 		instance := dataflow.New(ideafile.Palette{Tools: again.Tools, BindingByTool: s.Bindings},

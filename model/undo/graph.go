@@ -33,18 +33,7 @@ func newGraph(calls []Call) *graph {
 	return g
 }
 
-// eachReader visits a Call and all that read from it, and from those in turn.
-func (g *graph) eachReader(from int, visit func(n int)) { walk(g.readers, from, visit) }
-
-// eachRead visits all that a Call read, and what those read in turn.
-func (g *graph) eachRead(from int, visit func(n int)) {
-	walk(g.reads, from, func(n int) {
-		if n != from {
-			visit(n)
-		}
-	})
-}
-
+// walk visits a Call, and all that edges lead to from it.
 func walk(edges [][]int, from int, visit func(n int)) {
 	seen := map[int]bool{from: true}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {

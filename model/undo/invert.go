@@ -195,7 +195,7 @@ func (g *graph) choose(choice Choice) (map[int]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.eachReader(at, func(n int) { chosen[n] = isDone(&g.calls[n]) })
+		walk(g.readers, at, func(n int) { chosen[n] = isDone(&g.calls[n]) })
 		return chosen, nil
 	}
 	known := !choice.IsInstance
@@ -242,7 +242,10 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 		if !stays {
 			continue
 		}
-		g.eachRead(reader, func(n int) {
+		walk(g.reads, reader, func(n int) {
+			if n == reader {
+				return
+			}
 			p.Withdraw = slices.DeleteFunc(p.Withdraw, func(id string) bool { return id == g.calls[n].ID })
 			if _, ok := steps[n]; !ok {
 				return

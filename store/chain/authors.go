@@ -53,7 +53,7 @@ func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, 
 	for _, list := range a.writes {
 		slices.SortStableFunc(list, func(x, y turn.LogEntry) int {
 			return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index),
-				cmp.Compare(x.Correction, y.Correction))
+				cmp.Compare(x.CorrectionNumber, y.CorrectionNumber))
 		})
 	}
 	return a, nil
@@ -100,8 +100,7 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
 	writes := make([]statelog.Write, len(all))
 	for n, e := range all {
-		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: e.Value,
-			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
+		writes[n] = e.Write
 	}
 	list, _, _ := statelog.ContributingWrites(a.initial(instance), writes, path)
 	if len(list) == 0 { // what is kept elsewhere cannot be followed here: each that wrote there counts

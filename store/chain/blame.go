@@ -274,7 +274,7 @@ func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *m
 	}
 	slices.SortStableFunc(all, func(x, y Written) int {
 		return cmp.Or(cmp.Compare(x.entry.Request, y.entry.Request), cmp.Compare(x.entry.Index, y.entry.Index),
-			cmp.Compare(x.entry.Correction, y.entry.Correction))
+			cmp.Compare(x.entry.CorrectionNumber, y.entry.CorrectionNumber))
 	})
 	all, err = s.credited(ctx, b, all, first, path)
 	if err != nil || len(all) == 0 {
@@ -296,9 +296,8 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 	}
 	writes := make([]statelog.Write, len(all))
 	for n, w := range all {
-		e := w.entry
-		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: w.Value,
-			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
+		writes[n] = w.entry.Write
+		writes[n].Value = w.Value
 	}
 	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(
 		b.Instance).PayloadByKind[ideafile.TypeState]

@@ -10,6 +10,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -25,9 +26,9 @@ func written(t *testing.T, request, index int, token, path, value string) turn.L
 		t.Fatal(err)
 	}
 	return turn.LogEntry{
-		Instance: token, Path: p, Value: v, Author: ideafile.FormatCallID(request, index, token), Request: request,
-		Index:     index,
-		WrittenAt: noon.Add(time.Duration(request) * time.Hour),
+		Instance: token, Write: statelog.Write{Path: p, Value: v,
+			Author: ideafile.FormatCallID(request, index, token), Request: request, Index: index,
+			WrittenAt: noon.Add(time.Duration(request) * time.Hour)},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 	"processidea/store/blobs"
 )
@@ -230,7 +231,8 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 				i["config"] = map[string]any{"value": v}
 				h, _ := jsonval.AsBlobHandle(v)
 				needed[h.Digest] = needed[h.Digest] || young || open
-				entry := story.entry(i, turn.LogEntry{Value: rapid.SampledFrom(values).Draw(rt, "logged")})
+				entry := story.entry(i, turn.LogEntry{Write: statelog.Write{
+					Value: rapid.SampledFrom(values).Draw(rt, "logged")}})
 				if young {
 					entry.Created = entry.Created.Add(48 * time.Hour)
 				}

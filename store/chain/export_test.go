@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -177,7 +178,7 @@ func TestAValueOfALogIsGivenOnce(t *testing.T) {
 	story := newStory(t, s, "p")
 	value := s.stored(t, "x")
 	for range 3 {
-		story.seal(idea(t, `{"": {}}`, noCalls, ""), turn.LogEntry{Value: value, Author: "1.1"})
+		story.seal(idea(t, `{"": {}}`, noCalls, ""), turn.LogEntry{Write: statelog.Write{Value: value, Author: "1.1"}})
 	}
 	data := exported(t, s, "p")
 	if n := bytes.Count(data, []byte(`"values":`)); n != 1 || !verifiedExport(t, data).Whole {

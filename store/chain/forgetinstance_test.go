@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 	"processidea/store/blobs"
 	"processidea/store/texts"
@@ -57,8 +58,8 @@ func customers(t testing.TB, s *shelf, process string) {
 				m["letter"] = handle
 			}
 			log = append(log, turn.LogEntry{
-				Instance: token, Path: jsonval.Path{step}, Value: m[step],
-				Author: "1.1@" + token, Request: n + 1, Index: 1, WrittenAt: noon,
+				Instance: token, Write: statelog.Write{Path: jsonval.Path{step}, Value: m[step],
+					Author: "1.1@" + token, Request: n + 1, Index: 1, WrittenAt: noon},
 			})
 		}
 		story.seal(i, log...)

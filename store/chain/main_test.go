@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 	"processidea/store/blobs"
 )
@@ -153,8 +154,8 @@ func (s *story) grow(ideas int) {
 		if n > 0 {
 			key := fmt.Sprintf("step%d", s.at-1)
 			state[key] = strings.Repeat(string(rune('a'+s.at%26)), 1000)
-			log = append(log, turn.LogEntry{Path: jsonval.Path{key}, Value: state[key],
-				Author: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, WrittenAt: noon})
+			log = append(log, turn.LogEntry{Write: statelog.Write{Path: jsonval.Path{key}, Value: state[key],
+				Author: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, WrittenAt: noon}})
 		}
 		whole := make(map[string]any, len(state))
 		for k, v := range state {

@@ -14,7 +14,7 @@ import (
 // propose finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
 func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) error {
 	e := b.Last.entry
-	if e.Correction > 0 {
+	if e.CorrectionNumber > 0 {
 		return nil
 	}
 	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,

@@ -16,6 +16,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -44,8 +45,8 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 	given["meta"].(map[string]any)["parent"] = "that of the file that the process started from"
 	story.seal(given)
 	first := story.last
-	story.seal(given, turn.LogEntry{Instance: "①", Path: jsonval.Path{"n"}, Value: 5, Author: "1.1@①",
-		Request: 1, Index: 1})
+	story.seal(given, turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"n"}, Value: 5,
+		Author: "1.1@①", Request: 1, Index: 1}})
 
 	got := s.cold(t).load(t, "p", 2)
 	meta := got["meta"].(map[string]any)
@@ -118,7 +119,7 @@ func TestSealingTheSameAgainChangesNothing(t *testing.T) {
 	story := newStory(t, s, "p")
 	story.grow(2)
 	again := story.entry(idea(t, `{"①": {"a": 1}}`, noCalls, "①"),
-		turn.LogEntry{Path: jsonval.Path{"a"}, Value: 1, Author: "1.1"})
+		turn.LogEntry{Write: statelog.Write{Path: jsonval.Path{"a"}, Value: 1, Author: "1.1"}})
 	first, err := s.Seal(t.Context(), again)
 	if err != nil {
 		t.Fatal(err)
@@ -230,8 +231,8 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 	var log []turn.LogEntry
 	for _, token := range tokens {
 		states[token].(map[string]any)["done"] = true
-		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true,
-			Author: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1})
+		log = append(log, turn.LogEntry{Instance: token, Write: statelog.Write{Path: jsonval.Path{"done"}, Value: true,
+			Author: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1}})
 	}
 	after := idea(t, jsonOf(states), noCalls, tokens...)
 	story.seal(after, log...)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -46,9 +47,10 @@ func smallChain(t *testing.T) *shelf {
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
 	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value,
 		"long": strings.Repeat("z", ownInline)}
-	story.seal(i, turn.LogEntry{Instance: "①", Path: jsonval.Path{"nested"}, Value: value, Author: "1.1@①"},
-		turn.LogEntry{Instance: "①", Path: jsonval.Path{"long"}, Value: strings.Repeat("z", ownInline),
-			Author: "person:Ada"})
+	story.seal(i, turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"nested"}, Value: value,
+		Author: "1.1@①"}},
+		turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"long"},
+			Value: strings.Repeat("z", ownInline), Author: "person:Ada"}})
 	story.seal(i)
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -81,8 +82,8 @@ func forkedChain(t *testing.T) *shelf {
 	story := newStory(t, s, "fork")
 	for n := range 3 {
 		i["meta"].(map[string]any)["request"] = n + 2
-		story.seal(i, turn.LogEntry{Instance: "③", Path: jsonval.Path{"v"}, Value: value, Author: "1.1@③",
-			WrittenAt: noon})
+		story.seal(i, turn.LogEntry{Instance: "③", Write: statelog.Write{Path: jsonval.Path{"v"}, Value: value,
+			Author: "1.1@③", WrittenAt: noon}})
 	}
 	return s
 }

@@ -27,7 +27,7 @@ type Override struct {
 // ReadOverride reads what a process says of approvals, strictly.
 func ReadOverride(m map[string]any, path string, ps *diag.Problems) (o Override) {
 	for _, k := range jsonval.SortedKeys(m) {
-		ok := true
+		at, ok := jsonval.JSONPathWithKey(path, k), true
 		switch k {
 		case "all":
 			o.AllTools, ok = m[k].(bool)
@@ -35,24 +35,23 @@ func ReadOverride(m map[string]any, path string, ps *diag.Problems) (o Override)
 			o.ToolNames, ok = jsonval.AsStringList(m[k])
 		case "plan":
 			if o.Plan, ok = m[k].(bool); !ok {
-				ps.Add(jsonval.JSONPathWithKey(path, k), "want true or false, not %s", jsonval.TypeOf(m[k]))
+				ps.Add(at, "want true or false, not %s", jsonval.TypeOf(m[k]))
 				continue
 			}
 		case "by":
-			o.Deciders = ReadRule(m[k], jsonval.JSONPathWithKey(path, k), ps)
+			o.Deciders = ReadRule(m[k], at, ps)
 		case "proof": // after "by"
 			var err error
 			if o.Deciders, err = ReadProof(m[k], o.Deciders); err != nil {
-				ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+				ps.Add(at, "%s", err)
 			}
 		case "remind", "escalate":
-			o.WhileWaiting.ReadKey(k, m[k], jsonval.JSONPathWithKey(path, k), ps)
+			o.WhileWaiting.ReadKey(k, m[k], at, ps)
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k),
-				"unknown key %q; approval has all, by, escalate, plan, proof, remind and tools", k)
+			ps.Add(at, "unknown key %q; approval has all, by, escalate, plan, proof, remind and tools", k)
 		}
 		if !ok {
-			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
+			ps.Add(at, `want {"tools": ["name"]} or {"all": true}`)
 		}
 	}
 	o.WhileWaiting.Check(o.Deciders, 0, path, ps)

@@ -281,13 +281,9 @@ func (rules Rules) String() string {
 	if list := rules.ExcludedCallNames(); len(list) > 0 {
 		not = append(not, "who decided on "+diag.FirstNamesAndCount(list))
 	}
-	switch {
-	case len(not) == 0 && text == "":
-		return "anybody"
-	case len(not) == 0:
-		return text
-	case text == "":
-		text = "anybody"
+	text = cmp.Or(text, "anybody")
+	if len(not) > 0 {
+		text += "; not " + strings.Join(not, " nor ")
 	}
-	return text + "; not " + strings.Join(not, " nor ")
+	return text
 }

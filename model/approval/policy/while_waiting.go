@@ -64,44 +64,34 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		ps.Add(path, `want {"after": "48h", "by": {"groups": ["heads"]}}, not %s`, jsonval.TypeOf(v))
 		return nil
 	}
-	e, wrong := &Escalation{}, false
+	e, wrong := &Escalation{}, diag.Problems{}
 	for _, k := range jsonval.SortedKeys(m) {
 		if k != "after" && k != "by" {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s", jsonval.Clip(k, 80),
-				diag.DidYouMean(k, []string{"after", "by"}))
-			wrong = true
+			wrong.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s",
+				jsonval.Clip(k, 80), diag.DidYouMean(k, []string{"after", "by"}))
 		}
 	}
 	var err error
 	if e.After, err = jsonval.ReadDuration(m["after"]); err != nil {
-		ps.Add(path+".after", "%s", err)
-		wrong = true
+		wrong.Add(path+".after", "%s", err)
 	}
 	names, isObject := m["by"].(map[string]any)
 	if !isObject {
-		ps.Add(path+".by", `want who may decide then: {"groups": ["heads"], "people": ["ann@example.com"]}`)
-		return nil
+		wrong.Add(path+".by", `want who may decide then: {"groups": ["heads"], "people": ["ann@example.com"]}`)
 	}
 	for _, k := range jsonval.SortedKeys(names) {
 		if k != "groups" && k != "people" {
-			ps.Add(jsonval.JSONPathWithKey(path+".by", k),
-				"unknown key %q; escalate.by has groups and people: how many must decide and who may not stays as it "+
-					"is",
-				jsonval.Clip(k, 80))
-			wrong = true
+			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people: "+
+				"how many must decide and who may not stays as it is", jsonval.Clip(k, 80))
 		}
 	}
-	var inNames diag.Problems
-	if r := ReadRule(m["by"], path+".by", &inNames); r != nil {
-		e.To = *r
+	if len(wrong) == 0 {
+		e.To = *ReadRule(names, path+".by", &wrong)
 	}
-	if wrong {
-		return nil
+	for _, p := range wrong {
+		ps.Add(p.JSONPath, "%s", p.Message)
 	}
-	if len(inNames) > 0 {
-		for _, p := range inNames {
-			ps.Add(p.JSONPath, "%s", p.Message)
-		}
+	if len(wrong) > 0 {
 		return nil
 	}
 	return e

@@ -19,6 +19,11 @@ func Details(payload map[string]any) string {
 			said[k] = v
 		}
 	}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(said)))
+	return Digest(said)
+}
+
+// Digest is the SHA-256, in hex, of a value's canonical JSON.
+func Digest(v any) string {
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(v)))
 	return hex.EncodeToString(sum[:])
 }

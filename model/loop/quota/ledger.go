@@ -54,14 +54,11 @@ func (b Ledger) AllowedQuota() turn.Quota {
 
 // ReservedQuota is what of it is gone: begun, or given to claimants who may still begin it.
 func (b Ledger) ReservedQuota() turn.Quota {
-	q := turn.Quota{Requests: b.UnclaimedUse.Requests, Calls: b.UnclaimedUse.Calls}
+	q := b.UnclaimedUse.Begun()
 	for _, c := range b.Claimants {
-		gone := turn.Quota{Requests: c.QuotaUse.Requests, Calls: c.QuotaUse.Calls}
-		if given := c.ReservedQuota(); !c.Ended && c.GrantedQuota.Requests < turn.Unlimited.Requests {
-			gone.Requests = given.Requests
-		}
-		if given := c.ReservedQuota(); !c.Ended && c.GrantedQuota.Calls < turn.Unlimited.Calls {
-			gone.Calls = given.Calls
+		gone := c.QuotaUse.Begun()
+		if !c.Ended {
+			gone = gone.Max(c.GrantedQuota.Limits())
 		}
 		q = q.Plus(gone)
 	}
@@ -80,9 +77,7 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 			u.HasUnheardGrants = u.HasUnheardGrants || c.HasUnacknowledgedGrant()
 		}
 	}
-	allowed := Ledger{Limits: b.Limits, ParentQuota: turn.Unlimited}.AllowedQuota()
-	u.NeededQuota = turn.Quota{Requests: min(u.NeededQuota.Requests, allowed.Requests),
-		Calls: min(u.NeededQuota.Calls, allowed.Calls)}
+	u.NeededQuota = u.NeededQuota.Min(Ledger{Limits: b.Limits, ParentQuota: turn.Unlimited}.AllowedQuota())
 	if u.NeededQuota.Requests <= b.ParentQuota.Requests {
 		u.NeededQuota.Requests = 0
 	}

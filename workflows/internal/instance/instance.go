@@ -153,8 +153,8 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 		if s.Review {
 			i.startReadyCalls(ctx) // what could start by now does not wait for a person
 		}
-		if (accepted || s.Review) && c.Why != "" {
-			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.ownSetup.Token), c.Why)
+		if (accepted || s.Review) && c.ReviewReason != "" {
+			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.ownSetup.Token), c.ReviewReason)
 		}
 	}
 	for _, r := range s.Results {

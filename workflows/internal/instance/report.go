@@ -99,9 +99,10 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough,
 		ToldThroughRequest:   i.toldThrough,
-		AckedCorrectionCount: i.correctionCount, HasGoal: i.dataflow.HasGoal(),
-		MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(),
-		PendingApprovals: i.dataflow.PendingApprovals(),
+		AckedCorrectionCount: i.correctionCount,
+		InstanceStanding: turn.InstanceStanding{HasGoal: i.dataflow.HasGoal(),
+			MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(),
+			PendingApprovals: i.dataflow.PendingApprovals()},
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
 	for _, rec := range i.dataflow.CallRecords() {

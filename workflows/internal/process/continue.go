@@ -131,7 +131,7 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 
 // decideContinueAsNew decides whether the process continues as new; a Request in flight is waited for first.
 func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
-	asking := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan() == nil) || p.loop.RechecksInFlight()
+	asking := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan == nil) || p.loop.RechecksInFlight()
 	due := !asking && !p.loop.IsFinished() && lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
 	if due {
 		p.sendConfirmedInstanceEnds(ctx, true)
@@ -157,7 +157,7 @@ func (p *unsplitProcess) restore(from *ContinueAsNewInput) {
 	p.processCore.restore(from)
 	p.loop = loop.Restore(p.idea, p.processID, from.Bindings, from.Loop)
 	p.journaled = p.status(p.pauseReason())
-	p.setIdea(p.loop.Idea())
+	p.setIdea(p.loop.Idea)
 	p.baseIdea, p.instancesHeld, p.revisions = from.BaseIdea, from.InstancesHeld, from.Revisions
 	p.reportCount, p.resumesHeard = from.Reports, from.Resumes
 	p.notifiesPeople, p.llmMayAdapt, p.savesActions = from.NotifiesPeople, from.LLMMayAdapt, from.SavesActions

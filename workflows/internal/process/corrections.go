@@ -9,6 +9,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
@@ -33,7 +34,7 @@ func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayloa
 		})
 	}
 	p.revisions = append(p.revisions, *s)
-	return p.loop.Idea(), mailbox.ErrUnderWay
+	return p.loop.Idea, mailbox.ErrUnderWay
 }
 
 // messagesForInstance picks the messages that an instance sees.
@@ -70,7 +71,7 @@ func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []stri
 		return nil, nil, err
 	}
 	p.joining = append(p.joining, joiningInstances{instanceTokens: tokens, addSteering: &s})
-	return p.loop.Idea(), tokens, mailbox.ErrUnderWay
+	return p.loop.Idea, tokens, mailbox.ErrUnderWay
 }
 
 // revise gives each part what concerns it. Those that have not started will start with it.
@@ -83,7 +84,7 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 	}
 	var read []ideafile.Message
 	if err == nil {
-		read, err = p.validateMessages(messages, false)
+		read, err = p.validateMessages(messages)
 	}
 	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened
 		err = p.parts.CheckCorrections(p.idea, read)
@@ -123,7 +124,8 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 
 // add makes parts of more instances.
 func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
-	read, err := p.validateMessages(s.Context, true)
+	read, err := loop.ReadAddedInstances(p.idea, s.Context, p.instanceTokens(),
+		func(token string) bool { return p.parts.PartNumberOf(token) > 0 })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,8 +135,7 @@ func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string
 }
 
 // validateMessages reads people's messages, or returns what is wrong with them, or with whom they are about.
-// newInstances: each must be about an instance that does not exist yet.
-func (p *splitProcess) validateMessages(context []any, newInstances bool) ([]ideafile.Message, error) {
+func (p *splitProcess) validateMessages(context []any) ([]ideafile.Message, error) {
 	read, err := ideafile.ReadMessages(context)
 	if err == nil {
 		err = p.idea.CheckInstructions(read)
@@ -142,19 +143,9 @@ func (p *splitProcess) validateMessages(context []any, newInstances bool) ([]ide
 	if err != nil {
 		return nil, err
 	}
-	names := spelling.NewTokenIndex(p.parts.InstanceTokens())
 	for n, m := range read {
-		known := p.parts.PartNumberOf(m.InstanceToken) > 0
-		switch {
-		case newInstances && m.InstanceToken == "":
-			return nil, fmt.Errorf("$.context[%d]: it names no new instance", n)
-		case newInstances && known:
-			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, m.InstanceToken)
-		case !newInstances && m.InstanceToken != "" && !known:
+		if m.InstanceToken != "" && p.parts.PartNumberOf(m.InstanceToken) == 0 {
 			return nil, fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
-		}
-		if alike := names.AddToken(m.InstanceToken); alike != "" && newInstances {
-			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(m.InstanceToken, alike))
 		}
 	}
 	return read, nil

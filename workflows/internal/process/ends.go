@@ -53,7 +53,7 @@ func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry b
 	}
 	certain := p.endedInstances.countDecidedBefore(length)
 	all := certain == len(p.endedInstances.instanceEnds)
-	if certain > 0 && ((hurry && all) || p.endedInstances.mustSend || certain >= len(p.loop.Instances())/endShare) {
+	if certain > 0 && ((hurry && all) || p.endedInstances.mustSend || certain >= len(p.loop.Instances)/endShare) {
 		p.sendInstanceEnds(ctx, certain)
 	}
 	if len(p.endedInstances.instanceEnds) > 0 {

@@ -59,7 +59,7 @@ func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
 func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	for _, m := range p.loop.Instances() {
+	for _, m := range p.loop.Instances {
 		if p.phase != opening && m.CanReceiveCalls() {
 			// One that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
@@ -67,7 +67,7 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	}
 	// whatever a lost task decides again, the process is cancelled
 	p.sendInstanceEnds(ctx, len(p.endedInstances.instanceEnds))
-	if p.phase != opening && (p.loop.HasUnsealedChanges() || p.lastSealed.At == 0) {
+	if p.phase != opening && (p.loop.HasUnsealedChanges || p.lastSealed.At == 0) {
 		p.sealCurrentState(ctx)
 	}
 	p.markEnded(loop.StatusCancelled)

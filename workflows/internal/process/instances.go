@@ -179,9 +179,6 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 }
 
 func (p *unsplitProcess) callsSignal(t loop.ResumedCalls) protocol.CallsSignal {
-	s := protocol.CallsSignal{Request: t.Request, Last: true, CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
-	for _, c := range t.Calls {
-		s.Calls = append(s.Calls, protocol.DeliveredCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
-	}
-	return s
+	return protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: true,
+		CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
 }

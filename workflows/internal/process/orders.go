@@ -47,7 +47,7 @@ func (c *processCore) approveOf(ctx workflow.Context, owner string, waits []appr
 }
 
 func (p *unsplitProcess) approveAll(ctx workflow.Context) {
-	for _, m := range p.loop.Instances() {
+	for _, m := range p.loop.Instances {
 		p.approveOf(ctx, m.Token, m.PendingApprovals)
 	}
 }

@@ -50,18 +50,16 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 	} else {
 		p.loop = loop.New(c.idea, c.processID, nil, workflow.Now(ctx))
 		if c.start.Quota != nil {
-			p.loop.SetParentQuota(*c.start.Quota)
+			p.loop.ParentQuota = *c.start.Quota
 		}
-		p.setIdea(p.loop.Idea())
+		p.setIdea(p.loop.Idea)
 		if c.start.Part != nil && c.start.Part.OutputFinal {
-			p.loop.SkipOutput()
+			p.loop.PlanOutputTried = true
 		}
 	}
 	c.log = p.loop.LogSteering
 	p.loop.Knows = func(change string) bool { return mailbox.Knows(ctx, change) }
-	if c.start.Part != nil {
-		p.loop.MarkAsPart()
-	}
+	p.loop.IsPart = c.start.Part != nil
 	p.holdPlansIfAsked()
 	return p
 }

@@ -18,8 +18,8 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 		return
 	}
 	r := p.partReport(status, last)
-	r.Resting = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges()
-	changed := p.reportFilter.ShouldSend(r, len(p.loop.Instances()))
+	r.Resting = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges
+	changed := p.reportFilter.ShouldSend(r, len(p.loop.Instances))
 	if !changed && !last && len(p.inbox.Unreported) == 0 {
 		return
 	}
@@ -38,20 +38,20 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
-		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount(),
+		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount,
 		Ideas: p.lastSealed.At, Calls: result.Calls,
 		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures,
-		SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
+		SelfPauseCount: p.loop.SelfPauseCount, ResumeCount: p.resumesHeard,
 		NotWrittenResults: result.NotWrittenResults, Instructions: result.Instructions,
-		Quality: p.loop.Rechecked(),
+		Quality: p.loop.Rechecked,
 		Error:   result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
 	}
-	for _, m := range p.loop.Instances() {
+	for _, m := range p.loop.Instances {
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)
 		r.Delegates = append(r.Delegates, m.Delegates...)
 	}
 	r.HeldUp = p.heldUps()
-	r.PendingPlan = p.loop.PendingPlan()
+	r.PendingPlan = p.loop.PendingPlan
 	r.AwaitsOnlyPeople = (len(r.PendingApprovals) > 0 || r.PendingPlan != nil) && p.loop.AwaitsOnlyPeople()
 	if f := p.loop.StallFault(); r.Error == nil && status == loop.StatusPaused {
 		r.Error = f

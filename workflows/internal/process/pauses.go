@@ -44,7 +44,7 @@ func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload
 // resumeDelegates lets those delegates go on that are paused while the process is not, and reports whether there are
 // any. Those of a process that is paused go on with it.
 func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (any bool) {
-	for _, m := range p.loop.Instances() {
+	for _, m := range p.loop.Instances {
 		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
 			return d.Status == string(loop.StatusPaused)
 		})
@@ -82,11 +82,11 @@ func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
 // onParentSignal takes what the process that this one is a part or a delegate of has it do.
 func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
 	if s.Quota != nil {
-		p.loop.SetParentQuota(*s.Quota)
+		p.loop.ParentQuota = *s.Quota
 	}
 	switch {
 	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
-		p.loop.PauseWithParent(parentPausedFault(s))
+		p.loop.PauseReason = parentPausedFault(s)
 	case s.Steer == approval.SteerResume:
 		p.resumesHeard++
 		p.resumeDelegates(ctx)
@@ -115,7 +115,7 @@ func (p *unsplitProcess) logAutomaticPause(ctx workflow.Context, f *diag.Fault) 
 
 func (p *unsplitProcess) pauseWithFault(f *diag.Fault) { p.loop.PauseWithFault(f) }
 
-func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason() }
+func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason }
 
 // propagatePause keeps the instances from starting anything while the process is paused, and lets them go on with it.
 // Those that are at work tell what they have done so far: a pause is an Idea of the chain (sealAtRest).
@@ -150,7 +150,7 @@ func (p *unsplitProcess) releaseInstances(ctx workflow.Context) {
 // instancesToHold lists the instances that a pause holds: those that are being started anew begin as the process is
 // then.
 func (p *unsplitProcess) instancesToHold() []*loop.InstanceProgress {
-	return slices.DeleteFunc(slices.Clone(p.loop.Instances()), func(m *loop.InstanceProgress) bool {
+	return slices.DeleteFunc(slices.Clone(p.loop.Instances), func(m *loop.InstanceProgress) bool {
 		return !m.CanReceiveCalls() || p.isRestarting(m.Token)
 	})
 }

@@ -23,7 +23,7 @@ import (
 // holdPlansIfAsked has the Plans of the process wait where its Idea, or a process that it works for, says so.
 func (p *unsplitProcess) holdPlansIfAsked() {
 	if o := p.approvalOverride(); o.HoldsPlans() {
-		p.loop.HoldPlans(o.PlanDeciders())
+		p.loop.HoldsPlans, p.loop.PlanDeciders = true, o.PlanDeciders()
 		p.setup.HoldCalls = true
 	}
 }
@@ -55,12 +55,12 @@ func (p *unsplitProcess) handOutPlan(ctx workflow.Context) {
 
 // awaitStartDecision waits, before any instance has started, until people have decided on what the process begins with.
 func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
-	if !p.loop.HoldsPlans() || !p.loop.HoldStart(workflow.Now(ctx)) {
+	if !p.loop.HoldsPlans || !p.loop.HoldStart(workflow.Now(ctx)) {
 		return nil
 	}
 	p.phase = opening
 	p.sealCurrentState(ctx)
-	for p.loop.PendingPlan() != nil && !p.mustStop(ctx) {
+	for p.loop.PendingPlan != nil && !p.mustStop(ctx) {
 		step := loop.StepWait
 		if p.pauseReason() != nil {
 			step = loop.StepPaused
@@ -72,14 +72,14 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 	if p.mustStop(ctx) {
 		return p.cancel(ctx)
 	}
-	p.setIdea(p.loop.Idea())
+	p.setIdea(p.loop.Idea)
 	p.start.Idea = p.idea.Source // the runs to come begin with it
 	return nil
 }
 
 // DecidePlan takes a decision on the Plan that waits: it runs as it is, with other Calls, or not at all.
 func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
-	pending := p.loop.PendingPlan()
+	pending := p.loop.PendingPlan
 	if pending != nil && d.Proof != "" {
 		d.Finding = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
 	}
@@ -101,7 +101,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d ap
 		count.Want = pending.Deciders.RequiredApprovals()
 		count.Have = count.Want
 	}
-	if still := p.loop.PendingPlan(); !decided && still != nil {
+	if still := p.loop.PendingPlan; !decided && still != nil {
 		count.Have = len(still.DecidedSoFar)
 	}
 	if decided && request != nil {
@@ -119,7 +119,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d ap
 // checkAmendment returns why the Calls of an amendment cannot run.
 func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.Plan,
 	calls []ideafile.WrittenCall) error {
-	c := check.AmendedPlan{Context: p.loop.Idea().Context, Palette: ideafile.Palette{
+	c := check.AmendedPlan{Context: p.loop.Idea.Context, Palette: ideafile.Palette{
 		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(),
 		AdaptValuesWithLLM: p.llmMayAdapt,
 	}}
@@ -144,7 +144,7 @@ func tokensOf(pending *approval.Plan) []string {
 
 // plans lists the Plan that waits, if one does.
 func (p *unsplitProcess) plans() []protocol.PlanView {
-	if pending := p.loop.PendingPlan(); pending != nil {
+	if pending := p.loop.PendingPlan; pending != nil {
 		return []protocol.PlanView{{Process: p.processID, Plan: *pending}}
 	}
 	return nil

@@ -29,7 +29,7 @@ type ideaToSeal struct {
 func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 	p.sealIdea(ctx, ideaToSeal{
 		idea: p.idea, input: p.loop.AllInstancesInput(), log: p.loop.TakeUnsealedLog(), calls: []ideafile.WrittenCall{},
-		output: p.loop.Output(),
+		output: p.loop.Output,
 	})
 }
 
@@ -37,8 +37,8 @@ func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 // it had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	pauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
-	firstRest := p.lastSealed.At == 0 && p.loop.PendingPlan() != nil
-	if (p.loop.HasUnsealedChanges() || firstRest) && (pauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
+	firstRest := p.lastSealed.At == 0 && p.loop.PendingPlan != nil
+	if (p.loop.HasUnsealedChanges || firstRest) && (pauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
 		p.sealCurrentState(ctx)
 	}
 }
@@ -46,7 +46,7 @@ func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 // sealFinalStates seals the final States and how each instance ended, unless the last Idea tells them.
 func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 	_, changed := jsonval.ComputeDelta(p.baseStates, p.loop.AllInstancesInput().States())
-	if changed || p.loop.HasUnsealedChanges() || !p.endStatusesSealed {
+	if changed || p.loop.HasUnsealedChanges || !p.endStatusesSealed {
 		p.sealCurrentState(ctx)
 	}
 }

@@ -84,7 +84,7 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 	if f := p.loop.StallFault(); f != nil && step == loop.StepWait {
 		return "paused: " + display.EscapeMarkdown(f.Message)
 	}
-	if plan := p.loop.PendingPlan(); plan != nil {
+	if plan := p.loop.PendingPlan; plan != nil {
 		return plan.Name() + " waits for a person"
 	}
 	if own := p.ownHeldUps(false); len(own) > 0 {
@@ -99,7 +99,7 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 // instanceCountsText counts the instances by status.
 func (p *unsplitProcess) instanceCountsText() string {
 	count := map[ideafile.InstanceStatus]int{}
-	for _, m := range p.loop.Instances() {
+	for _, m := range p.loop.Instances {
 		count[m.DisplayStatus()]++
 	}
 	var counts []string

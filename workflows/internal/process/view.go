@@ -109,7 +109,7 @@ func (p *unsplitProcess) delegateStatusLines() []string {
 }
 
 func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {
-	for _, m := range p.loop.Instances() {
+	for _, m := range p.loop.Instances {
 		list = append(list, m.Delegates...)
 	}
 	return list
@@ -129,7 +129,7 @@ func delegateStatusLines(list []turn.DelegateView) (lines []string) {
 
 func (p *unsplitProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
-	for _, m := range p.loop.Instances() {
+	for _, m := range p.loop.Instances {
 		for _, a := range m.PendingApprovals {
 			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.processID, Instance: m.Token, Pending: a})
 		}
