@@ -75,7 +75,8 @@ func (a *Activities) lacksLLM(idea *ideafile.Idea, bindings map[string]ideafile.
 		}
 		why = append(why, err.Error())
 	}
-	if len(why) == 0 || !loop.NeedsLLM(idea, bindings) {
+	bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return bindings }
+	if len(why) == 0 || !(loop.DelegateIdeaFiles{Bind: bind}).IdeaNeedsLLM(idea) {
 		return ""
 	}
 	return strings.Join(slices.Compact(why), "; ")
