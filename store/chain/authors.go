@@ -3,7 +3,6 @@ package chain
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -21,15 +20,8 @@ type Authors struct {
 }
 
 // Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea where there is none.
-func (s *Store) Authors(ctx context.Context, process string, at int) (*Authors, error) {
-	a, err := s.authors(ctx, process, at)
-	if err != nil {
-		return nil, fmt.Errorf("chain: find who wrote in %s: %w", process, err)
-	}
-	return a, nil
-}
-
-func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, error) {
+func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors, err error) {
+	defer failed(&err, "find who wrote in %s", process)
 	manifests, err := s.manifestsUpTo(ctx, process, at)
 	if err != nil {
 		return nil, err
@@ -38,7 +30,7 @@ func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, 
 	if err != nil {
 		return nil, err
 	}
-	a := &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
+	a = &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
 	for _, m := range manifests {
 		log, err := s.log(ctx, m)
 		if err != nil {

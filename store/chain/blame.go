@@ -107,12 +107,9 @@ var (
 
 // Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in
 // the anonymous instance.
-func (s *Store) Blame(ctx context.Context, process, place string, at int) (*Blame, error) {
-	b, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
-	if err != nil {
-		return nil, fmt.Errorf("chain: blame %s of %s: %w", place, process, err)
-	}
-	return b, nil
+func (s *Store) Blame(ctx context.Context, process, place string, at int) (b *Blame, err error) {
+	defer failed(&err, "blame %s of %s", place, process)
+	return s.blame(blobs.ForProcess(ctx, process), process, place, at)
 }
 
 func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blame, error) {

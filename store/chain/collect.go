@@ -2,7 +2,6 @@ package chain
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -47,12 +46,10 @@ type Kept struct {
 
 // Collect removes the chains whose latest Idea is old and whose processes have nothing open in Temporal, and the values
 // that are old and that neither a remaining chain nor a history in Temporal needs.
-func (s *Store) Collect(ctx context.Context, r Rules) (*Collected, error) {
+func (s *Store) Collect(ctx context.Context, r Rules) (done *Collected, err error) {
+	defer failed(&err, "collect")
 	c := s.collector(ctx, r)
-	if err := c.collect(ctx); err != nil {
-		return nil, fmt.Errorf("chain: collect: %w", err)
-	}
-	return &c.result, nil
+	return &c.result, c.collect(ctx)
 }
 
 func (s *Store) collector(ctx context.Context, r Rules) *collector {

@@ -2,7 +2,6 @@ package chain
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -29,14 +28,9 @@ type exportHead struct {
 
 // Export writes a whole chain as one file that VerifyExport checks without a store. A chain with a broken place is not
 // exported: the error names the place.
-func (s *Store) Export(ctx context.Context, process string, w io.Writer) error {
-	if err := s.export(blobs.ForProcess(ctx, process), process, w); err != nil {
-		return fmt.Errorf("chain: export %s: %w", process, err)
-	}
-	return nil
-}
-
-func (s *Store) export(ctx context.Context, process string, w io.Writer) error {
+func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err error) {
+	defer failed(&err, "export %s", process)
+	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,7 +30,8 @@ type Findings struct {
 
 // Find looks for a text, in whatever case, in all that the Ideas of a process hold: in keys, numbers and large values
 // too. It holds one Idea and one value at a time. A chain that was forgotten holds nothing.
-func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (*Findings, error) {
+func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (found *Findings, err error) {
+	defer failed(&err, "look through the Ideas of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	numbers, _, err := s.numbers(ctx, process)
 	f := finder{Store: s, process: process, needle: needle, without: map[string]bool{}}
@@ -47,11 +47,8 @@ func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (
 			f.Unread, err = append(f.Unread, at), nil
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("chain: look through the Ideas of %s: %w", process, err)
-	}
 	slices.SortFunc(f.Found, func(a, b InInstance) int { return strings.Compare(a.Instance, b.Instance) })
-	return &f.Findings, nil
+	return &f.Findings, err
 }
 
 // finder looks through one chain.

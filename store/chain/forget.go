@@ -46,20 +46,14 @@ type ForgottenContents struct {
 // parent's, and when it was sealed; a last Idea says that, when and by whom the contents were forgotten. Whatever
 // interrupts it, doing it again completes it: what says where something lies goes after it. The histories in Temporal,
 // which say it too, are for the caller to delete then.
-func (s *Store) Forget(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
-	done, err := s.forget(blobs.ForProcess(ctx, ""), f)
-	if err != nil {
-		return nil, fmt.Errorf("chain: forget %s: %w", f.Process, err)
-	}
-	return done, nil
-}
-
-func (s *Store) forget(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
+	defer failed(&err, "forget %s", f.Process)
+	ctx = blobs.ForProcess(ctx, "")
 	tree, err := s.tree(ctx, f.Process)
 	if err != nil {
 		return nil, err
 	}
-	done := &ForgottenContents{Chains: tree, KeyDestroyed: s.values.Keys() != nil}
+	done = &ForgottenContents{Chains: tree, KeyDestroyed: s.values.Keys() != nil}
 	for _, process := range tree {
 		ideas, err := s.sealForgotten(ctx, process, f.Forgotten)
 		if err != nil {

@@ -63,15 +63,9 @@ func journalOf(process string) string { return strings.TrimSuffix(placeOf(proces
 // needed. Every Idea keeps its digest; a last one says when, by whom and why, and names the digests of what is left.
 // With keys the process gets another data key, and the one that was is destroyed. Whatever interrupts it, doing it
 // again completes it.
-func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
-	done, err := s.forgetInstance(blobs.ForProcess(ctx, f.Process), f)
-	if err != nil {
-		return nil, fmt.Errorf("chain: forget %s of %s: %w", f.Instance, f.Process, err)
-	}
-	return done, nil
-}
-
-func (s *Store) forgetInstance(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
+	defer failed(&err, "forget %s of %s", f.Instance, f.Process)
+	ctx = blobs.ForProcess(ctx, f.Process)
 	var j journal
 	data, begun, err := s.values.Read(ctx, journalOf(f.Process))
 	switch {
@@ -98,6 +92,7 @@ func (s *Store) forgetInstance(ctx context.Context, f Forgetting) (*ForgottenCon
 // FindInstance gives the token of an instance that the Ideas of a process, or of its parts, name, in either spelling.
 // The error wraps ErrNoInstance where none does.
 func (s *Store) FindInstance(ctx context.Context, process, word string) (token string, err error) {
+	defer failed(&err, "find instance %q of %s", word, process)
 	tree, err := s.tree(ctx, process)
 	for _, id := range tree {
 		if err != nil || token != "" || strings.Contains(id, "/~call/") {
@@ -113,10 +108,7 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 	if err == nil && token == "" {
 		err = ErrNoInstance
 	}
-	if err != nil {
-		return "", fmt.Errorf("chain: find instance %q of %s: %w", word, process, err)
-	}
-	return token, nil
+	return token, err
 }
 
 // writeWithout writes the Ideas of the chains that have the instance anew, beside them.

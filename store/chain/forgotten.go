@@ -106,12 +106,13 @@ func (v *verifier) compareForgotten() {
 
 // Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents
 // were not forgotten: they hold what it had worked on by then.
-func (s *Store) Forks(ctx context.Context, process string) ([]string, error) {
+func (s *Store) Forks(ctx context.Context, process string) (forks []string, err error) {
+	defer failed(&err, "look for forks of %s", process)
 	processes, err := s.Processes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	forks := []string{}
+	forks = []string{}
 	for _, id := range processes {
 		root := blobs.RootOf(id)
 		if root == process || slices.Contains(forks, root) {
@@ -122,7 +123,7 @@ func (s *Store) Forks(ctx context.Context, process string) ([]string, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("chain: look for forks of %s: %w", process, err)
+			return nil, err
 		}
 		from, _ := first.Origin.(map[string]any)
 		if first.Forgotten == nil && blobs.RootOf(jsonval.AsText(from["process"])) == process {

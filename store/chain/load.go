@@ -3,7 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"processidea/model/ideafile"
@@ -16,17 +15,14 @@ import (
 
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
 // ErrNoIdea where the chain has none of the number, and names the part where one is missing or broken.
-func (s *Store) Load(ctx context.Context, process string, at int) (map[string]any, error) {
+func (s *Store) Load(ctx context.Context, process string, at int) (whole map[string]any, err error) {
+	defer failed(&err, "load Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
-	var whole map[string]any
 	if err == nil {
 		whole, _, err = s.load(ctx, m, nil)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("chain: load Idea %d of %s: %w", at, process, err)
-	}
-	return whole, nil
+	return whole, err
 }
 
 // load returns the whole Idea of a manifest, after checking that it has the digest that the manifest names.
@@ -87,17 +83,17 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 
 // Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its
 // place. The error wraps ErrNoIdea where the process has none.
-func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error) {
+func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, err error) {
+	defer failed(&err, "read the log of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
-		return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
+		return nil, err
 	}
-	var all []turn.LogEntry
 	for _, m := range manifests {
 		log, err := s.wholeLog(ctx, m)
 		if err != nil {
-			return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
+			return nil, err
 		}
 		all = append(all, slices.DeleteFunc(log, func(e turn.LogEntry) bool { return !e.IsWrite() })...)
 	}
@@ -115,17 +111,14 @@ func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn
 }
 
 func (s *Store) logAt(ctx context.Context, process string, at int,
-	read func(context.Context, *manifest) ([]turn.LogEntry, error)) ([]turn.LogEntry, error) {
+	read func(context.Context, *manifest) ([]turn.LogEntry, error)) (log []turn.LogEntry, err error) {
+	defer failed(&err, "read the log of Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
-	var log []turn.LogEntry
 	if err == nil {
 		log, err = read(ctx, m)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("chain: read the log of Idea %d of %s: %w", at, process, err)
-	}
-	return log, nil
+	return log, err
 }
 
 func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
@@ -141,13 +134,14 @@ func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, err
 }
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.
-func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (map[string]any, error) {
+func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (states map[string]any, err error) {
+	defer failed(&err, "read the States of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
-		return nil, fmt.Errorf("chain: read the States of Idea %d of %s: %w", at.At, process, err)
+		return nil, err
 	}
 	owners := ideafile.SplitContextByInstance(st.body["context"])
-	states := make(map[string]any, len(owners.InstanceTokens))
+	states = make(map[string]any, len(owners.InstanceTokens))
 	for _, token := range owners.InstanceTokens {
 		states[token] = statelog.NewState(owners.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
@@ -155,10 +149,11 @@ func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef)
 }
 
 // Context gives the context of an Idea, with handles in place of large values.
-func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (any, error) {
+func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (found any, err error) {
+	defer failed(&err, "read the context of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
-		return nil, fmt.Errorf("chain: read the context of Idea %d of %s: %w", at.At, process, err)
+		return nil, err
 	}
 	return st.body["context"], nil
 }

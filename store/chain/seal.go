@@ -3,7 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -12,20 +11,14 @@ import (
 // Seal puts an Idea on its process's chain and gives its digest: SHA-256, in hex, over the canonical bytes of the whole
 // Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
 // never replaced: the error wraps ErrTaken.
-func (s *Store) Seal(ctx context.Context, e Entry) (protocol.IdeaRef, error) {
-	sealed, err := s.seal(blobs.ForProcess(ctx, e.Process), e)
-	if err != nil {
-		return protocol.IdeaRef{}, fmt.Errorf("chain: seal Idea %d of %s: %w", e.At, e.Process, err)
-	}
-	return sealed, nil
-}
-
-func (s *Store) seal(ctx context.Context, e Entry) (protocol.IdeaRef, error) {
+func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err error) {
+	defer failed(&err, "seal Idea %d of %s", e.At, e.Process)
+	ctx = blobs.ForProcess(ctx, e.Process)
 	d, err := e.draft()
 	if err != nil {
-		return protocol.IdeaRef{}, err
+		return sealed, err
 	}
-	sealed := protocol.IdeaRef{At: e.At, Place: Place(e.Process, e.At)}
+	sealed = protocol.IdeaRef{At: e.At, Place: Place(e.Process, e.At)}
 	sealed.Digest, err = s.sealedBefore(ctx, e, d)
 	if err != nil || sealed.Digest != "" {
 		return sealed, err

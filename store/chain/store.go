@@ -49,6 +49,13 @@ func brokenf(part, format string, args ...any) error {
 	return &broken{part, fmt.Errorf(format, args...)}
 }
 
+// failed says of an error, when a function returns it, what was to be done.
+func failed(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("chain: "+format+": %w", append(args, *err)...)
+	}
+}
+
 // lost reports whether an error means that something is missing or broken, and not that the store does not answer.
 func lost(err error) bool {
 	for _, known := range []error{ErrNoIdea, blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {

@@ -34,12 +34,9 @@ func (s *Store) VerifyWithProgress(ctx context.Context, process string,
 }
 
 func (s *Store) verifyAll(ctx context.Context, process string, witnessed Digests,
-	progress func(checked, of int)) (*Report, error) {
-	r, err := s.verify(blobs.ForProcess(ctx, process), process, witnessed, progress)
-	if err != nil {
-		return nil, fmt.Errorf("chain: verify %s: %w", process, err)
-	}
-	return r.close(), nil
+	progress func(checked, of int)) (r *Report, err error) {
+	defer failed(&err, "verify %s", process)
+	return s.verify(blobs.ForProcess(ctx, process), process, witnessed, progress)
 }
 
 // Digests are those with which somebody knows the Ideas of a process, by their numbers.
@@ -95,7 +92,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
 	if v.before != nil {
 		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
 	}
-	return v.report, nil
+	return v.report.close(), nil
 }
 
 func gap(from, to int) string {
