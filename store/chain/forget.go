@@ -117,7 +117,7 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	says := jsonval.AsObject(jsonval.ToJSONValue(f))
 	says[digestsKey] = digests
 	d.meta[forgottenKey] = says
-	d.date(dateOf(f.At))
+	d.meta[createdAt] = dateOf(f.At)
 	digest, size, err := d.digest(ctx, s.values)
 	if err != nil {
 		return 0, err

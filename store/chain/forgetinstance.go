@@ -277,7 +277,7 @@ func (s *Store) noteOf(
 	says := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, gather.list}))
 	says[ideasKey] = jsonval.ToJSONValue(said)
 	d.meta[forgottenInstanceKey] = says
-	d.date(dateOf(f.At))
+	d.meta[createdAt] = dateOf(f.At)
 	digest, size, err := d.digest(ctx, s.values)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err != nil || sealed.Digest != "" {
 		return sealed, err
 	}
-	d.date(dateOf(e.Created))
+	d.meta[createdAt] = dateOf(e.Created)
 	digest, size, err := d.digest(ctx, s.values)
 	if err != nil {
 		return sealed, err
@@ -57,7 +57,7 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	case err == nil && there.forgotten() != nil:
 		return "", &ForgottenError{e.Process, *there.forgotten()}
 	case err == nil:
-		d.date(there.text(createdAt))
+		d.meta[createdAt] = there.text(createdAt)
 		digest, _, err := d.digest(ctx, s.values)
 		if err != nil || digest == there.Digest {
 			return digest, err
