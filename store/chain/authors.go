@@ -32,7 +32,7 @@ func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors
 	}
 	a = &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
 	for _, m := range manifests {
-		log, err := s.log(ctx, m)
+		log, err := s.log(ctx, m, false)
 		if err != nil {
 			return nil, err
 		}
@@ -43,12 +43,14 @@ func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors
 		}
 	}
 	for _, list := range a.writes {
-		slices.SortStableFunc(list, func(x, y turn.LogEntry) int {
-			return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index),
-				cmp.Compare(x.Correction, y.Correction))
-		})
+		slices.SortStableFunc(list, inPlanOrder)
 	}
 	return a, nil
+}
+
+func inPlanOrder(x, y turn.LogEntry) int {
+	return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index),
+		cmp.Compare(x.Correction, y.Correction))
 }
 
 // initial is the State that an instance began with.
@@ -90,12 +92,7 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 
 // credited leaves out the writes that did not make the value, as a push of another element.
 func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
-	writes := make([]statelog.Write, len(all))
-	for n, e := range all {
-		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: e.Value,
-			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
-	}
-	list, _, _ := statelog.ContributingWrites(a.initial(instance), writes, path)
+	list, _ := contributing(a.initial(instance), all, path)
 	if len(list) == 0 { // what is kept elsewhere cannot be followed here: each that wrote there counts
 		return all
 	}
@@ -104,4 +101,15 @@ func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEnt
 		made[n] = all[at]
 	}
 	return made
+}
+
+// contributing gives the numbers of those of some writes that made the value at a path, and what they lead to there.
+func contributing(initial any, all []turn.LogEntry, path jsonval.Path) (list []int, value any) {
+	writes := make([]statelog.Write, len(all))
+	for n, e := range all {
+		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: e.Value,
+			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
+	}
+	list, value, _ = statelog.ContributingWrites(initial, writes, path)
+	return list, value
 }

@@ -240,7 +240,7 @@ func readPath(text string) (jsonval.Path, error) {
 func (s *Store) instanceLog(ctx context.Context, token string,
 	manifests []*manifest) (writes []Written, facts []turn.LogEntry, err error) {
 	for _, m := range manifests {
-		log, err := s.log(ctx, m)
+		log, err := s.log(ctx, m, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -266,13 +266,11 @@ func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *m
 			if w.Value, err = s.values.Restore(ctx, w.Value); err != nil {
 				return err
 			}
+			w.entry.Value = w.Value
 			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Written) int {
-		return cmp.Or(cmp.Compare(x.entry.Request, y.entry.Request), cmp.Compare(x.entry.Index, y.entry.Index),
-			cmp.Compare(x.entry.Correction, y.entry.Correction))
-	})
+	slices.SortStableFunc(all, func(x, y Written) int { return inPlanOrder(x.entry, y.entry) })
 	all, err = s.credited(ctx, b, all, first, path)
 	if err != nil || len(all) == 0 {
 		return err
@@ -291,16 +289,11 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 	if err != nil {
 		return nil, err
 	}
-	writes := make([]statelog.Write, len(all))
+	entries := make([]turn.LogEntry, len(all))
 	for n, w := range all {
-		e := w.entry
-		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: w.Value,
-			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
+		entries[n] = w.entry
 	}
-	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(
-		b.Instance).PayloadByKind[ideafile.TypeState]
-	initial = withoutWrites(initial, all, first.number("at"))
-	list, value, _ := statelog.ContributingWrites(initial, writes, path)
+	list, value := contributing(withoutWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
 	var made []Written
 	for n, w := range all {
 		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {
@@ -308,6 +301,11 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 		}
 	}
 	return made, nil
+}
+
+// stateIn is the State of an instance in a whole Idea.
+func stateIn(whole map[string]any, instance string) any {
+	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
 // withoutWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran before

@@ -66,22 +66,23 @@ func (f *finder) idea(ctx context.Context, at int) error {
 	if err != nil {
 		return err
 	}
-	st, err := f.state(ctx, m, f.tip)
+	var d draft
+	d, f.tip, err = f.draft(ctx, m, f.tip)
 	if err != nil {
 		return err
 	}
-	f.tip = st
-	log, err := f.logValue(ctx, m)
-	if err != nil {
-		return err
-	}
+	return d.eachText(f.walk(ctx, func(place texts.Place) { f.add(at, place) }))
+}
+
+// walk tells of every place that holds the text.
+func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 	look := func(place texts.Place, text string) {
 		if f.needle.In(text) {
-			f.add(at, place)
+			found(place)
 		}
 	}
 	load := func(h jsonval.BlobHandle) (any, error) { return f.load(ctx, h) }
-	return (draft{m.Meta, st.body, log}).eachText(texts.Walk{Load: load, Give: look, Number: look})
+	return texts.Walk{Load: load, Give: look, Number: look}
 }
 
 // load gives large values that hold the text; of the others nothing, without reading them again.
@@ -94,9 +95,7 @@ func (f *finder) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 		return nil, err
 	}
 	holds := false
-	look := func(_ texts.Place, text string) { holds = holds || f.needle.In(text) }
-	load := func(h jsonval.BlobHandle) (any, error) { return f.load(ctx, h) }
-	err = texts.Walk{Load: load, Give: look, Number: look}.Each(v, texts.Place{})
+	err = f.walk(ctx, func(texts.Place) { holds = true }).Each(v, texts.Place{})
 	f.without[h.Digest] = err == nil && !holds
 	return v, err
 }

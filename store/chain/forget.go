@@ -242,60 +242,44 @@ func (s *Store) removeUnfinished(of func(name string) bool) error {
 
 // unshared lists the values that the process refers to and nobody else does, each after something that refers to it.
 func (s *Store) unshared(ctx context.Context, f Forgetting, tree []string) ([]*stored, error) {
-	var ownHeld, otherHeld *Held
-	if f.Held != nil {
-		var err error
-		if ownHeld, otherHeld, err = f.Held(ctx); err != nil {
-			return nil, err
-		}
+	ownHeld, otherHeld, err := f.held(ctx)
+	if err != nil {
+		return nil, err
 	}
-	own, err := s.referred(ctx, ownHeld, f.Open, func(process string) bool { return slices.Contains(tree, process) },
-		false)
+	own, err := s.referred(ctx, ownHeld, f, tree)
 	if err != nil || len(own.found) == 0 {
 		return nil, err
 	}
-	others, err := s.referred(ctx, otherHeld, f.Open,
-		func(process string) bool { return !slices.Contains(tree, process) }, true)
+	others, err := s.referredElsewhere(ctx, otherHeld, f, tree, nil)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(own.found,
-		func(v *stored) bool { return others.values[v.Name] != nil && others.values[v.Name].needed }), nil
+		func(v *stored) bool { return others.listed[v.Name] != nil && others.listed[v.Name].needed }), nil
+}
+
+// held reads what the histories refer to that go, and what everything else does.
+func (f Forgetting) held(ctx context.Context) (own, others *Held, err error) {
+	if f.Held == nil {
+		return nil, nil, nil
+	}
+	return f.Held(ctx)
 }
 
 // referred marks the values that some chains and histories refer to.
-func (s *Store) referred(ctx context.Context, held *Held, open Opener, of func(process string) bool,
-	elsewhere bool) (*collector, error) {
-	c := s.collector(ctx, Rules{Open: open})
-	return c, s.mark(ctx, c, held, of, elsewhere)
+func (s *Store) referred(ctx context.Context, held *Held, f Forgetting, chains []string) (*collector, error) {
+	c := s.collector(ctx, Rules{Open: f.Open})
+	return c, c.mark(ctx, held, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {
+		return slices.Contains(chains, process), nil
+	}, false)
 }
 
-func (s *Store) mark(
-	ctx context.Context, c *collector, held *Held, of func(process string) bool, elsewhere bool,
-) error {
-	if err := c.list(ctx); err != nil {
-		return err
-	}
-	processes, err := c.Processes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, process := range slices.DeleteFunc(processes, func(p string) bool { return !of(p) }) {
-		items, err := s.values.Under(ctx, placeOf(process))
-		if err == nil {
-			err = c.readAll(ctx, process, items)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if elsewhere {
-		if err := c.others(ctx); err != nil {
-			return err
-		}
-	}
-	for r := range held.references() {
-		c.need(r)
-	}
-	return c.follow(ctx)
+// referredElsewhere marks the values that everything refers to but some chains, and keeps each.
+func (s *Store) referredElsewhere(ctx context.Context, held *Held, f Forgetting, chains []string,
+	keep func(reference) error) (*collector, error) {
+	c := s.collector(ctx, Rules{Open: f.Open})
+	c.keep = keep
+	return c, c.mark(ctx, held, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {
+		return !slices.Contains(chains, process), nil
+	}, true)
 }

@@ -196,14 +196,11 @@ func (s *Store) eachState(ctx context.Context, process string, do func(*manifest
 
 // mayGo lists the values that the chains and histories refer to of which something goes.
 func (s *Store) mayGo(ctx context.Context, f Forgetting, chains []string) (names []string, err error) {
-	var own *Held
-	if f.Held != nil {
-		if own, _, err = f.Held(ctx); err != nil {
-			return nil, err
-		}
+	own, _, err := f.held(ctx)
+	if err != nil {
+		return nil, err
 	}
-	of := func(process string) bool { return slices.Contains(chains, process) }
-	c, err := s.referred(blobs.ForProcess(ctx, ""), own, f.Open, of, false)
+	c, err := s.referred(blobs.ForProcess(ctx, ""), own, f, chains)
 	if err != nil {
 		return nil, err
 	}
@@ -392,7 +389,7 @@ func (s *Store) unneeded(ctx context.Context, f Forgetting, names []string) (lis
 		return nil, err
 	}
 	for _, name := range names {
-		if v := c.values[name]; v != nil && !v.needed {
+		if v := c.listed[name]; v != nil && !v.needed {
 			list = append(list, v)
 		}
 	}
@@ -401,16 +398,11 @@ func (s *Store) unneeded(ctx context.Context, f Forgetting, names []string) (lis
 
 // allReferred marks what everything refers to that stays.
 func (s *Store) allReferred(ctx context.Context, f Forgetting, keep func(reference) error) (*collector, error) {
-	var held *Held
-	if f.Held != nil {
-		var err error
-		if _, held, err = f.Held(ctx); err != nil {
-			return nil, err
-		}
+	_, held, err := f.held(ctx)
+	if err != nil {
+		return nil, err
 	}
-	c := s.collector(ctx, Rules{Open: f.Open})
-	c.keep = keep
-	return c, s.mark(ctx, c, held, func(string) bool { return true }, true)
+	return s.referredElsewhere(ctx, held, f, nil, keep)
 }
 
 // renewKey encrypts all that stays of the process with another data key, and destroys the one that was.

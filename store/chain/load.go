@@ -48,9 +48,13 @@ func sealed(whole map[string]any, digest string) map[string]any {
 	return whole
 }
 
-// log reads an Idea's log, after checking that it is the one that the Idea names.
-func (s *Store) log(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
+// log reads an Idea's log, after checking that it is the one that the Idea names; whole: with every value of the store
+// in its place.
+func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
+	if err == nil && whole {
+		v, err = s.values.Restore(ctx, v)
+	}
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -81,6 +85,16 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	return v, nil
 }
 
+// draft reads what a manifest leads to. known is an Idea read before, which may spare some reading.
+func (s *Store) draft(ctx context.Context, m *manifest, known *state) (draft, *state, error) {
+	st, err := s.state(ctx, m, known)
+	if err != nil {
+		return draft{}, known, err
+	}
+	log, err := s.logValue(ctx, m)
+	return draft{m.Meta, st.body, log}, st, err
+}
+
 // Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its
 // place. The error wraps ErrNoIdea where the process has none.
 func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, err error) {
@@ -91,7 +105,7 @@ func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, e
 		return nil, err
 	}
 	for _, m := range manifests {
-		log, err := s.wholeLog(ctx, m)
+		log, err := s.log(ctx, m, true)
 		if err != nil {
 			return nil, err
 		}
@@ -102,35 +116,22 @@ func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, e
 
 // LogAt gives all that the log of one Idea says.
 func (s *Store) LogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, at, s.wholeLog)
+	return s.logAt(ctx, process, at, true)
 }
 
 // StoredLogAt is LogAt, with handles in place of large values.
 func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, at, s.log)
+	return s.logAt(ctx, process, at, false)
 }
 
-func (s *Store) logAt(ctx context.Context, process string, at int,
-	read func(context.Context, *manifest) ([]turn.LogEntry, error)) (log []turn.LogEntry, err error) {
+func (s *Store) logAt(ctx context.Context, process string, at int, whole bool) (log []turn.LogEntry, err error) {
 	defer failed(&err, "read the log of Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
 	if err == nil {
-		log, err = read(ctx, m)
+		log, err = s.log(ctx, m, whole)
 	}
 	return log, err
-}
-
-func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
-	v, err := s.logValue(ctx, m)
-	if err != nil || v == nil {
-		return nil, err
-	}
-	v, err = s.values.Restore(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	return turn.DecodeLog(v)
 }
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.

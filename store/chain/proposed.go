@@ -108,8 +108,7 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 			return err
 		}
 		tip = next
-		value, there := jsonval.ValueAt(ideafile.SplitContextByInstance(whole["context"]).InstanceView(
-			b.Instance).PayloadByKind[ideafile.TypeState], path)
+		value, there := jsonval.ValueAt(stateIn(whole, b.Instance), path)
 		switch {
 		case !there || !jsonval.Equal(value, b.Value):
 			b.Since = 0

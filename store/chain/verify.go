@@ -18,25 +18,7 @@ import (
 // one before, and that every manifest, part, value, log and Idea is what its digest says. The error is for a store that
 // does not answer, and wraps ErrNoIdea where there is no chain.
 func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
-	return s.VerifyWitnessed(ctx, process, nil)
-}
-
-// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store
-// can write a whole chain anew.
-func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests) (*Report, error) {
-	return s.verifyAll(ctx, process, witnessed, func(int, int) {})
-}
-
-// VerifyWithProgress is Verify, and tells before each Idea how many of how many are checked.
-func (s *Store) VerifyWithProgress(ctx context.Context, process string,
-	progress func(checked, of int)) (*Report, error) {
-	return s.verifyAll(ctx, process, nil, progress)
-}
-
-func (s *Store) verifyAll(ctx context.Context, process string, witnessed Digests,
-	progress func(checked, of int)) (r *Report, err error) {
-	defer failed(&err, "verify %s", process)
-	return s.verify(blobs.ForProcess(ctx, process), process, witnessed, progress)
+	return s.VerifyWitnessed(ctx, process, nil, func(int, int) {})
 }
 
 // Digests are those with which somebody knows the Ideas of a process, by their numbers.
@@ -49,8 +31,12 @@ func (d Digests) Add(at int, digest string) {
 	}
 }
 
-func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
-	progress func(checked, of int)) (*Report, error) {
+// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store
+// can write a whole chain anew. It tells before each Idea how many of how many are checked.
+func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests,
+	progress func(checked, of int)) (r *Report, err error) {
+	defer failed(&err, "verify %s", process)
+	ctx = blobs.ForProcess(ctx, process)
 	numbers, strange, err := s.numbers(ctx, process)
 	if err == nil && len(numbers)+len(strange) == 0 {
 		err = ErrNoIdea
@@ -59,8 +45,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
 		return nil, err
 	}
 	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed,
-		audit:   proofs.New(s.deciders),
-		checked: map[string]error{}, inside: map[string]error{}}
+		audit: proofs.New(s.deciders), checked: map[string]error{}, inside: map[string]error{}}
 	v.report.Ideas = len(numbers)
 	for _, name := range strange {
 		v.report.add(0, name, "this is no Idea of the chain")
@@ -210,28 +195,24 @@ func (v *verifier) origin(ctx context.Context, m *manifest) error {
 // idea checks that what a manifest leads to is the Idea that it says.
 func (v *verifier) idea(ctx context.Context, m *manifest) error {
 	at := m.number("at")
-	st, err := v.state(ctx, m, v.tip)
-	if err != nil {
-		return err
-	}
+	d, st, err := v.draft(ctx, m, v.tip)
 	v.tip = st
-	log, err := v.logValue(ctx, m)
 	if err != nil {
 		return err
 	}
-	if err := v.handles(ctx, at, []any{m.Meta, st.body, log}); err != nil {
+	if err := v.handles(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
 		return err
 	}
-	whole, err := wholeIdea(ctx, v.values, m.Meta, st.body)
+	whole, err := wholeIdea(ctx, v.values, d.meta, d.body)
 	if err != nil {
 		return err
 	}
 	place := Place(v.process, at)
-	v.report.addProblems(at, place, v.audit.Log(v.process, log))
+	v.report.addProblems(at, place, v.audit.Log(v.process, d.log))
 	if at == 1 {
 		v.report.addProblems(at, place, v.audit.Carried(whole))
 	}
-	switch counts := (draft{m.Meta, st.body, log}).counts(); {
+	switch counts := d.counts(); {
 	case digestOf(jsonval.Encode(whole)) != m.contents():
 		v.report.add(at, place, "the Idea has another digest than it says")
 	case counts != m.Counts:

@@ -18,12 +18,11 @@ import (
 // ErrNoExport says that a file is no export of a chain.
 var ErrNoExport = errors.New("this is no export of a chain")
 
-// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts. The error is
-// for a file that cannot be read or is no export.
-func VerifyExport(r io.Reader) (*Report, error) { return VerifyExportTrusting(r, nil) }
-
-// VerifyExportTrusting is VerifyExport, and checks the signatures of decisions with these keys.
-func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
+// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts, and the
+// signatures of decisions with keys; nil: it leaves these alone. The error is for a file that cannot be read or is no
+// export.
+func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error) {
+	defer failed(&err, "verify export")
 	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), given: map[string]bool{},
 		needed: map[string]bool{}}
 	lines := bufio.NewReader(r)
@@ -33,7 +32,7 @@ func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
 			break
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("chain: verify export: %w", err)
+			return nil, err
 		}
 		if v.line == 1 && !bytes.Contains(data, []byte(exportFormat)) && !bytes.Contains(data, []byte(`"digest"`)) {
 			break
@@ -41,7 +40,7 @@ func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
 		v.read(data)
 	}
 	if v.line == 1 {
-		return nil, fmt.Errorf("chain: verify export: %w", ErrNoExport)
+		return nil, ErrNoExport
 	}
 	v.end()
 	return v.report.close(), nil
