@@ -20,7 +20,7 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	addToolsOfServers(source, idea, c)
 	made, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.processID, errs)
+		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.ProcessID, errs)
 	}
 	made.Config.Limits.Duration = 0   // no time passes here
 	made.Config.UndoOnFailure = false // nor is anything there to be taken back
@@ -136,7 +136,7 @@ func addToolsOfServers(source map[string]any, idea *ideafile.Idea, c *chain) {
 	if tools == nil {
 		tools = map[string]any{}
 	}
-	for _, t := range c.tools {
+	for _, t := range c.Last().Tools {
 		if _, ofServer := jsonval.AsObject(t.RawActivity)["mcp"]; ofServer && tools[t.Name] == nil {
 			tools[t.Name] = t.Source
 		}

@@ -36,14 +36,14 @@ type pastPlans struct {
 
 // planned reports whether the LLM planned for an instance then, before anything failed.
 func (i *pastInstance) planned() bool {
-	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.key.Request == 0 })
+	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.Key.Request == 0 })
 }
 
 // requests are the numbers of the Requests that gave an instance Calls.
 func (i *pastInstance) requests() (numbers []int) {
 	for _, c := range i.calls {
-		if c.key.Request > 0 && !slices.Contains(numbers, c.key.Request) {
-			numbers = append(numbers, c.key.Request)
+		if c.Key.Request > 0 && !slices.Contains(numbers, c.Key.Request) {
+			numbers = append(numbers, c.Key.Request)
 		}
 	}
 	return numbers
@@ -58,11 +58,11 @@ func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
 		return nil, false
 	}
 	for _, c := range i.calls {
-		if c.key.Request != numbers[n] {
+		if c.Key.Request != numbers[n] {
 			continue
 		}
 		raw := map[string]any{}
-		for k, v := range c.written.RawObject() {
+		for k, v := range c.Written.RawObject() {
 			raw[k] = v
 		}
 		if i.token != "" {

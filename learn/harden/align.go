@@ -3,7 +3,6 @@ package harden
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"processidea/model/diag"
@@ -86,7 +85,7 @@ func withoutPlannedAgain(recordedCalls []*recordedCall) []*recordedCall {
 	var kept []*recordedCall
 	for n, recorded := range recordedCalls {
 		alike := func(later *recordedCall) bool { return later.alignmentKey() == recorded.alignmentKey() }
-		if recorded.status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], alike) {
+		if recorded.Status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], alike) {
 			kept = append(kept, recorded)
 		}
 	}
@@ -162,7 +161,7 @@ func (h *hardener) dropUnusedCalls() {
 func (c *mergedCall) endedWithAny(ways ...ideafile.CallStatus) bool {
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
-		if slices.Contains(ways, recorded.status) {
+		if slices.Contains(ways, recorded.Status) {
 			return true
 		}
 	}
@@ -175,13 +174,4 @@ func instanceNames(instances []*instanceRun) []string {
 		names[n] = r.name
 	}
 	return names
-}
-
-func sortByPosition(recordedCalls []*recordedCall) {
-	sort.SliceStable(recordedCalls, func(a, b int) bool {
-		if recordedCalls[a].requestNumber != recordedCalls[b].requestNumber {
-			return recordedCalls[a].requestNumber < recordedCalls[b].requestNumber
-		}
-		return recordedCalls[a].index < recordedCalls[b].index
-	})
 }

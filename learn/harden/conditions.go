@@ -72,7 +72,7 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 // reached reports whether a Call came to its turn in an instance: it was planned there, and nothing blocked it.
 func (c *mergedCall) reached(r *instanceRun) bool {
 	recorded := c.recordedByInstance[r]
-	return recorded != nil && recorded.status != ideafile.Blocked
+	return recorded != nil && recorded.Status != ideafile.Blocked
 }
 
 // allInClass reports whether the Call came to its turn in every instance: no condition tells them apart.
@@ -85,8 +85,8 @@ func (h *hardener) notRunIn(c *mergedCall) string {
 	var names []string
 	for _, r := range h.instances {
 		if recorded := c.recordedByInstance[r]; recorded != nil &&
-			(recorded.status != ideafile.Done || !recorded.hasResult) {
-			names = append(names, string(recorded.status)+" in "+r.name)
+			(recorded.Status != ideafile.Done || !recorded.HasResult) {
+			names = append(names, string(recorded.Status)+" in "+r.name)
 		}
 	}
 	return diag.FirstNamesAndCount(names)
@@ -143,11 +143,11 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		earlier := c.recordedByInstance[r]
 		switch {
 		case earlier == nil:
-		case recorded.requestNumber == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
+		case recorded.Key.Request == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
 			return slices.ContainsFunc(recorded.conditionReads, p.Overlaps)
 		}):
 			seen = true
-		case earlier.requestNumber >= recorded.requestNumber:
+		case earlier.Key.Request >= recorded.Key.Request:
 			return false
 		default:
 			seen = true
@@ -171,7 +171,7 @@ func (c *mergedCall) requests() (first, last int) {
 	first = math.MaxInt
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
-		first, last = min(first, recorded.requestNumber), max(last, recorded.requestNumber)
+		first, last = min(first, recorded.Key.Request), max(last, recorded.Key.Request)
 	}
 	return first, last
 }
@@ -185,7 +185,7 @@ func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
 	}
 	for _, d := range s.visible {
 		recorded := d.recordedByInstance[r]
-		if recorded == nil || recorded.status != ideafile.Done {
+		if recorded == nil || recorded.Status != ideafile.Done {
 			continue
 		}
 		for _, p := range d.outputPaths() {
@@ -267,7 +267,7 @@ func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 	for _, w := range plan.PlanCalls {
 		raw := w.RawObject()
 		if s.call.sameAs(raw) {
-			return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+			return ruleOf(raw)
 		}
 	}
 	return refexpr.Condition{}
@@ -276,6 +276,11 @@ func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 // sameAs reports whether a Call of a Plan is this one, whatever its condition.
 func (c *mergedCall) sameAs(raw map[string]any) bool {
 	return jsonval.Equal(withoutCondition(raw), c.rawCall)
+}
+
+// ruleOf is the condition of a Call as it was written.
+func ruleOf(raw map[string]any) refexpr.Condition {
+	return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 }
 
 func withoutCondition(raw map[string]any) map[string]any {

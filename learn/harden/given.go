@@ -15,16 +15,16 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	byKey := map[ideafile.CallKey]*recordedCall{}
 	for len(all) > 0 {
-		end := slices.IndexFunc(all, func(c *recordedCall) bool { return c.requestNumber != all[0].requestNumber })
+		end := slices.IndexFunc(all, func(c *recordedCall) bool { return c.Key.Request != all[0].Key.Request })
 		if end < 0 {
 			end = len(all)
 		}
 		for _, c := range all[:end] {
 			// A Plan that ran directly is Request 0, of which no Call is taken from outside: all are counted one up.
-			byKey[ideafile.CallKey{Request: c.requestNumber + 1, Index: c.index}] = c
-			instance.AcceptCall(c.requestNumber+1, c.index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
+			byKey[ideafile.CallKey{Request: c.Key.Request + 1, Index: c.Key.Index}] = c
+			instance.AcceptCall(c.Key.Request+1, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
 		}
-		instance.CloseRequest(all[0].requestNumber + 1)
+		instance.CloseRequest(all[0].Key.Request + 1)
 		for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
 			for _, ready := range batch {
 				endCallAsRecorded(instance, ready,
@@ -37,10 +37,10 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 
 func endCallAsRecorded(instance *dataflow.Instance, ready dataflow.ReadyCall, c *recordedCall) {
 	c.givenParams = ready.Params
-	if c.status == ideafile.Done && c.hasResult {
-		instance.SucceedCall(ready.Record.ID, c.result)
+	if c.Status == ideafile.Done && c.HasResult {
+		instance.SucceedCall(ready.Record.ID, c.Result)
 	} else {
-		instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.status))
+		instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status))
 	}
 }
 

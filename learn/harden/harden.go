@@ -6,22 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/approval"
+	"processidea/learn/past"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
-
-// FinishedRun is a finished process as its chain recorded it: the Ideas in order, and the log. Where there is no log,
-// results are taken from the last State.
-type FinishedRun struct {
-	ProcessID string
-	Ideas     []map[string]any
-	Log       []turn.LogEntry
-	// Parts are those of a process that was split: its instances and their Calls are there.
-	Parts []FinishedRun
-}
 
 // Difference is something that the runs do not have in common, and the instances in which it differs.
 type Difference struct {
@@ -52,7 +42,7 @@ var ErrNothingCommon = errors.New("there is no Plan to write")
 // first process started with. Nothing is guessed: a difference that the data do not explain is listed in Differences.
 // An error names a process that cannot be read, has not finished, or has another palette. Where the processes have no
 // Call in common, the error wraps ErrNothingCommon, and the Result, without an Idea, says why.
-func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
+func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
 	h := &hardener{bindings: bindings, notes: []string{}, presentAtAllStarts: map[string]bool{}}
 	for _, run := range runs {
 		if err := h.readRun(run); err != nil {
@@ -91,7 +81,7 @@ type hardener struct {
 	presentAtAllStarts map[string]bool // by Reference: whether it has a value in every instance at the start
 }
 
-// processRun is a FinishedRun that has been read.
+// processRun is a finished process that has been read.
 type processRun struct {
 	ProcessID           string
 	firstIdea, lastIdea *ideafile.Idea
@@ -99,21 +89,14 @@ type processRun struct {
 	instances           []*instanceRun
 }
 
-// chainRun is what one chain tells: of its Ideas in order, which Calls the record of each tells of and which its own
-// solution planned; of its log, the first write of each Call; of its errors, the fault of each Call by its id.
+// chainRun is what one chain tells: beside its Ideas, of its log, the first write of each Call.
 type chainRun struct {
-	processID               string
-	ideas                   []*ideafile.Idea
-	tokens                  [][]string // of the instances of each
-	pastCalls, plannedCalls [][]turn.PastCall
-	writes                  map[writeAuthor]turn.LogEntry
-	faultByCallID           map[string]diag.Fault
+	*past.Chain
+	writes map[writeAuthor]turn.LogEntry
 }
 
 // writeAuthor names the author of a write.
 type writeAuthor struct{ by, instance string }
-
-func (c *chainRun) lastIdea() *ideafile.Idea { return c.ideas[len(c.ideas)-1] }
 
 // instanceRun is one instance from start to end.
 type instanceRun struct {
@@ -129,16 +112,12 @@ type instanceRun struct {
 
 // recordedCall is one Call in one instance.
 type recordedCall struct {
-	requestNumber, index int
-	rawCall              map[string]any
-	call                 ideafile.Call
-	status               ideafile.CallStatus
-	result               any
-	hasResult            bool
-	givenParams          map[string]any // its parameters when it ran; nil where that is not known
-	adapted              bool           // the LLM fitted them
-	decisions            []approval.Decision
-	conditionReads       []jsonval.Path // what its condition looked at, in a Plan that ran directly
+	past.Call
+	rawCall        map[string]any // without the condition that it had in a Plan
+	call           ideafile.Call
+	givenParams    map[string]any // its parameters when it ran; nil where that is not known
+	adapted        bool           // the LLM fitted them
+	conditionReads []jsonval.Path // what its condition looked at, in a Plan that ran directly
 }
 
 // mergedCall is a Call of the common Plan, with what each instance that had it recorded.

@@ -56,7 +56,7 @@ func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
 		var samples []paramSample
 		for _, r := range ran {
 			recorded := c.recordedByInstance[r]
-			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.requestNumber})
+			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.Key.Request})
 		}
 		value, ok := h.commonValue(c, jsonval.Path{name}, samples)
 		c.rawCall[name] = value

@@ -136,7 +136,7 @@ func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample,
 func (r *instanceRun) wroteBeforeRequest(p jsonval.Path, request int) bool {
 	for _, recorded := range r.recordedCalls {
 		for _, q := range recorded.call.OutputPath.Paths() {
-			if recorded.status == ideafile.Done && recorded.requestNumber < request && p.IsAtOrBelow(q) {
+			if recorded.Status == ideafile.Done && recorded.Key.Request < request && p.IsAtOrBelow(q) {
 				return true
 			}
 		}

@@ -145,7 +145,7 @@ func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bo
 
 // directPlan is the Plan that ran the instance without the LLM.
 func (r *instanceRun) directPlan() (ideafile.Message, bool) {
-	context := r.chain.ideas[0].Context
+	context := r.chain.First().Context
 	at, _ := ideafile.FindDirectPlans(context).ChooseForInstance(r.instanceToken, r.startView)
 	if at < 0 {
 		return ideafile.Message{}, false

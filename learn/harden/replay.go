@@ -84,7 +84,7 @@ func (h *hardener) reportHumanOverrides(r *instanceRun) {
 		if recorded.adapted {
 			h.addDifference([]*instanceRun{r}, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
 		}
-		for _, decision := range recorded.decisions {
+		for _, decision := range recorded.Decisions {
 			if decision.Kind != policy.Approve {
 				h.addDifference([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool,
 					decision.Kind)
@@ -285,9 +285,9 @@ func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r 
 		p.callsGivenOtherParams = append(p.callsGivenOtherParams, c)
 	}
 	switch {
-	case recorded != nil && recorded.status == ideafile.Done && recorded.hasResult:
-		p.instance.SucceedCall(id, recorded.result)
-	case recorded != nil && recorded.status == ideafile.Failed:
+	case recorded != nil && recorded.Status == ideafile.Done && recorded.HasResult:
+		p.instance.SucceedCall(id, recorded.Result)
+	case recorded != nil && recorded.Status == ideafile.Failed:
 		p.failedCalls = append(p.failedCalls, c)
 		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
 	default:

@@ -49,7 +49,7 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 func (c *mergedCall) stoodInPlans() bool {
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
-		if recorded.requestNumber > 0 {
+		if recorded.Key.Request > 0 {
 			return false
 		}
 	}
@@ -60,7 +60,7 @@ func (c *mergedCall) stoodInPlans() bool {
 func (h *hardener) ranIn(c *mergedCall) []*instanceRun {
 	planned, _ := h.instancesByCall(c)
 	ran := slices.DeleteFunc(slices.Clone(planned), func(r *instanceRun) bool {
-		status := c.recordedByInstance[r].status
+		status := c.recordedByInstance[r].Status
 		return status != ideafile.Done && status != ideafile.Failed
 	})
 	if len(ran) == 0 {
