@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/learn/past"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
@@ -234,7 +235,7 @@ func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 			}
 		}
 	}
-	names := differingKeys(was, now.state)
+	names := past.DifferingKeys(was, now.state)
 	if len(names) == 0 {
 		return Difference{}, false
 	}

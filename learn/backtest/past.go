@@ -2,14 +2,12 @@ package backtest
 
 import (
 	"fmt"
-	"slices"
 
 	"processidea/learn/past"
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
 
@@ -123,20 +121,5 @@ func (i *pastInstance) whyNotRepeated() string {
 		return "a person changed its State while it ran"
 	}
 	return "its chain does not tell how it came to " +
-		diag.FirstNamesAndCount(differingKeys(i.trace.state, i.finalState))
-}
-
-// differingKeys names the top-level paths in which two States differ.
-func differingKeys(a, b any) (names []string) {
-	x, y := jsonval.AsObject(a), jsonval.AsObject(b)
-	keys := slices.Concat(jsonval.SortedKeys(x), jsonval.SortedKeys(y))
-	slices.Sort(keys)
-	for _, k := range slices.Compact(keys) {
-		v, inX := x[k]
-		w, inY := y[k]
-		if inX != inY || !jsonval.Equal(v, w) {
-			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
-		}
-	}
-	return names
+		diag.FirstNamesAndCount(past.DifferingKeys(i.trace.state, i.finalState))
 }

@@ -178,11 +178,7 @@ func (c *mergedCall) requests() (first, last int) {
 
 // viewOf is what an instance saw: what it began with, and what the visible Calls wrote.
 func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
-	view := map[string]any{ideafile.TypeState: map[string]any{}}
-	//workflowcheck:ignore -- a map again
-	for kind, payload := range r.startView.PayloadByKind {
-		view[kind] = payload
-	}
+	view := r.viewAtStart()
 	for _, d := range s.visible {
 		recorded := d.recordedByInstance[r]
 		if recorded == nil || recorded.Status != ideafile.Done {

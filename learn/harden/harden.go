@@ -122,14 +122,21 @@ type recordedCall struct {
 
 // mergedCall is a Call of the common Plan, with what each instance that had it recorded.
 type mergedCall struct {
-	numberedAlignmentKey string
-	recordedByInstance   map[*instanceRun]*recordedCall
-	rawCall              map[string]any // as written in the Plan, without its condition
-	variant              string         // the parameters by which it differs from others of its key
-	condition            *callCondition // nil: it runs in every instance
-	doubt                string         // why no condition was found
-	untried              *recordedCall  // as a Plan that ran directly had it, where no instance had it
-	fallback             bool           // it stands beside a Call whose condition is kept
+	key                alignmentKey
+	recordedByInstance map[*instanceRun]*recordedCall
+	rawCall            map[string]any // as written in the Plan, without its condition
+	variant            string         // the parameters by which it differs from others of its key
+	condition          *callCondition // nil: it runs in every instance
+	doubt              string         // why no condition was found
+	untried            *recordedCall  // as a Plan that ran directly had it, where no instance had it
+	fallback           bool           // it stands beside a Call whose condition is kept
+}
+
+// alignmentKey is what Calls of different instances have in common that are one Call of the Plan: the nth with a tool,
+// output path and method.
+type alignmentKey struct {
+	tool, path, method string
+	number             int
 }
 
 // noCallsReason says why no Call is left.

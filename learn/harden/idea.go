@@ -120,17 +120,12 @@ func (h *hardener) firstProcessHasInstance(token string) bool {
 
 // isSharedByAllProcesses reports whether every process had the same shared message.
 func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
-	for _, process := range h.processes {
-		found := false
-		for _, other := range process.firstIdea.Context {
-			found = found || other.InstanceToken == "" && other.PayloadKind == m.PayloadKind &&
+	return !slices.ContainsFunc(h.processes, func(process *processRun) bool {
+		return !slices.ContainsFunc(process.firstIdea.Context, func(other ideafile.Message) bool {
+			return other.InstanceToken == "" && other.PayloadKind == m.PayloadKind &&
 				jsonval.Equal(other.Source, m.Source)
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }
 
 // sharedState is the State that belongs to no instance by name.

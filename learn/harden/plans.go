@@ -2,6 +2,7 @@ package harden
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -130,17 +131,20 @@ func (p hardenedPlan) message(h *hardener, direct bool) map[string]any {
 
 // applicablePlan is the Plan that runs an instance; ok is false where none does.
 func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bool) {
-	view := map[string]any{ideafile.TypeState: map[string]any{}}
-	//workflowcheck:ignore -- a map again
-	for kind, payload := range r.startView.PayloadByKind {
-		view[kind] = payload
-	}
+	view := r.viewAtStart()
 	for _, p := range plans {
 		if p.when == nil || refexpr.Holds(p.when, view) {
 			return p, true
 		}
 	}
 	return hardenedPlan{}, false
+}
+
+// viewAtStart is what an instance saw when it started.
+func (r *instanceRun) viewAtStart() map[string]any {
+	view := map[string]any{ideafile.TypeState: map[string]any{}}
+	maps.Copy(view, r.startView.PayloadByKind)
+	return view
 }
 
 // directPlan is the Plan that ran the instance without the LLM.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/learn/past"
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
@@ -38,7 +39,7 @@ func (h *hardener) verifyPlanByReplay() {
 		// If something is recorded for the instance already, a different State is to be expected.
 		if !jsonval.Equal(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addDifference([]*instanceRun{r}, "the Plan comes to another State: %s",
-				differingKeys(replayed.instance.State(), r.finalState))
+				diag.FirstNamesAndCount(past.DifferingKeys(replayed.instance.State(), r.finalState)))
 		}
 	}
 }
@@ -149,8 +150,7 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 // writes.
 func (h *hardener) dropCallsWithoutInput() bool {
 	return h.dropCalls(func(c *mergedCall) bool {
-		list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
-		return slices.ContainsFunc(list,
+		return slices.ContainsFunc(c.expressions(),
 			func(e refexpr.Expression) bool { return h.reportIfInputMissing(c, c.String(), e) })
 	})
 }
@@ -185,26 +185,30 @@ func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refex
 }
 
 func (h *hardener) dropCalls(shouldDrop func(*mergedCall) bool) bool {
-	var kept []*mergedCall
-	for _, c := range h.mergedCalls {
-		if !shouldDrop(c) {
-			kept = append(kept, c)
-		}
-	}
-	dropped := len(kept) < len(h.mergedCalls)
-	h.mergedCalls = kept
-	return dropped
+	before := h.mergedCalls // which shouldDrop looks at
+	h.mergedCalls = slices.DeleteFunc(slices.Clone(before), shouldDrop)
+	return len(h.mergedCalls) < len(before)
+}
+
+// expressions lists those in a Call's parameters.
+func (c *mergedCall) expressions() []refexpr.Expression {
+	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
+	return list
 }
 
 // canExpressionHaveValue reports whether an expression that a Call reads can have a value in an instance.
 func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expression, r *instanceRun) bool {
-	return slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
-		return !slices.ContainsFunc(terms, func(ref refexpr.Reference) bool {
-			_, atStart := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
-			return !atStart && (ref.Kind != ideafile.TypeState ||
-				(len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
-		})
+	return canHaveValue(e, func(ref refexpr.Reference) bool {
+		_, atStart := r.atStart(ref)
+		return !atStart && (ref.Kind != ideafile.TypeState ||
+			(len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
 	})
+}
+
+// canHaveValue reports whether one of the alternatives of an expression has no term that is absent.
+func canHaveValue(e refexpr.Expression, absent func(refexpr.Reference) bool) bool {
+	return slices.ContainsFunc(e,
+		func(terms []refexpr.Reference) bool { return !slices.ContainsFunc(terms, absent) })
 }
 
 func (h *hardener) isWrittenByOtherCall(reader *mergedCall, p jsonval.Path) bool {
@@ -302,21 +306,4 @@ func (p *planReplay) hasValueAtOutputOf(c *mergedCall) bool {
 		_, ok := jsonval.ValueAt(p.instance.State(), path)
 		return ok
 	})
-}
-
-// differingKeys names the top-level keys in which two States differ.
-func differingKeys(a, b any) string {
-	x, y := jsonval.AsObject(a), jsonval.AsObject(b)
-	var names []string
-	for _, k := range jsonval.SortedKeys(x) {
-		if v, ok := y[k]; !ok || !jsonval.Equal(v, x[k]) {
-			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
-		}
-	}
-	for _, k := range jsonval.SortedKeys(y) {
-		if _, ok := x[k]; !ok {
-			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
-		}
-	}
-	return diag.FirstNamesAndCount(names)
 }

@@ -235,7 +235,7 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []stri
 
 // hasAllInputs reports whether all that a Call reads of State is there.
 func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
-	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
+	list := c.expressions()
 	wired := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredParams
 	for _, k := range jsonval.SortedKeys(wired) {
 		if e, err := refexpr.ParseExpression(wired[k]); err == nil {
@@ -246,14 +246,7 @@ func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
 		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 &&
 			!slices.ContainsFunc(written, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
 	}
-	for _, e := range list {
-		if !slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
-			return !slices.ContainsFunc(terms, absent)
-		}) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(e refexpr.Expression) bool { return !canHaveValue(e, absent) })
 }
 
 // isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is asked often, and
@@ -263,7 +256,7 @@ func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
 	there, known := h.presentAtAllStarts[name]
 	if !known {
 		there = !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
-			_, ok := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
+			_, ok := r.atStart(ref)
 			return !ok
 		})
 		h.presentAtAllStarts[name] = there
@@ -272,10 +265,8 @@ func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
 }
 
 func (h *hardener) inEveryFinalState(key string) bool {
-	for _, r := range h.instances {
-		if _, ok := jsonval.AsObject(r.finalState)[key]; !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
+		_, ok := jsonval.AsObject(r.finalState)[key]
+		return !ok
+	})
 }

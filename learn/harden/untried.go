@@ -64,8 +64,8 @@ func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule refexp
 		return
 	}
 	recorded := &recordedCall{rawCall: raw, call: call}
-	c := &mergedCall{numberedAlignmentKey: recorded.alignmentKey() + "\x001", untried: recorded,
-		rawCall: recorded.rawCall}
+	c := &mergedCall{key: recorded.alignmentKey(), untried: recorded, rawCall: raw}
+	c.key.number = 1
 	at := len(h.mergedCalls)
 	for _, w := range later {
 		if next := slices.Index(h.mergedCalls, h.callRunAs(withoutCondition(w.RawObject()))); next >= 0 {

@@ -11,6 +11,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
 
@@ -203,4 +204,19 @@ func (c *Chain) Calls(token string) (calls []Call) {
 		calls = append(calls, latest[key])
 	}
 	return calls
+}
+
+// DifferingKeys names the top-level paths in which two States differ.
+func DifferingKeys(a, b any) (names []string) {
+	x, y := jsonval.AsObject(a), jsonval.AsObject(b)
+	keys := slices.Concat(jsonval.SortedKeys(x), jsonval.SortedKeys(y))
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		v, inX := x[k]
+		w, inY := y[k]
+		if inX != inY || !jsonval.Equal(v, w) {
+			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
+		}
+	}
+	return names
 }
