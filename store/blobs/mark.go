@@ -37,16 +37,14 @@ func (s *Store) ID() string {
 }
 
 // Mark gives the id of the store, and makes one where there is none.
-func (s *Store) Mark(ctx context.Context) (string, error) {
+func (s *Store) Mark(ctx context.Context) (id string, err error) {
+	defer failed(&err, "mark %s", s.place)
 	opened := s.ID()
-	err := s.begin(ctx)
+	err = s.begin(ctx)
 	if err == nil && opened == "" {
 		err = s.checkKeys(ctx) // it may not have been there when it was opened
 	}
-	if err != nil {
-		return "", fmt.Errorf("blobs: mark %s: %w", s.place, err)
-	}
-	return s.ID(), nil
+	return s.ID(), err
 }
 
 // begin makes sure that the store is there and has its mark, before something is written.

@@ -123,6 +123,7 @@ func (s *Store) isTemporary(name string) bool { return s.folder != "" && tempora
 
 // Unfinished lists what programs that were killed left half written; what others are just writing is among it.
 func (s *Store) Unfinished() (items []Item, err error) {
+	defer failed(&err, "list unfinished files")
 	if s.folder == "" {
 		return nil, nil
 	}
@@ -139,10 +140,7 @@ func (s *Store) Unfinished() (items []Item, err error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("blobs: list unfinished files: %w", err)
-	}
-	return items, nil
+	return items, err
 }
 
 // rereads is how often a page of a list is read again because a file was renamed or removed at that moment.
