@@ -12,18 +12,10 @@ import (
 // all be on its side by chance: for m of n samples on the other side, C(n-m, k) of C(n, k) ways to choose the class,
 // for each test that could be written.
 func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
-	side := make([]bool, len(s.Samples))
-	var class, others []int
-	for n, sample := range s.Samples {
-		if side[n] = sample.InClass; sample.InClass {
-			class = append(class, n)
-		} else {
-			others = append(others, n)
-		}
-	}
+	class, others := s.sides()
 	fields := readFields(s.Samples)
 	var best *test
-	for _, t := range testsFor(fields, side) {
+	for _, t := range testsFor(fields, class, others) {
 		if best == nil || t.count > best.count {
 			best = t
 		}
