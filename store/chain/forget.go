@@ -110,23 +110,30 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	if len(numbers) > 0 {
 		at = numbers[len(numbers)-1] + 1
 	}
-	d, err := Entry{Process: process, At: at, Parent: parent, Idea: map[string]any{"context": []any{}}}.draft()
-	if err != nil {
-		return 0, err
-	}
 	says := jsonval.AsObject(jsonval.ToJSONValue(f))
 	says[digestsKey] = digests
-	d.meta[forgottenKey] = says
-	d.meta[createdAt] = dateOf(f.At)
-	digest, size, err := d.digest(ctx, s.values)
-	if err != nil {
-		return 0, err
-	}
-	m, _, err := s.lay(ctx, d, at, digest, nil, size)
+	m, err := s.layNote(ctx, Entry{Process: process, At: at, Parent: parent, Created: f.At,
+		Idea: map[string]any{"context": []any{}}}, forgottenKey, says, nil)
 	if err == nil {
 		err = s.values.Write(ctx, Place(process, at), m.encode())
 	}
 	return len(numbers), err
+}
+
+// layNote makes the Idea at the end of a chain that says under a key of its meta what was forgotten.
+func (s *Store) layNote(ctx context.Context, e Entry, key string, says map[string]any,
+	parent *state) (*manifest, error) {
+	d, err := e.draft()
+	if err != nil {
+		return nil, err
+	}
+	d.meta[key], d.meta[createdAt] = says, dateOf(e.Created)
+	digest, size, err := d.digest(ctx, s.values)
+	if err != nil {
+		return nil, err
+	}
+	m, _, err := s.lay(ctx, d, e.At, digest, parent, size)
+	return m, err
 }
 
 // keptMeta are the keys of meta that stay when the contents are forgotten.

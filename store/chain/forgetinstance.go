@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -260,27 +261,20 @@ func (s *Store) noteOf(
 ) (*manifest, error) {
 	idea := ideaOf(jsonval.WithoutKey(left.meta, "llm"), left.body)
 	if solution, ok := idea["solution"].(map[string]any); ok {
-		idea["solution"] = jsonval.WithoutKey(solution, "calls")
-		idea["solution"].(map[string]any)["calls"] = []any{}
+		solution = maps.Clone(solution)
+		idea["solution"], solution["calls"] = solution, []any{}
 	}
-	at := laid.at + 1
-	d, err := Entry{Process: last.text("process"), At: at, Parent: last.Digest, Idea: idea}.draft()
+	e := Entry{Process: last.text("process"), At: laid.at + 1, Parent: last.Digest, Idea: idea, Created: f.At}
+	d, err := e.draft()
 	if err == nil {
-		err = gather.in(s.loader(ctx), at, d)
+		err = gather.in(s.loader(ctx), e.At, d)
 	}
 	if err != nil {
 		return nil, err
 	}
 	says := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, gather.list}))
 	says[ideasKey] = jsonval.ToJSONValue(said)
-	d.meta[forgottenInstanceKey] = says
-	d.meta[createdAt] = dateOf(f.At)
-	digest, size, err := d.digest(ctx, s.values)
-	if err != nil {
-		return nil, err
-	}
-	m, _, err := s.lay(ctx, d, at, digest, laid, size)
-	return m, err
+	return s.layNote(ctx, e, forgottenInstanceKey, says, laid)
 }
 
 // loader gives values of the store, as far as they can be read.

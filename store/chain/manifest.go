@@ -114,8 +114,7 @@ func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest
 
 // partOf is the part that is broken where something under a name cannot be read: that, or the data key that opens it.
 func partOf(name string, err error) string {
-	var key *blobs.DataKeyError
-	if errors.As(err, &key) {
+	if key, is := errors.AsType[*blobs.DataKeyError](err); is {
 		return key.Name
 	}
 	return name

@@ -68,8 +68,8 @@ func lost(err error) bool {
 
 // named reports whether an error names the part that is broken.
 func named(err error) bool {
-	var b *broken
-	return errors.As(err, &b)
+	_, is := errors.AsType[*broken](err)
+	return is
 }
 
 // Report is what a check of a chain found.

@@ -217,6 +217,6 @@ func (h *Held) refer(process string, p *commonpb.Payload) error {
 
 // expired reports whether an execution went away while its history was read.
 func expired(err error) bool {
-	var gone *serviceerror.NotFound
-	return errors.As(err, &gone)
+	_, gone := errors.AsType[*serviceerror.NotFound](err)
+	return gone
 }

@@ -138,8 +138,7 @@ func (v *verifier) broken(at int, err error) error {
 	}
 	v.report.Unreadable = append(v.report.Unreadable, at)
 	part := Place(v.process, at)
-	var b *broken
-	if errors.As(err, &b) {
+	if b, is := errors.AsType[*broken](err); is {
 		part = b.part
 	}
 	v.report.add(at, part, "%s", problemOf(err))

@@ -39,8 +39,7 @@ func problemOf(err error) error {
 			return known
 		}
 	}
-	var b *broken
-	if errors.As(err, &b) {
+	if b, is := errors.AsType[*broken](err); is {
 		return b.cause
 	}
 	return err

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 )
 
-// A data key encrypts what belongs to one process. It is random, and kept wrapped by a key of Keys: who destroys what it
-// is wrapped in destroys all that it has encrypted.
+// A data key encrypts what belongs to one process. It is random, and kept wrapped by a key of Keys: who destroys what
+// it is wrapped in destroys all that it has encrypted.
 
 // wrapHeader begins a wrapped data key; the id of the key that wraps it and a line end follow.
 const wrapHeader = "processidea data key 1 "

@@ -105,11 +105,9 @@ func (a *Audit) decision(process string, d approval.Decision) string {
 
 // check compares a proof with its decision, and with the keys.
 func (a *Audit) check(process string, d approval.Decision) string {
-	f := proof.Finding{Key: d.Signed.Key}
-	if a.keys != nil {
-		f = a.keys.Verify(d.Proof)
-	} else if f.Claims, f.Refused = readUnchecked(d.Proof); f.Refused != "" {
-		return f.Refused
+	f := a.read(d.Proof)
+	if a.keys == nil {
+		f.Key = d.Signed.Key
 	}
 	c := f.Claims
 	if err := f.CheckTime(time.Time{}, d.DecidedAt); err != nil {
@@ -137,6 +135,15 @@ func (a *Audit) check(process string, d approval.Decision) string {
 		a.Proven++
 	}
 	return ""
+}
+
+// read checks a proof with the keys; without keys it reads what the proof says.
+func (a *Audit) read(jws string) (f proof.Finding) {
+	if a.keys != nil {
+		return a.keys.Verify(jws)
+	}
+	f.Claims, f.Refused = readUnchecked(jws)
+	return f
 }
 
 // readUnchecked reads what a proof says without a key.
@@ -213,11 +220,8 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			continue
 		}
 		a.Counts.Carried++
-		c, why := readUnchecked(e.Proof)
-		if a.keys != nil {
-			f := a.keys.Verify(e.Proof)
-			c, why = f.Claims, f.Refused
-		}
+		f := a.read(e.Proof)
+		c, why := f.Claims, f.Refused
 		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) ||
 			!policy.SameName(c.Subject, e.By)) {
 			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)

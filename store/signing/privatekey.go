@@ -92,8 +92,7 @@ func LoadPrivateKey(file string) (*PrivateKey, error) {
 }
 
 func withoutPath(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, is := errors.AsType[*os.PathError](err); is {
 		return path.Err
 	}
 	return err
