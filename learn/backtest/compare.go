@@ -192,14 +192,11 @@ func decidedThen(decisions []approval.Decision) string {
 
 // changedParams names the parameters that differ, and says how.
 func changedParams(then, now map[string]any) (names, text string) {
-	var keys, parts []string
-	for _, k := range slices.Compact(
-		slices.Sorted(slices.Values(slices.Concat(jsonval.SortedKeys(then), jsonval.SortedKeys(now))))) {
+	keys, parts := past.DifferingKeys(then, now), []string{}
+	for _, k := range keys {
 		was, had := then[k]
 		is, has := now[k]
 		switch {
-		case had && has && jsonval.Equal(was, is):
-			continue
 		case !had:
 			parts = append(parts, fmt.Sprintf("%s %s, and had none", k, brief(is)))
 		case !has:
@@ -207,7 +204,6 @@ func changedParams(then, now map[string]any) (names, text string) {
 		default:
 			parts = append(parts, fmt.Sprintf("%s %s, and had %s", k, brief(is), brief(was)))
 		}
-		keys = append(keys, k)
 	}
 	return strings.Join(keys, ", "), strings.Join(parts, "; ")
 }
@@ -235,7 +231,7 @@ func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 			}
 		}
 	}
-	names := past.DifferingKeys(was, now.state)
+	names := past.DifferingPaths(was, now.state)
 	if len(names) == 0 {
 		return Difference{}, false
 	}

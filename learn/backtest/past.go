@@ -121,5 +121,5 @@ func (i *pastInstance) whyNotRepeated() string {
 		return "a person changed its State while it ran"
 	}
 	return "its chain does not tell how it came to " +
-		diag.FirstNamesAndCount(past.DifferingKeys(i.trace.state, i.finalState))
+		diag.FirstNamesAndCount(past.DifferingPaths(i.trace.state, i.finalState))
 }

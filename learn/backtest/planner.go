@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -42,11 +43,11 @@ func (i *pastInstance) planned() bool {
 // requests are the numbers of the Requests that gave an instance Calls.
 func (i *pastInstance) requests() (numbers []int) {
 	for _, c := range i.calls {
-		if c.Key.Request > 0 && !slices.Contains(numbers, c.Key.Request) {
+		if c.Key.Request > 0 {
 			numbers = append(numbers, c.Key.Request)
 		}
 	}
-	return numbers
+	return slices.Compact(numbers) // the Calls are in Plan order
 }
 
 // callsFor are the Calls of the next Request of an instance then; more says whether others followed.
@@ -61,10 +62,7 @@ func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
 		if c.Key.Request != numbers[n] {
 			continue
 		}
-		raw := map[string]any{}
-		for k, v := range c.Written.RawObject() {
-			raw[k] = v
-		}
+		raw := jsonval.WithoutKey(c.Written.RawObject(), "_instance")
 		if i.token != "" {
 			raw["_instance"] = i.token
 		}

@@ -3,6 +3,7 @@ package harden
 import (
 	"slices"
 
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -80,17 +81,15 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 		schema := h.instances[0].startView.SchemaByKind[kind]
 		if schema == nil {
 			properties := map[string]any{}
-			for _, k := range allObjectKeys(values[kind]) {
-				properties[k] = inferTypeSchema(values[kind], k)
+			for _, payload := range values[kind] {
+				for _, k := range jsonval.SortedKeys(jsonval.AsObject(payload)) {
+					properties[k] = inferTypeSchema(values[kind], k)
+				}
 			}
 			schema = map[string]any{"type": "object", "properties": properties}
 		}
-		m := map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: map[string]any{},
-			"schema": schema}
-		if kind == ideafile.TypeInput {
-			m = map[string]any{"type": kind, kind: map[string]any{}, "schema": schema}
-		}
-		messages = append(messages, m)
+		messages = append(messages, past.DataMessage(ideafile.Message{PayloadKind: kind,
+			Payload: map[string]any{}, PayloadSchema: schema}))
 	}
 	return messages
 }
@@ -100,17 +99,6 @@ func (h *hardener) instanceBringsData(r *instanceRun, kind string) bool {
 	return slices.ContainsFunc(r.startMessages, func(m ideafile.Message) bool {
 		return m.PayloadKind == kind && (m.InstanceToken != "" || !h.isSharedByAllProcesses(m))
 	})
-}
-
-// allObjectKeys lists the keys that objects have.
-func allObjectKeys(objects []any) []string {
-	keys := map[string]bool{}
-	for _, o := range objects {
-		for _, k := range jsonval.SortedKeys(jsonval.AsObject(o)) {
-			keys[k] = true
-		}
-	}
-	return jsonval.SortedKeys(keys)
 }
 
 // firstProcessHasInstance reports whether an instance of the first process is among those that the Plan was made of.
@@ -130,9 +118,8 @@ func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
 
 // sharedState is the State that belongs to no instance by name.
 func (h *hardener) sharedState(template bool) any {
-	r := h.instances[0]
-	if start := r.startView.PayloadByKind[ideafile.TypeState]; r.instanceToken == "" && !template && start != nil {
-		return start
+	if r := h.instances[0]; r.instanceToken == "" && !template {
+		return r.viewAtStart()[ideafile.TypeState]
 	}
 	return map[string]any{}
 }
@@ -142,12 +129,8 @@ func (h *hardener) instanceStateMessages() []any {
 	var out []any
 	for _, r := range h.instances {
 		if r.process == h.instances[0].process && r.instanceToken != "" {
-			start := r.startView.PayloadByKind[ideafile.TypeState]
-			if start == nil {
-				start = map[string]any{}
-			}
-			out = append(out, map[string]any{"type": ideafile.TypeState, "_instance": r.instanceToken,
-				ideafile.TypeState: start})
+			out = append(out, past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
+				InstanceToken: r.instanceToken, Payload: r.viewAtStart()[ideafile.TypeState]}))
 		}
 	}
 	return out

@@ -39,7 +39,7 @@ func (h *hardener) verifyPlanByReplay() {
 		// If something is recorded for the instance already, a different State is to be expected.
 		if !jsonval.Equal(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addDifference([]*instanceRun{r}, "the Plan comes to another State: %s",
-				diag.FirstNamesAndCount(past.DifferingKeys(replayed.instance.State(), r.finalState)))
+				diag.FirstNamesAndCount(past.DifferingPaths(replayed.instance.State(), r.finalState)))
 		}
 	}
 }

@@ -206,17 +206,37 @@ func (c *Chain) Calls(token string) (calls []Call) {
 	return calls
 }
 
-// DifferingKeys names the top-level paths in which two States differ.
-func DifferingKeys(a, b any) (names []string) {
-	x, y := jsonval.AsObject(a), jsonval.AsObject(b)
-	keys := slices.Concat(jsonval.SortedKeys(x), jsonval.SortedKeys(y))
-	slices.Sort(keys)
-	for _, k := range slices.Compact(keys) {
-		v, inX := x[k]
-		w, inY := y[k]
-		if inX != inY || !jsonval.Equal(v, w) {
-			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
-		}
+// DifferingPaths names the top-level paths in which two States differ.
+func DifferingPaths(a, b any) (names []string) {
+	for _, k := range DifferingKeys(jsonval.AsObject(a), jsonval.AsObject(b)) {
+		names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
 	}
 	return names
+}
+
+// DifferingKeys lists the keys in which two objects differ, in order.
+func DifferingKeys(a, b map[string]any) []string {
+	all := map[string]any{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return slices.DeleteFunc(jsonval.SortedKeys(all), func(k string) bool {
+		v, inA := a[k]
+		w, inB := b[k]
+		return inA && inB && jsonval.Equal(v, w)
+	})
+}
+
+// DataMessage writes a Message with data as it stands in an Idea.
+func DataMessage(m ideafile.Message) map[string]any {
+	out := map[string]any{"type": m.PayloadKind, m.PayloadKind: m.Payload}
+	if m.PayloadKind != ideafile.TypeState && m.PayloadKind != ideafile.TypeInput {
+		out = map[string]any{"type": ideafile.TypeData, "kind": m.PayloadKind, ideafile.TypeData: m.Payload}
+	}
+	if m.InstanceToken != "" {
+		out["_instance"] = m.InstanceToken
+	}
+	if m.PayloadSchema != nil {
+		out["schema"] = m.PayloadSchema
+	}
+	return out
 }
