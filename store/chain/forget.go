@@ -171,7 +171,8 @@ func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgot
 	case err != nil || m.Forgotten != nil:
 		return err
 	}
-	left := manifest{Format: format, Digest: m.Digest, Meta: map[string]any{}, Since: at, Forgotten: f}
+	left := manifest{Format: format, Digest: m.Digest, Meta: map[string]any{}, lineage: lineage{Since: at},
+		Forgotten: f}
 	for _, k := range keptMeta {
 		if v, has := m.Meta[k]; has {
 			left.Meta[k] = v

@@ -36,7 +36,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string
 		return nil, st, err
 	}
 	if digestOf(jsonval.Encode(whole)) != m.contents() {
-		return nil, st, brokenf(Place(m.text("process"), st.at), "what it leads to has another digest")
+		return nil, st, brokenf(m.place(), "what it leads to has another digest")
 	}
 	return sealed(whole, m.Digest), st, nil
 }
@@ -60,14 +60,13 @@ func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEnt
 	}
 	log, err := turn.DecodeLog(v)
 	if err != nil {
-		return nil, brokenf(Place(m.text("process"), m.number("at")), "%w", err)
+		return nil, &broken{m.place(), err}
 	}
 	return log, nil
 }
 
 // logValue gives the log as it is hashed; nil where there is none.
 func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
-	process, at := m.text("process"), m.number("at")
 	if err := m.readable(); err != nil {
 		return nil, err
 	}
@@ -80,7 +79,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		err = errors.New("the log is not the one that meta.log names")
 	}
 	if err != nil {
-		return nil, inManifest(process, at, err)
+		return nil, m.broken(err)
 	}
 	return v, nil
 }
@@ -170,7 +169,7 @@ func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef)
 		return nil, err
 	}
 	if m.Digest != at.Digest {
-		return nil, brokenf(Place(process, at.At), "it is another Idea than %s", at.Digest)
+		return nil, brokenf(m.place(), "it is another Idea than %s", at.Digest)
 	}
 	st, err := s.state(ctx, m, nil)
 	if err == nil {

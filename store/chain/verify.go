@@ -225,7 +225,7 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 // comesFrom reports whether a manifest tells rightly by how many deltas it comes from which Idea.
 func (m *manifest) comesFrom(st *state) bool {
 	if st.under == nil {
-		return m.Since == st.at && m.Steps == 0 && m.Bytes == 0
+		return m.lineage == lineage{Since: st.at}
 	}
-	return m.Since == st.under.since && m.Steps == st.under.steps+1 && m.Bytes > st.under.bytes
+	return m.Since == st.under.Since && m.Steps == st.under.Steps+1 && m.Bytes > st.under.Bytes
 }

@@ -87,8 +87,8 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	if err != nil {
 		return err
 	}
-	line, ok := value.(map[string]any)
-	if !ok || !bytes.Equal(jsonval.Encode(value), text) {
+	line, isObject := value.(map[string]any)
+	if !isObject || !bytes.Equal(jsonval.Encode(value), text) {
 		return errors.New("these are not the bytes that were written: the JSON is not canonical")
 	}
 	if v.line == 1 {
@@ -109,9 +109,9 @@ func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
 }
 
 func (v *exportVerifier) idea(line map[string]any) error {
-	idea, _ := line["idea"].(map[string]any)
-	meta, _ := idea["meta"].(map[string]any)
-	digest, _ := meta["digest"].(string)
+	idea := jsonval.AsObject(line["idea"])
+	meta := jsonval.AsObject(idea["meta"])
+	digest := jsonval.AsText(meta["digest"])
 	delete(meta, "digest")
 	m := &manifest{Meta: meta, Digest: digest, Left: jsonval.AsText(line["left"])}
 	if digestOf(jsonval.Encode(idea)) != m.contents() {
@@ -123,7 +123,7 @@ func (v *exportVerifier) idea(line map[string]any) error {
 			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
 		}
 	}
-	if err := v.link(meta); err != nil {
+	if err := v.link(m); err != nil {
 		return err
 	}
 	if err := v.log(meta, line); err != nil {
@@ -138,13 +138,12 @@ func (v *exportVerifier) idea(line map[string]any) error {
 		v.report.Origin = meta[origin]
 	}
 	v.before, v.last = digest, digest
-	v.report.Created = (&manifest{Meta: meta}).link().Created
+	v.report.Created = m.link().Created
 	return nil
 }
 
 // link checks that an Idea follows the one before.
-func (v *exportVerifier) link(meta map[string]any) error {
-	m := manifest{Meta: meta}
+func (v *exportVerifier) link(m *manifest) error {
 	if v.process == "" {
 		v.process = m.text("process")
 	}
@@ -179,7 +178,7 @@ func (v *exportVerifier) log(meta, line map[string]any) error {
 	}
 	for digest := range v.needed {
 		if !v.given[digest] {
-			return fmt.Errorf("the value %s: %w", digest, errors.New("it is not given"))
+			return fmt.Errorf("the value %s: it is not given", digest)
 		}
 	}
 	for digest := range values {
