@@ -62,7 +62,7 @@ func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
 	if !a.ModTime.Equal(r.latest) {
 		r.latest = a.ModTime
 		s.sure.Purge()
-		s.cache.purge()
+		s.cache.Purge()
 	}
 	return r.latest, nil
 }

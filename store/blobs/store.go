@@ -36,7 +36,7 @@ type Store struct {
 	id      atomic.Value // a string, once it is known
 	marking sync.Mutex
 
-	cache  *cache                        // values by their digests
+	cache  cache                         // values by their digests
 	sure   *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
 	synced *lru.Cache[string, struct{}]  // folders whose names will last
 
@@ -158,7 +158,7 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 }
 
 func (s *Store) get(ctx context.Context, digest string, isPlain bool) ([]byte, error) {
-	if known, ok := s.cache.get(digest); ok {
+	if known, ok := s.cache.Get(digest); ok {
 		return known, nil
 	}
 	data, err := s.check(ctx, digest, isPlain)

@@ -176,10 +176,10 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	}
 	s.sure.Remove(name)
 	if !strings.HasPrefix(name, encryptedFolder) && !strings.HasPrefix(name, processFolder) {
-		s.cache.remove(path.Base(name))
+		s.cache.Remove(path.Base(name))
 		return nil
 	}
-	s.cache.purge() // the name does not tell the digest
+	s.cache.Purge() // the name does not tell the digest
 	return nil
 }
 

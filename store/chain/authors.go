@@ -31,21 +31,15 @@ func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors
 		return nil, err
 	}
 	a = &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
-	for _, m := range manifests {
-		log, err := s.log(ctx, m, false)
-		if err != nil {
-			return nil, err
+	err = s.eachEntry(ctx, manifests, false, func(_ *manifest, e turn.LogEntry) {
+		if e.IsWrite() {
+			a.writes[e.Instance] = turn.AddWrite(a.writes[e.Instance], e)
 		}
-		for _, e := range log {
-			if e.IsWrite() {
-				a.writes[e.Instance] = turn.AddWrite(a.writes[e.Instance], e)
-			}
-		}
-	}
+	})
 	for _, list := range a.writes {
 		slices.SortStableFunc(list, inPlanOrder)
 	}
-	return a, nil
+	return a, err
 }
 
 func inPlanOrder(x, y turn.LogEntry) int {

@@ -239,22 +239,17 @@ func readPath(text string) (jsonval.Path, error) {
 // instanceLog lists what the logs say of an instance, and the writes among it, each with the number of its Idea.
 func (s *Store) instanceLog(ctx context.Context, token string,
 	manifests []*manifest) (writes []Written, facts []turn.LogEntry, err error) {
-	for _, m := range manifests {
-		log, err := s.log(ctx, m, false)
-		if err != nil {
-			return nil, nil, err
+	err = s.eachEntry(ctx, manifests, false, func(m *manifest, e turn.LogEntry) {
+		if e.Instance != token {
+			return
 		}
-		for _, e := range log {
-			if e.Instance == token {
-				facts = append(facts, e)
-				if e.IsWrite() {
-					writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
-						e.OutputMethod, e.Value, e})
-				}
-			}
+		facts = append(facts, e)
+		if e.IsWrite() {
+			writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
+				e.OutputMethod, e.Value, e})
 		}
-	}
-	return writes, facts, nil
+	})
+	return writes, facts, err
 }
 
 // writes finds the writes that made the value at a path. The last one in Plan order is the one that counts.

@@ -116,7 +116,7 @@ func (x *exporter) give(ctx context.Context, v any, values map[string]any) error
 
 // handlesIn lists the digests of the handles that a value holds.
 func handlesIn(v any) (digests []string) {
-	if h, ok := jsonval.AsBlobHandle(v); ok && blobs.IsDigest(h.Digest) {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return []string{h.Digest}
 	}
 	switch v := v.(type) {

@@ -141,7 +141,7 @@ var keptMeta = []string{"process", "at", "parent", createdAt, origin}
 
 // empty leaves of all Ideas of a chain but the last what links them.
 func (s *Store) empty(ctx context.Context, process string) error {
-	s.tips.forget(process)
+	s.tips.Remove(process)
 	numbers, strange, err := s.numbers(ctx, process)
 	if err != nil {
 		return err

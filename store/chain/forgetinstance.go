@@ -324,7 +324,7 @@ func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*Forgott
 		if err := s.eachWithout(ctx, process, s.replace); err != nil {
 			return nil, err
 		}
-		s.tips.forget(process)
+		s.tips.Remove(process)
 	}
 	for _, process := range j.Delegates {
 		_, err := s.sealForgotten(blobs.ForProcess(ctx, process), process, j.Forgotten)

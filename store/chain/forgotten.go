@@ -59,11 +59,14 @@ func (m *manifest) forgotten() *Forgotten {
 		return m.Forgotten
 	}
 	f := &Forgotten{}
-	if json.Unmarshal(jsonval.Encode(m.Meta[forgottenKey]), f) != nil {
+	if !readInto(m.Meta[forgottenKey], f) {
 		return nil
 	}
 	return f
 }
+
+// readInto reads a JSON value into a struct; it reports whether that is one.
+func readInto(v, to any) bool { return json.Unmarshal(jsonval.Encode(v), to) == nil }
 
 // readable gives a *ForgottenError where the contents of an Idea were forgotten.
 func (m *manifest) readable() error {
@@ -93,12 +96,7 @@ func (v *verifier) compareForgotten() {
 	if v.report.Forgotten == nil || v.before == nil {
 		return
 	}
-	says, _ := v.before.Meta[forgottenKey].(map[string]any)
-	digests := []string{}
-	list, _ := says[digestsKey].([]any)
-	for _, d := range list {
-		digests = append(digests, jsonval.AsText(d))
-	}
+	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.before.Meta[forgottenKey])[digestsKey])
 	if at := v.before.number("at"); !slices.Equal(digests, v.forgotten) {
 		v.report.add(at, Place(v.process, at), "it says that other Ideas were forgotten than those before it")
 	}
@@ -125,8 +123,8 @@ func (s *Store) Forks(ctx context.Context, process string) (forks []string, err 
 		if err != nil {
 			return nil, err
 		}
-		from, _ := first.Origin.(map[string]any)
-		if first.Forgotten == nil && blobs.RootOf(jsonval.AsText(from["process"])) == process {
+		from := jsonval.AsText(jsonval.AsObject(first.Origin)["process"])
+		if first.Forgotten == nil && blobs.RootOf(from) == process {
 			forks = append(forks, root)
 		}
 	}

@@ -3,7 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -43,8 +42,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string
 
 // sealed puts the digest into an Idea's meta.
 func sealed(whole map[string]any, digest string) map[string]any {
-	meta, _ := whole["meta"].(map[string]any)
-	meta["digest"] = digest
+	jsonval.AsObject(whole["meta"])["digest"] = digest
 	return whole
 }
 
@@ -103,14 +101,27 @@ func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, e
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range manifests {
-		log, err := s.log(ctx, m, true)
-		if err != nil {
-			return nil, err
+	err = s.eachEntry(ctx, manifests, true, func(_ *manifest, e turn.LogEntry) {
+		if e.IsWrite() {
+			all = append(all, e)
 		}
-		all = append(all, slices.DeleteFunc(log, func(e turn.LogEntry) bool { return !e.IsWrite() })...)
+	})
+	return all, err
+}
+
+// eachEntry goes through what the logs of Ideas say, in order.
+func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, whole bool,
+	do func(*manifest, turn.LogEntry)) error {
+	for _, m := range manifests {
+		log, err := s.log(ctx, m, whole)
+		if err != nil {
+			return err
+		}
+		for _, e := range log {
+			do(m, e)
+		}
 	}
-	return all, nil
+	return nil
 }
 
 // LogAt gives all that the log of one Idea says.
@@ -160,7 +171,7 @@ func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef
 
 // bodyOf reads an Idea, or remembers it.
 func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef) (*state, error) {
-	if st := s.tips.of(process, at.Digest); st != nil {
+	if st := s.tip(process, at.Digest); st != nil {
 		return st, nil
 	}
 	ctx = blobs.ForProcess(ctx, process)
@@ -173,7 +184,7 @@ func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef)
 	}
 	st, err := s.state(ctx, m, nil)
 	if err == nil {
-		s.tips.keep(process, st)
+		s.tips.Keep(process, st)
 	}
 	return st, err
 }

@@ -85,9 +85,7 @@ func readManifest(data []byte) (*manifest, error) {
 	if m.Format != format {
 		return nil, fmt.Errorf("this is no manifest of format %d", format)
 	}
-	fields, _ := v.(map[string]any)
-	delete(fields, "sum")
-	if digestOf(jsonval.Encode(fields)) != m.Sum {
+	if digestOf(jsonval.Encode(jsonval.WithoutKey(jsonval.AsObject(v), "sum"))) != m.Sum {
 		return nil, errors.New("these are not the bytes that were written: the sum does not fit")
 	}
 	return m, nil
@@ -129,8 +127,7 @@ func partOf(name string, err error) string {
 
 // text gives a text of the meta; empty where it has none.
 func (m *manifest) text(key string) string {
-	s, _ := m.Meta[key].(string)
-	return s
+	return jsonval.AsText(m.Meta[key])
 }
 
 // number gives a number of the meta; 0 where it has none.

@@ -94,7 +94,7 @@ func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
 
 // changing reports whether a Message is one that each Idea states anew.
 func changing(message any) bool {
-	m, _ := message.(map[string]any)
+	m := jsonval.AsObject(message)
 	switch m["type"] {
 	case ideafile.TypeState, ideafile.TypePlan, ideafile.TypeError:
 		return true

@@ -39,8 +39,8 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 			return err
 		}
 	}
-	call, _ := p.Written.(map[string]any)
-	p.Tool, _ = call["_tool"].(string)
+	call := jsonval.AsObject(p.Written)
+	p.Tool = jsonval.AsText(call["_tool"])
 	if p.Ran != nil {
 		p.Tool = p.Ran.Tool
 	}

@@ -99,7 +99,7 @@ func (r *redaction) draft(d draft) draft {
 func (r *redaction) without(list []any) []any {
 	left := []any{}
 	for _, e := range list {
-		m, _ := e.(map[string]any)
+		m := jsonval.AsObject(e)
 		if of, ok := m["instances"].([]any); ok && slices.Contains(of, any(r.token)) {
 			rest := r.without(of)
 			if len(rest) == 0 {
@@ -126,7 +126,7 @@ func (r *redaction) stub() map[string]any {
 func (r *redaction) messages(list []any) []any {
 	left, stands := []any{}, false
 	for _, raw := range list {
-		m, _ := raw.(map[string]any)
+		m := jsonval.AsObject(raw)
 		switch {
 		case m["_instance"] == r.token && !stands:
 			stands = true

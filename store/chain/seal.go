@@ -40,7 +40,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err := s.values.Write(ctx, sealed.Place, m.encode()); err != nil {
 		return sealed, err
 	}
-	s.tips.keep(e.Process, st)
+	s.tips.Keep(e.Process, st)
 	sealed.Digest = digest
 	return sealed, nil
 }
@@ -76,7 +76,7 @@ func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
 	if e.Parent == "" || e.At == 1 {
 		return nil, nil
 	}
-	if st := s.tips.of(e.Process, e.Parent); st != nil && st.at == e.At-1 {
+	if st := s.tip(e.Process, e.Parent); st != nil && st.at == e.At-1 {
 		return st, nil
 	}
 	// An Idea may be stored against any before it, even one that is not its parent.

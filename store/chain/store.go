@@ -13,7 +13,7 @@ import (
 // Store is the chains of a store of values. It is safe for concurrent use.
 type Store struct {
 	values *blobs.Store
-	tips   *tips
+	tips   *blobs.Recent[*state]
 	// deciders are the keys with which Verify checks the proofs of decisions; nil: it leaves their signatures alone.
 	deciders proofs.Keys
 }

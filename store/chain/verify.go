@@ -176,8 +176,7 @@ func (v *verifier) origin(ctx context.Context, m *manifest) error {
 		return nil
 	}
 	v.report.Origin = m.Meta[origin]
-	given, _ := m.Meta[origin].(map[string]any)
-	from := &manifest{Meta: given}
+	from := &manifest{Meta: jsonval.AsObject(m.Meta[origin])}
 	there, err := v.manifest(ctx, from.text("process"), from.number("at"))
 	switch {
 	case lost(err):

@@ -111,9 +111,9 @@ func readHeader(jws string) (h header, err error) {
 					jsonval.Clip(k, 80))
 		}
 	}
-	h.algorithm, _ = m["alg"].(string)
-	h.keyID, _ = m["kid"].(string)
-	h.kind, _ = m["typ"].(string)
+	h.algorithm = jsonval.AsText(m["alg"])
+	h.keyID = jsonval.AsText(m["kid"])
+	h.kind = jsonval.AsText(m["typ"])
 	if !slices.Contains(algorithms, jose.SignatureAlgorithm(h.algorithm)) {
 		return h, fmt.Errorf("the proof says alg %q; want EdDSA, ES256 or RS256", jsonval.Clip(h.algorithm, 40))
 	}
