@@ -197,7 +197,7 @@ func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideaf
 	case q.ParamsError != "":
 		r.players[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
 	default:
-		r.players[q.Token].results[q.CallID] = outcome{result: output}
+		r.players[q.Token].call(q.CallID).result = &outcome{result: output}
 		r.players[q.Token].flow.SucceedCall(q.CallID, output)
 	}
 }
@@ -209,7 +209,7 @@ func (r *newRun) report(token string, closed int) {
 	r.reports++
 	report := turn.InstanceReport{
 		Token: token, ReportNumber: r.reports, WorkflowHistoryLength: r.reports, ClosedThroughRequest: closed,
-		Idle: p.flow.IsIdle() && len(p.unknown) == 0, HasGoal: p.flow.HasGoal(),
+		Idle: p.flow.IsIdle() && !p.isStuck(), HasGoal: p.flow.HasGoal(),
 		MissingRequiredPaths: p.flow.MissingRequiredPaths(),
 		PlanFailure:          p.flow.DirectPlanFault(), Writes: p.flow.TakeNewWrites(),
 		Questions: p.flow.LLMQuestions(),
@@ -246,7 +246,7 @@ func (r *newRun) traces() map[string]*trace {
 		for _, q := range questions {
 			t.markAsked(p.flow, q)
 		}
-		if len(p.unknown)+len(questions) > 0 {
+		if p.isStuck() || len(questions) > 0 {
 			t.status, t.fault = "", nil
 		}
 		out[i.Token] = t

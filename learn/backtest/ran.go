@@ -48,7 +48,7 @@ func (of *chain) readRan(token string) RanInstance {
 	}
 	for _, c := range undo.CallsOf(player.flow, of.Last().Tools) {
 		past := memory.byKey[c.Key]
-		c.Began, c.Ended = player.moments[c.ID][0], player.moments[c.ID][1]
+		c.Began, c.Ended = player.call(c.ID).began, player.call(c.ID).ended
 		c.Process, c.ID = of.ProcessID, past.Key.ID(token)
 		c.Status, c.Fault, c.Result = past.Status, past.Fault, past.Result
 		of.readWrites(&c, i, past)

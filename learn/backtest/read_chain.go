@@ -3,10 +3,10 @@ package backtest
 import (
 	"slices"
 
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
-	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -72,13 +72,7 @@ func (of *chain) readResult(i *pastInstance, c *pastCall) {
 	if c.HasResult || c.Status != ideafile.Done {
 		return
 	}
-	c.Result, c.HasResult = nil, len(call.OutputPath) == 0
-	for _, p := range call.OutputPath.Paths() {
-		if v, ok := jsonval.ValueAt(i.finalState, p); ok && !c.HasResult &&
-			!statelog.IsUpdateWrite(call.OutputMethod, p) {
-			c.Result, c.HasResult = call.OutputPath.ResultForPath(p, v), true
-		}
-	}
+	c.Result, c.HasResult = past.ResultInState(call, i.finalState)
 }
 
 // takeWrite takes a Call's write as its result, or as a value that its delegate handed back.

@@ -87,35 +87,15 @@ func (c *recordedCall) alignmentKey() alignmentKey {
 // first.
 func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool) []*mergedCall {
 	var out []*mergedCall
-	placed := map[*mergedCall]bool{}
-	for len(out) < len(calls) {
-		next := nextCallInOrder(calls, predecessors, placed)
-		placed[next] = true
-		out = append(out, next)
+	for left := slices.Clone(calls); len(left) > 0; {
+		ready := slices.IndexFunc(left, func(c *mergedCall) bool {
+			return !slices.ContainsFunc(left, func(o *mergedCall) bool { return predecessors[c][o] })
+		})
+		next := max(ready, 0)
+		out = append(out, left[next])
+		left = slices.Delete(left, next, next+1)
 	}
 	return out
-}
-
-func nextCallInOrder(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool,
-	placed map[*mergedCall]bool) *mergedCall {
-	var first *mergedCall
-	for _, c := range calls {
-		if placed[c] {
-			continue
-		}
-		if first == nil {
-			first = c
-		}
-		ready := true
-		//workflowcheck:ignore -- visits all: the order does not matter
-		for predecessor := range predecessors[c] {
-			ready = ready && placed[predecessor]
-		}
-		if ready {
-			return c
-		}
-	}
-	return first
 }
 
 // dropUnusedCalls drops the Calls that never ran, and are nowhere skipped because another Call had written their path.

@@ -216,12 +216,6 @@ func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
 // that does not tell the instances apart.
 func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	var when, unless []any
-	add := func(list []any, source any) []any {
-		if source == nil || jsonval.ContainsValue(list, source) {
-			return list
-		}
-		return append(list, source)
-	}
 	for n, r := range h.instances {
 		plan, planned := r.directPlan()
 		if !planned {
@@ -230,19 +224,18 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 		own := s.ownRule(plan)
 		switch guard := plan.Source["when"]; {
 		case s.search.Samples[n].InClass:
-			when = add(when, bothHold(guard, own.When))
+			when = addSchema(when, bothHold(guard, own.When))
 		case own.When != nil:
-			unless = add(unless, bothHold(guard, own.Unless))
+			unless = addSchema(unless, bothHold(guard, own.Unless))
 		default:
-			unless = add(unless, guard)
+			unless = addSchema(unless, guard)
 		}
 	}
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Condition: refexpr.Condition{When: anyHolds(when), Unless: anyHolds(unless)},
-		text:        "the Plan that it ran by says so",
-		inInstances: s.inInstances(h.instances)}
+	known := &callCondition{Condition: refexpr.Condition{When: joined("anyOf", when), Unless: joined("anyOf", unless)},
+		text: "the Plan that it ran by says so", inInstances: s.inInstances(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {
 		reads[n] = append(jsonval.Path{ideafile.TypeState}, reads[n]...)
@@ -283,19 +276,23 @@ func withoutCondition(raw map[string]any) map[string]any {
 	return jsonval.WithoutKey(jsonval.WithoutKey(raw, ideafile.WhenKey), ideafile.UnlessKey)
 }
 
-func bothHold(a, b any) any {
-	switch {
-	case a == nil:
-		return b
-	case b == nil || jsonval.Equal(a, b):
-		return a
+func bothHold(a, b any) any { return joined("allOf", addSchema(addSchema(nil, a), b)) }
+
+// addSchema adds a JSON Schema to those of a list, if it says something and none of them says the same.
+func addSchema(list []any, schema any) []any {
+	if schema == nil || jsonval.ContainsValue(list, schema) {
+		return list
 	}
-	return map[string]any{"allOf": []any{a, b}}
+	return append(list, schema)
 }
 
-func anyHolds(list []any) any {
-	if len(list) == 1 {
+// joined is one JSON Schema of several, by the keyword that says whether all hold, or any; nil: there is none.
+func joined(keyword string, list []any) any {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
 		return list[0]
 	}
-	return map[string]any{"anyOf": list}
+	return map[string]any{keyword: list}
 }

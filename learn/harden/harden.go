@@ -50,7 +50,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 		}
 	}
 	if len(h.instances) == 0 {
-		return &Result{Differences: []Difference{}, Notes: append([]string{}, h.notes...)},
+		return &Result{Differences: []Difference{}, Notes: h.notes},
 			fmt.Errorf("model: harden: %w: no instance settled", ErrNothingCommon)
 	}
 	h.assignInstanceNames(len(runs) > 1)
@@ -60,7 +60,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 	h.verifyPlanByReplay()
 	h.dropInvalidParts()
 	h.noteSingleSamples()
-	made := &Result{Differences: h.mergeDifferences(), Notes: append([]string{}, h.notes...)}
+	made := &Result{Differences: h.mergeDifferences(), Notes: h.notes}
 	if len(h.mergedCalls) == 0 {
 		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
 	}
@@ -165,9 +165,7 @@ func (h *hardener) assignInstanceNames(manyProcesses bool) {
 // addDifference records something that the instances do not have in common.
 func (h *hardener) addDifference(instances []*instanceRun, format string, args ...any) {
 	difference := Difference{Description: fmt.Sprintf(format, args...)}
-	for _, r := range instances {
-		difference.Instances = append(difference.Instances, r.name)
-	}
+	difference.Instances = instanceNames(instances)
 	h.differences = append(h.differences, difference)
 }
 
@@ -178,11 +176,9 @@ func (h *hardener) addNote(format string, args ...any) {
 // mergeDifferences returns every recorded difference once, with all its instances.
 func (h *hardener) mergeDifferences() []Difference {
 	out := []Difference{}
-	index := map[string]int{}
 	for _, difference := range h.differences {
-		n, exists := index[difference.Description]
-		if !exists {
-			index[difference.Description] = len(out)
+		n := slices.IndexFunc(out, func(d Difference) bool { return d.Description == difference.Description })
+		if n < 0 {
 			out = append(out, difference)
 			continue
 		}

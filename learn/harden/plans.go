@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -64,8 +63,9 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 	var when []any
 	var names []string
 	add := func(source any, text string) {
-		if source != nil && !jsonval.ContainsValue(when, source) {
-			when, names = append(when, source), append(names, text)
+		before := len(when)
+		if when = addSchema(when, source); len(when) > before && text != "" {
+			names = append(names, text)
 		}
 	}
 	for _, c := range h.mergedCalls {
@@ -80,12 +80,8 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 		}
 	}
 	add(guard, "")
-	p.name = strings.TrimSuffix("hardened: "+
-		strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), ", "), ": ")
-	p.when = when[0]
-	if len(when) > 1 {
-		p.when = map[string]any{"allOf": when}
-	}
+	p.name = strings.TrimSuffix("hardened: "+strings.Join(names, ", "), ": ")
+	p.when = joined("allOf", when)
 	return p
 }
 
@@ -167,12 +163,7 @@ func (h *hardener) commonGuard() any {
 		if !planned || guard == nil {
 			return nil
 		}
-		if !jsonval.ContainsValue(guards, guard) {
-			guards = append(guards, guard)
-		}
+		guards = addSchema(guards, guard)
 	}
-	if len(guards) == 0 {
-		return nil
-	}
-	return anyHolds(guards)
+	return joined("anyOf", guards)
 }

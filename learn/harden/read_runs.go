@@ -239,16 +239,7 @@ func (r *instanceRun) readResult(recorded *recordedCall) {
 		recorded.Result, recorded.HasResult = recorded.call.OutputPath.ResultForPath(e.Path, e.Value), true
 		return
 	}
-	if recorded.call.OutputMethod != "" || recorded.call.OutputPath.WritesWholeState() {
-		return
-	}
-	for _, p := range recorded.call.OutputPath.Paths() {
-		if v, ok := jsonval.ValueAt(r.finalState, p); ok {
-			recorded.Result, recorded.HasResult = recorded.call.OutputPath.ResultForPath(p, v), true
-			return
-		}
-	}
-	recorded.HasResult = len(recorded.call.OutputPath) == 0
+	recorded.Result, recorded.HasResult = past.ResultInState(recorded.call, r.finalState)
 }
 
 // withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call

@@ -12,6 +12,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -204,6 +205,16 @@ func (c *Chain) Calls(token string) (calls []Call) {
 		calls = append(calls, latest[key])
 	}
 	return calls
+}
+
+// ResultInState is what a Call gave, as a State shows it where the Call wrote once.
+func ResultInState(call ideafile.Call, state any) (result any, ok bool) {
+	for _, p := range call.OutputPath.Paths() {
+		if v, there := jsonval.ValueAt(state, p); there && !statelog.IsUpdateWrite(call.OutputMethod, p) {
+			return call.OutputPath.ResultForPath(p, v), true
+		}
+	}
+	return nil, len(call.OutputPath) == 0
 }
 
 // DifferingPaths names the top-level paths in which two States differ.
