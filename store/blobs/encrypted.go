@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
 	"processidea/store/encryption"
@@ -214,12 +213,12 @@ func (s *Store) checkKeys(ctx context.Context) error {
 // missing lists the keys in use that are not here.
 func (s *Store) missing(ctx context.Context) ([]string, error) {
 	var ids []string
-	err := s.list(ctx, &blob.ListOptions{Prefix: inUse}, func(o *blob.ListObject) error {
-		if id := strings.TrimPrefix(o.Key, inUse); !s.keys.Has(id) {
+	items, err := s.Under(ctx, inUse)
+	for _, i := range items {
+		if id := strings.TrimPrefix(i.Name, inUse); !s.keys.Has(id) {
 			ids = append(ids, id)
 		}
-		return nil
-	})
+	}
 	return ids, err
 }
 

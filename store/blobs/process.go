@@ -134,13 +134,14 @@ func (s *Store) makeObject(ctx context.Context, name string, data []byte) error 
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
+	return s.makeHere(ctx, name, data)
+}
+
+// makeHere is makeObject in a store that is known to be there.
+func (s *Store) makeHere(ctx context.Context, name string, data []byte) error {
 	if s.folder != "" {
 		return makeFile(filepath.Join(s.folder, filepath.FromSlash(name)), data)
 	}
-	return s.makeInBucket(ctx, name, data)
-}
-
-func (s *Store) makeInBucket(ctx context.Context, name string, data []byte) error {
 	err := s.bucket.WriteAll(ctx, name, data, &blob.WriterOptions{IfNotExist: true})
 	if err == nil || gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return nil

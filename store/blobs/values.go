@@ -1,6 +1,7 @@
 package blobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -142,16 +143,13 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 		return nil, err
 	}
 	v, err := jsonval.Decode(data)
-	if err != nil {
+	path, badPath := jsonval.ParsePath(h.PathInValue)
+	if err = cmp.Or(err, badPath); err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
 	v, err = r.restore(ctx, v)
 	if err != nil {
 		return nil, err
-	}
-	path, err := jsonval.ParsePath(h.PathInValue)
-	if err != nil {
-		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
 	at, ok := jsonval.ValueAt(v, path)
 	if !ok {

@@ -91,12 +91,12 @@ func (c *collector) collect(ctx context.Context) error {
 // mark lists all values, and marks what histories and some of the chains need; with elsewhere also what is no chain.
 func (c *collector) mark(ctx context.Context, held *Held,
 	of func(ctx context.Context, process string, items []blobs.Item) (bool, error), elsewhere bool) error {
-	err := c.values.Values(ctx, func(i blobs.Item) error {
-		c.listed[i.Name] = &stored{Item: i}
-		return nil
-	})
+	values, err := c.values.Values(ctx)
 	if err != nil {
 		return err
+	}
+	for _, i := range values {
+		c.listed[i.Name] = &stored{Item: i}
 	}
 	processes, err := c.Processes(ctx)
 	if err != nil {

@@ -103,8 +103,8 @@ func (m *manifest) broken(err error) error {
 	return &broken{m.place(), err}
 }
 
-// What a Store remembers of the processes that were sealed last: the latest Idea of each, so that the next one is stored
-// without reading the one before.
+// What a Store remembers of the processes that were sealed last: the latest Idea of each, so that the next one is
+// stored without reading the one before.
 const (
 	mostTips     = 1024
 	mostTipBytes = 32 << 20

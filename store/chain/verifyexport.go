@@ -53,8 +53,7 @@ type exportVerifier struct {
 	line    int
 	head    exportHead
 	process string // of the first Idea that is whole
-	before  string // digest of the Idea before; empty where it is not known
-	last    string // digest of the last Idea, if it is whole
+	before  string // digest of the Idea before; empty where that is not whole
 	given   map[string]bool
 	needed  map[string]bool
 	left    leftIdeas
@@ -74,7 +73,7 @@ func (v *exportVerifier) read(data []byte) {
 		v.report.Ideas++
 		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
 		v.report.harms(fmt.Sprintf("line %d", v.line), v.line-1)
-		v.before, v.last = "", ""
+		v.before = ""
 	}
 }
 
@@ -137,7 +136,7 @@ func (v *exportVerifier) idea(line map[string]any) error {
 		v.report.addProblems(v.line-1, place, v.audit.Carried(idea))
 		v.report.Origin = meta[origin]
 	}
-	v.before, v.last = digest, digest
+	v.before = digest
 	v.report.Created = m.link().Created
 	return nil
 }
@@ -197,7 +196,7 @@ func (v *exportVerifier) need(value any) {
 
 // end checks the head, now that it is known what follows it.
 func (v *exportVerifier) end() {
-	v.report.Process, v.report.Digest = v.process, v.last
+	v.report.Process, v.report.Digest = v.process, v.before
 	v.left.compare(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
@@ -205,7 +204,7 @@ func (v *exportVerifier) end() {
 		v.add(1, "it says that the process is %s, and it is %s", v.head.Process, v.process)
 	case v.head.Ideas != v.report.Ideas:
 		v.add(1, "it says that there are %d Ideas, and there are %d", v.head.Ideas, v.report.Ideas)
-	case v.last != "" && v.head.Digest != v.last:
+	case v.before != "" && v.head.Digest != v.before:
 		v.add(1, "it says that the last Idea is another")
 	case v.report.Ideas == 0:
 		v.add(1, "there is no Idea")
