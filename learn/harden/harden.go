@@ -60,7 +60,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 	h.verifyPlanByReplay()
 	h.dropInvalidParts()
 	h.noteSingleSamples()
-	made := &Result{Differences: h.mergeDifferences(), Notes: h.notes}
+	made := &Result{Differences: mergeDifferences(h.differences), Notes: h.notes}
 	if len(h.mergedCalls) == 0 {
 		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
 	}
@@ -173,10 +173,10 @@ func (h *hardener) addNote(format string, args ...any) {
 	h.notes = append(h.notes, fmt.Sprintf(format, args...))
 }
 
-// mergeDifferences returns every recorded difference once, with all its instances.
-func (h *hardener) mergeDifferences() []Difference {
+// mergeDifferences returns every difference once, with all its instances.
+func mergeDifferences(list []Difference) []Difference {
 	out := []Difference{}
-	for _, difference := range h.differences {
+	for _, difference := range list {
 		n := slices.IndexFunc(out, func(d Difference) bool { return d.Description == difference.Description })
 		if n < 0 {
 			out = append(out, difference)

@@ -61,7 +61,7 @@ func (h *hardener) readInstances(process *processRun) error {
 	if !process.chains[0].isFinished() {
 		return fmt.Errorf("it has not finished")
 	}
-	left := excludedInstances{process: process, tokensByReason: map[string][]string{}}
+	var left []Difference // those from which nothing is to be learned, by the reason
 	found := map[string]bool{}
 	chains := process.chains
 	if len(chains) > 1 {
@@ -72,41 +72,24 @@ func (h *hardener) readInstances(process *processRun) error {
 			return fmt.Errorf("its Plan ran directly, and its first Idea was sealed when Calls of it had ended: how " +
 				"it began is not known")
 		}
-		left.readChainInstances(c)
+		left = append(left, process.readChainInstances(c)...)
 		for _, token := range c.Last().InstanceTokens() {
 			found[token] = true
 		}
 	}
 	for _, token := range process.lastIdea.InstanceTokens() {
 		if !found[token] {
-			left.add(token, "of which no part tells what it did")
+			left = append(left, Difference{"of which no part tells what it did", []string{token}})
 		}
 	}
-	for _, why := range left.reasons {
-		h.addNote("left out: %s, %s", left.describeInstances(why), why)
+	for _, d := range mergeDifferences(left) {
+		who := process.ProcessID
+		if d.Instances[0] != "" {
+			who = diag.FirstNamesAndCount(d.Instances) + " of " + who
+		}
+		h.addNote("left out: %s, %s", who, d.Description)
 	}
 	return nil
-}
-
-// excludedInstances are the instances of a process from which nothing is to be learned, by the reason.
-type excludedInstances struct {
-	process        *processRun
-	reasons        []string
-	tokensByReason map[string][]string
-}
-
-func (l *excludedInstances) add(token, why string) {
-	if l.tokensByReason[why] == nil {
-		l.reasons = append(l.reasons, why)
-	}
-	l.tokensByReason[why] = append(l.tokensByReason[why], token)
-}
-
-func (l *excludedInstances) describeInstances(why string) string {
-	if names := l.tokensByReason[why]; names[0] != "" {
-		return diag.FirstNamesAndCount(names) + " of " + l.process.ProcessID
-	}
-	return l.process.ProcessID
 }
 
 // beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. In a fork they had, and
@@ -133,13 +116,13 @@ func (c *chainRun) isFinished() bool {
 	})
 }
 
-// readChainInstances reads the instances of one chain, and sorts out those that reached no goal.
-func (l *excludedInstances) readChainInstances(c *chainRun) {
+// readChainInstances reads the instances of one chain, and gives those that reached no goal.
+func (p *processRun) readChainInstances(c *chainRun) (left []Difference) {
 	starts := c.initialViews()
 	tokens := c.Last().InstanceTokens()
 	ends := ideafile.InstanceViewsByToken(c.Last().Context, tokens)
 	for _, token := range tokens {
-		r := &instanceRun{process: l.process, chain: c, instanceToken: token, startView: starts[token]}
+		r := &instanceRun{process: p, chain: c, instanceToken: token, startView: starts[token]}
 		r.startMessages = dataMessages(c.FirstIdea[token].Context, token)
 		r.finalState = ends[token].PayloadByKind[ideafile.TypeState]
 		if r.finalState == nil {
@@ -148,13 +131,15 @@ func (l *excludedInstances) readChainInstances(c *chainRun) {
 		missing := statelog.MissingRequiredPaths(ends[token].SchemaByKind[ideafile.TypeState], r.finalState)
 		switch {
 		case c.Status[token] != ideafile.InstanceSettled:
-			l.add(token, "which failed")
+			left = append(left, Difference{"which failed", []string{token}})
 		case len(missing) > 0:
-			l.add(token, "which failed: its State lacks "+strings.Join(missing, ", "))
+			left = append(left, Difference{"which failed: its State lacks " + strings.Join(missing, ", "),
+				[]string{token}})
 		default:
-			l.process.instances = append(l.process.instances, r)
+			p.instances = append(p.instances, r)
 		}
 	}
+	return left
 }
 
 // initialViews returns what every instance saw in the first Idea that has it.
