@@ -2,9 +2,6 @@ package condition
 
 import (
 	"math"
-	"slices"
-
-	"processidea/model/jsonval"
 )
 
 // Cover returns the test that holds in every sample of the class and in as few others as may be: others in which it
@@ -29,15 +26,12 @@ func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 		}
 	}
 	h := hypothesis{[]*test{best}, true}
-	text := s.describe(h, class, outside)
+	c = s.conditionOf([]hypothesis{h}, 1, class, outside)
 	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside),
 		len(s.Samples)) {
-		return nil, nil, &Doubt{Text: text, Reason: "too few, it may be chance"}
+		return nil, nil, &Doubt{Text: c.Text, Reason: "too few, it may be chance"}
 	}
-	c = &Condition{Text: text, Size: 1, InClass: len(class), Total: len(s.Samples),
-		Reads: []jsonval.Path{slices.Clone(best.f.path)}}
 	c.When, c.Unless = h.schemas(class, outside, false)
-	_, c.UnlessRounded = h.schemas(class, outside, true)
 	return c, outside, nil
 }
 

@@ -129,7 +129,15 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 	case len(found) > maxHypotheses:
 		return nil, doubt("but so do many others, and it cannot be told which is meant")
 	}
-	c := &Condition{Text: text, Size: size, InClass: len(class), Total: len(s.Samples)}
+	c := s.conditionOf(found, size, class, others)
+	c.tellApart(s, fields, found, class, others)
+	return c, nil
+}
+
+// conditionOf is the Condition that hypotheses say together, but for what holds by each of them alone.
+func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *Condition {
+	c := &Condition{Text: s.describe(found[0], class, others), Size: size, InClass: len(class),
+		Total: len(s.Samples)}
 	var rounded []map[string]any
 	for n, h := range found {
 		_, fails := h.schemas(class, others, true)
@@ -142,8 +150,7 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 		}
 	}
 	c.UnlessRounded = allOf(rounded)
-	c.tellApart(s, fields, found, class, others)
-	return c, nil
+	return c
 }
 
 func (c *Condition) addRead(p jsonval.Path) {

@@ -38,14 +38,26 @@ func (s *Store) locations(ctx context.Context, digest string) (all []location, e
 // current is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of
 // use.
 func (s *Store) current(ctx context.Context, digest string) (location, error) {
-	if _, err := s.makeDataKey(ctx); err != nil {
-		return location{}, err
+	key, err := s.keyToWrite(ctx)
+	if key == nil || err != nil {
+		return plainly(digest), err
 	}
-	all, err := s.locations(ctx, digest)
-	if err != nil {
-		return location{}, err
+	return encryptedWith(key, digest), nil
+}
+
+// keyToWrite is the key with which something is encrypted now; nil: with none.
+func (s *Store) keyToWrite(ctx context.Context) (*encryption.Key, error) {
+	if s.keys == nil {
+		return nil, nil
 	}
-	return all[0], nil
+	if err := s.NoteKeys(ctx); err != nil {
+		return nil, err
+	}
+	own, err := s.makeDataKey(ctx)
+	if own == nil && err == nil {
+		own = s.keys.All()[0]
+	}
+	return own, err
 }
 
 // The folders of values: as they are, and encrypted, by the ids of their keys.
@@ -88,12 +100,9 @@ const (
 	boundCheck = "processidea key check 1"
 )
 
-func (s *Store) sealed(ctx context.Context, at location, data []byte) ([]byte, error) {
+func (s *Store) sealed(at location, data []byte) ([]byte, error) {
 	if at.key == nil {
 		return data, nil
-	}
-	if err := s.NoteKeys(ctx); err != nil {
-		return nil, err
 	}
 	return at.key.Seal(data, boundValue+at.digest)
 }
@@ -121,19 +130,13 @@ const (
 )
 
 func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
-	if s.keys == nil {
-		return data, nil
-	}
-	if err := s.NoteKeys(ctx); err != nil {
-		return nil, err
-	}
-	key, err := s.makeDataKey(ctx)
-	if err != nil {
-		return nil, err
+	key, err := s.keyToWrite(ctx)
+	if key == nil || err != nil {
+		return data, err
 	}
 	head := ownHeader
-	if key == nil {
-		key, head = s.keys.All()[0], header
+	if key.Owner == "" {
+		head = header
 	}
 	sealed, err := key.Seal(data, boundName+name)
 	return append([]byte(head+cmp.Or(key.Owner, key.ID)+"\n"), sealed...), err

@@ -116,9 +116,6 @@ func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
 	if known != nil || err != nil || s.keys == nil || owner == "" {
 		return known, err
 	}
-	if err := s.NoteKeys(ctx); err != nil {
-		return nil, err
-	}
 	wrapped, err := s.keys.NewDataKey(owner)
 	if err == nil {
 		err = s.makeObject(ctx, dataKeyName(owner), wrapped)

@@ -71,7 +71,7 @@ func (r *Renewal) Named(ctx context.Context, name string) error {
 
 // Finish destroys the data key that was, and removes what is left of what it encrypted.
 func (r *Renewal) Finish(ctx context.Context) error {
-	if _, err := r.store.makeDataKey(r.newly(ctx)); err != nil {
+	if _, err := r.store.keyToWrite(r.newly(ctx)); err != nil {
 		return err
 	}
 	owners, err := r.store.ownersOf(ctx, r.process)

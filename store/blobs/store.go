@@ -144,7 +144,7 @@ func (s *Store) stands(ctx context.Context, at location, data []byte, removal ti
 }
 
 func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
-	data, err := s.sealed(ctx, at, data)
+	data, err := s.sealed(at, data)
 	if err != nil {
 		return err
 	}

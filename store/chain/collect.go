@@ -2,10 +2,10 @@ package chain
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
 
@@ -182,7 +182,7 @@ func (c *collector) sweep(ctx context.Context) error {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.listed)) {
+	for _, name := range jsonval.SortedKeys(c.listed) {
 		v, goes := c.listed[name], false
 		if !v.needed {
 			var err error

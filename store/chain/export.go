@@ -3,8 +3,6 @@ package chain
 import (
 	"context"
 	"io"
-	"maps"
-	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -121,7 +119,7 @@ func handlesIn(v any) (digests []string) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+		for _, k := range jsonval.SortedKeys(v) {
 			digests = append(digests, handlesIn(v[k])...)
 		}
 	case []any:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +64,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 		}
 		before = at
 	}
-	for _, at := range slices.Sorted(maps.Keys(witnessed)) {
+	for _, at := range jsonval.SortedKeys(witnessed) {
 		if at > before {
 			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at,
 				strings.Join(witnessed[at], " and "))

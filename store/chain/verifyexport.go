@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -117,7 +115,7 @@ func (v *exportVerifier) idea(line map[string]any) error {
 		return errors.New("the Idea has another digest than it says")
 	}
 	v.left.note(v.report, m)
-	for _, k := range slices.Sorted(maps.Keys(line)) {
+	for _, k := range jsonval.SortedKeys(line) {
 		if k != "idea" && k != "log" && k != "values" && k != "left" {
 			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
 		}

@@ -3,8 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -109,7 +107,7 @@ func partsOf(node any, at string) []namedPart {
 	}
 	var all []namedPart
 	each := jsonval.AsObject(m[nodeEach])
-	for _, k := range slices.Sorted(maps.Keys(each)) {
+	for _, k := range jsonval.SortedKeys(each) {
 		all = append(all, partsOf(each[k], join(at, k))...)
 	}
 	runs, _ := m[nodeRuns].([]any)

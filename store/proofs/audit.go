@@ -200,17 +200,19 @@ func withoutNulls(v any) any {
 // Carried checks the proofs that the first Idea of a fork brings from the processes that it came from: in the record of
 // a Plan, and beside who decided on other Calls.
 func (a *Audit) Carried(idea map[string]any) (problems []string) {
+	note := func(call, by, why string) {
+		if why != "" {
+			problems = append(problems,
+				fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", call, by, why))
+		}
+	}
 	context, _ := idea["context"].([]any)
 	for _, raw := range context {
 		record := jsonval.AsObject(jsonval.AsObject(raw)["record"])
 		for _, id := range jsonval.SortedKeys(record) {
 			for _, d := range turn.RecordedDecisions(record[id]) {
-				if d.Proof == "" || d.Signed == nil {
-					continue
-				}
-				if why := a.carried(d); why != "" {
-					problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s",
-						d.CallID, d.DecidedBy, why))
+				if d.Proof != "" && d.Signed != nil {
+					note(d.CallID, d.DecidedBy, a.carried(d))
 				}
 			}
 		}
@@ -226,10 +228,7 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			!policy.SameName(c.Subject, e.By)) {
 			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
-		if why != "" {
-			problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s",
-				e.CallID, e.By, why))
-		}
+		note(e.CallID, e.By, why)
 	}
 	return problems
 }
