@@ -7,7 +7,6 @@ import (
 
 	"processidea/learn/past"
 	"processidea/model/approval"
-	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -173,16 +172,13 @@ func because(c *tracedCall) string {
 
 // decidedThen says what people did.
 func decidedThen(decisions []approval.Decision) string {
-	verbs := map[string]string{policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended",
-		policy.Replace: "replaced",
-		policy.Answer:  "answered"}
 	var parts []string
 	for _, d := range decisions {
 		by := d.DecidedBy
 		if by == "" {
 			by = "somebody"
 		}
-		parts = append(parts, by+" "+verbs[d.Kind]+" it")
+		parts = append(parts, by+" "+d.PastTense()+" it")
 	}
 	if len(parts) == 0 {
 		return "a person was"

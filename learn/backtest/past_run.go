@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"processidea/learn/past"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
@@ -28,12 +29,8 @@ func (c *chain) repeat(i *pastInstance) (*player, recorded) {
 
 // replay plays the Calls of an instance as they went.
 func replay(c *chain, i *pastInstance) (*player, recorded) {
-	bindings := map[string]ideafile.ToolBinding{}
-	for _, tool := range c.Last().Tools {
-		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
-	}
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
-		BindingByTool: bindings, AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
+		BindingByTool: past.AllGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
 	memory := recorded{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)

@@ -20,16 +20,10 @@ func (c *mergedCall) String() string {
 	return name + c.variantSuffix()
 }
 
-// instancesByCall lists, in order, the instances that have and have not recorded a Call.
-func (h *hardener) instancesByCall(call *mergedCall) (with, without []*instanceRun) {
-	for _, instance := range h.instances {
-		if call.recordedByInstance[instance] != nil {
-			with = append(with, instance)
-		} else {
-			without = append(without, instance)
-		}
-	}
-	return with, without
+// instancesOf lists, in order, the instances that have recorded a Call.
+func (h *hardener) instancesOf(call *mergedCall) []*instanceRun {
+	return slices.DeleteFunc(slices.Clone(h.instances),
+		func(r *instanceRun) bool { return call.recordedByInstance[r] == nil })
 }
 
 // alignCalls brings the Calls of all instances into one order that keeps the order within each instance, as far as the
@@ -102,7 +96,7 @@ func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCal
 // One that ran and failed wherever it was planned stays: what was wrong with its Tool then need not be wrong for good.
 func (h *hardener) dropUnusedCalls() {
 	h.dropCalls(func(c *mergedCall) bool {
-		planned, _ := h.instancesByCall(c)
+		planned := h.instancesOf(c)
 		where := diag.FirstNamesAndCount(instanceNames(planned))
 		switch {
 		case c.endedWithAny(ideafile.Done, ideafile.Skipped):

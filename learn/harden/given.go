@@ -21,21 +21,15 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 			continue
 		}
 		instance.CloseRequest(request)
-		for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
-			for _, ready := range batch {
-				endCallAsRecorded(instance, ready,
-					byKey[ideafile.CallKey{Request: ready.Record.Request, Index: ready.Record.Index}])
+		playOut(instance, func(ready dataflow.ReadyCall) {
+			c := byKey[ideafile.CallKey{Request: ready.Record.Request, Index: ready.Record.Index}]
+			c.givenParams = ready.Params
+			if c.Status == ideafile.Done && c.HasResult {
+				instance.SucceedCall(ready.Record.ID, c.Result)
+			} else {
+				instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status))
 			}
-		}
-	}
-}
-
-func endCallAsRecorded(instance *dataflow.Instance, ready dataflow.ReadyCall, c *recordedCall) {
-	c.givenParams = ready.Params
-	if c.Status == ideafile.Done && c.HasResult {
-		instance.SucceedCall(ready.Record.ID, c.Result)
-	} else {
-		instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status))
+		})
 	}
 }
 

@@ -15,19 +15,21 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 	if template {
 		jsonval.AsObject(out["meta"])["template"] = true
 	}
-	if files := last.Source["delegates"]; files != nil {
-		out["delegates"] = files
-	}
-	if config := last.Source["config"]; config != nil {
-		out["config"] = config
+	for _, k := range []string{"delegates", "config"} {
+		if v := last.Source[k]; v != nil {
+			out[k] = v
+		}
 	}
 	var shared, instanceMessages []any
 	for _, m := range first.Context {
 		switch {
 		case m.PayloadKind == ideafile.TypeState || m.Type == ideafile.TypeError || m.Type == ideafile.TypePlan:
-		case m.InstanceToken != "" && !h.firstProcessHasInstance(m.InstanceToken):
 		case m.InstanceToken != "":
-			instanceMessages = append(instanceMessages, m.Source)
+			// Only those of instances among which the Plan was made.
+			if slices.ContainsFunc(h.processes[0].instances,
+				func(r *instanceRun) bool { return r.instanceToken == m.InstanceToken }) {
+				instanceMessages = append(instanceMessages, m.Source)
+			}
 		case m.PayloadKind == "" || !template || h.isSharedByAllProcesses(m):
 			shared = append(shared, m.Source)
 		}
@@ -99,11 +101,6 @@ func (h *hardener) instanceBringsData(r *instanceRun, kind string) bool {
 	return slices.ContainsFunc(r.startMessages, func(m ideafile.Message) bool {
 		return m.PayloadKind == kind && (m.InstanceToken != "" || !h.isSharedByAllProcesses(m))
 	})
-}
-
-// firstProcessHasInstance reports whether an instance of the first process is among those that the Plan was made of.
-func (h *hardener) firstProcessHasInstance(token string) bool {
-	return slices.ContainsFunc(h.processes[0].instances, func(r *instanceRun) bool { return r.instanceToken == token })
 }
 
 // isSharedByAllProcesses reports whether every process had the same shared message.

@@ -88,7 +88,7 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 		c.rawCall["_outputPath"] = recorded.call.OutputPath.ReferenceText()
 	}
 	if recorded.call.HasOutput || h.bindings[recorded.call.Tool].Kind == ideafile.KindLatent {
-		planned, _ := h.instancesByCall(c)
+		planned := h.instancesOf(c)
 		h.addDifference(planned, "%s: the tool has no code, the LLM writes its result", c)
 	}
 }
@@ -259,7 +259,7 @@ func (h *hardener) noteSingleSamples() {
 		return
 	}
 	for _, c := range h.mergedCalls {
-		if planned, _ := h.instancesByCall(c); len(planned) == 1 && len(literalsOf(c)) > 0 {
+		if planned := h.instancesOf(c); len(planned) == 1 && len(literalsOf(c)) > 0 {
 			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planned[0].name,
 				describeKeptLiterals([]*mergedCall{c}))
 		}

@@ -36,14 +36,10 @@ const maxDepth = 32
 // commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what
 // Calls of earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
 func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
-	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples,
-		func(sample paramSample, ref refexpr.Reference) (any, bool) { return sample.instance.atStart(ref) })
+	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.atStart)
 	if len(found) == 0 {
 		found = keepPresentInAllSamples(samples[0].referencesToLiteralInFinalState(), samples,
-			func(sample paramSample, ref refexpr.Reference) (any, bool) {
-				value, ok := jsonval.ValueAt(sample.instance.finalState, ref.Path)
-				return value, ok && sample.instance.wroteBeforeRequest(ref.Path, sample.requestNumber)
-			})
+			paramSample.writtenBefore)
 	}
 	var sameName []refexpr.Reference
 	for _, ref := range found {
@@ -55,6 +51,14 @@ func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Refer
 		return sameName
 	}
 	return found
+}
+
+func (s paramSample) atStart(ref refexpr.Reference) (any, bool) { return s.instance.atStart(ref) }
+
+// writtenBefore is what Calls of earlier Requests wrote at a place.
+func (s paramSample) writtenBefore(ref refexpr.Reference) (any, bool) {
+	value, ok := jsonval.ValueAt(s.instance.finalState, ref.Path)
+	return value, ok && s.instance.wroteBeforeRequest(ref.Path, s.requestNumber)
 }
 
 // referencesToLiteralAtStart lists where an instance's literal stood when it started.

@@ -95,12 +95,8 @@ func (h *hardener) reportHumanOverrides(r *instanceRun) {
 }
 
 func (h *hardener) hasReportedDifference(r *instanceRun) bool {
-	for _, difference := range h.differences {
-		if slices.Contains(difference.Instances, r.name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.differences,
+		func(d Difference) bool { return slices.Contains(d.Instances, r.name) })
 }
 
 // settleUnplannedCalls gives the Calls that would run in an instance that ended without them a condition, or drops
@@ -212,14 +208,9 @@ func canHaveValue(e refexpr.Expression, absent func(refexpr.Reference) bool) boo
 }
 
 func (h *hardener) isWrittenByOtherCall(reader *mergedCall, p jsonval.Path) bool {
-	for _, c := range h.mergedCalls {
-		for _, q := range c.outputPaths() {
-			if c != reader && q.Overlaps(p) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.mergedCalls, func(c *mergedCall) bool {
+		return c != reader && slices.ContainsFunc(c.outputPaths(), p.Overlaps)
+	})
 }
 
 // outputPaths lists the paths to which a Call's result may go.
@@ -257,11 +248,9 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
 		r.instanceToken)}
 	out.instance.StartDirectPlan()
-	for batch := out.instance.Advance(); len(batch) > 0; batch = out.instance.Advance() {
-		for _, ready := range batch {
-			out.endReplayedCall(ready, chosen.calls[ready.Record.Index-1], r)
-		}
-	}
+	playOut(out.instance, func(ready dataflow.ReadyCall) {
+		out.endReplayedCall(ready, chosen.calls[ready.Record.Index-1], r)
+	})
 	for _, rec := range out.instance.CallRecords() {
 		if c := chosen.calls[rec.Index-1]; rec.Status == ideafile.Blocked && c.recordedByInstance[r] == nil {
 			out.blockedCalls = append(out.blockedCalls, c)
@@ -270,14 +259,22 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	return out
 }
 
+// playOut ends what can run until nothing more can.
+func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
+	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
+		for _, ready := range batch {
+			end(ready)
+		}
+	}
+}
+
 // paletteWithoutApprovals is the instance's palette with Tools that no person is asked about.
 func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
-	palette := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}, UntargetedCallsGoToAll: true}
+	palette := ideafile.Palette{BindingByTool: past.AllGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
 	for _, known := range r.process.lastIdea.Tools {
 		tool := *known
 		tool.Approval = nil
 		palette.Tools = append(palette.Tools, &tool)
-		palette.BindingByTool[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 	}
 	return palette
 }

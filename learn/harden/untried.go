@@ -23,7 +23,7 @@ func (h *hardener) keepUntriedConditions() {
 			ran := h.callRunAs(withoutCondition(raw))
 			if ran == nil {
 				h.insertUntried(r, raw, rule, plan.PlanCalls[n+1:])
-			} else if with, _ := h.instancesByCall(ran); ran.condition == nil && len(with) == len(h.instances) {
+			} else if with := h.instancesOf(ran); ran.condition == nil && len(with) == len(h.instances) {
 				h.keepCondition(ran, rule)
 			}
 		}

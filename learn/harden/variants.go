@@ -53,7 +53,7 @@ func (c *mergedCall) stoodInPlans() bool {
 
 // ranIn lists the instances in which a Call ran; where it ran in none, those that planned it.
 func (h *hardener) ranIn(c *mergedCall) []*instanceRun {
-	planned, _ := h.instancesByCall(c)
+	planned := h.instancesOf(c)
 	ran := slices.DeleteFunc(slices.Clone(planned), func(r *instanceRun) bool {
 		status := c.recordedByInstance[r].Status
 		return status != ideafile.Done && status != ideafile.Failed

@@ -207,6 +207,15 @@ func (c *Chain) Calls(token string) (calls []Call) {
 	return calls
 }
 
+// AllGo has Tools be ones with code: what they gave is known.
+func AllGo(tools []*ideafile.Tool) map[string]ideafile.ToolBinding {
+	bindings := map[string]ideafile.ToolBinding{}
+	for _, tool := range tools {
+		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
+	}
+	return bindings
+}
+
 // ResultInState is what a Call gave, as a State shows it where the Call wrote once.
 func ResultInState(call ideafile.Call, state any) (result any, ok bool) {
 	for _, p := range call.OutputPath.Paths() {
