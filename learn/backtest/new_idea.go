@@ -100,8 +100,8 @@ func pastData(c *chain, given map[string]bool) (context []any) {
 	return context
 }
 
-func (c *chain) hasInstance(token string) bool {
-	return slices.ContainsFunc(c.instances, func(i *pastInstance) bool { return i.token == token })
+func (of *chain) hasInstance(token string) bool {
+	return slices.ContainsFunc(of.instances, func(i *pastInstance) bool { return i.token == token })
 }
 
 // withoutRecord is a Message without what an earlier process recorded in it.

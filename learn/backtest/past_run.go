@@ -17,11 +17,11 @@ import (
 
 // repeat plays an instance as it went, Request by Request: its Calls with the results and the decisions of its chain.
 // So it is known with which values each Call ran.
-func (c *chain) repeat(i *pastInstance) (*player, recorded) {
-	p, memory := replay(c, i)
+func (of *chain) repeat(i *pastInstance) (*player, recorded) {
+	p, memory := replay(of, i)
 	if i.trace = tracePast(p, memory, i); i.trace.unlike && i.undone {
-		c.undoWrites(i, false)
-		p, memory = replay(c, i)
+		of.undoWrites(i, false)
+		p, memory = replay(of, i)
 		i.trace = tracePast(p, memory, i)
 	}
 	return p, memory

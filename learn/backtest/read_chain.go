@@ -11,20 +11,20 @@ import (
 )
 
 // readInstance reads one instance, ended or not.
-func (c *chain) readInstance(token string) *pastInstance {
-	i := &pastInstance{token: token, status: c.Status[token], finalState: stateOf(c.Last().Context, token)}
-	for _, m := range c.Last().Context {
+func (of *chain) readInstance(token string) *pastInstance {
+	i := &pastInstance{token: token, status: of.Status[token], finalState: stateOf(of.Last().Context, token)}
+	for _, m := range of.Last().Context {
 		if m.InstanceToken == token && m.InstanceSteps != nil {
 			i.steps = m.InstanceSteps
 		}
 	}
-	for _, call := range c.Calls(token) {
+	for _, call := range of.Calls(token) {
 		call.Written = call.Written.WithoutTarget()
 		read := &pastCall{Call: call}
-		c.readResult(i, read)
+		of.readResult(i, read)
 		i.calls = append(i.calls, read)
 	}
-	for _, m := range c.FirstIdea[token].Context {
+	for _, m := range of.FirstIdea[token].Context {
 		m.InstanceEndStatus, m.InstanceFault, m.InstanceSteps = "", nil, nil
 		switch {
 		case m.PayloadKind == "":
@@ -34,10 +34,10 @@ func (c *chain) readInstance(token string) *pastInstance {
 			i.shared = append(i.shared, m)
 		}
 	}
-	if beganBefore(c.FirstIdea[token], token) {
-		c.undoWrites(i, true)
+	if beganBefore(of.FirstIdea[token], token) {
+		of.undoWrites(i, true)
 	}
-	for _, e := range c.writes[token] {
+	for _, e := range of.writes[token] {
 		i.corrected = i.corrected || e.Correction > 0
 	}
 	return i

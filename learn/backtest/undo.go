@@ -12,10 +12,10 @@ import (
 // undoWrites finds the State with which an instance began whose first Idea was sealed when Calls of a direct Plan had
 // ended: what they wrote is taken out of the State that it ended with. That it was found is seen when the instance is
 // repeated. An object that is empty then may have been there, or have come with a write: prune says that it came.
-func (c *chain) undoWrites(i *pastInstance, prune bool) {
+func (of *chain) undoWrites(i *pastInstance, prune bool) {
 	i.undone = true
 	state := i.finalState
-	for _, e := range slices.Backward(c.writes[i.token]) {
+	for _, e := range slices.Backward(of.writes[i.token]) {
 		state = undone(state, e, prune)
 	}
 	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
