@@ -34,7 +34,7 @@ func (c *Chain) VerifyWithProgress(ctx context.Context, progress func(checked, o
 	if _, err := c.length(ctx, "verify"); err != nil {
 		return nil, err
 	}
-	return c.chains.VerifyWithProgress(ctx, c.process, progress)
+	return c.chains.VerifyWitnessed(ctx, c.process, nil, progress)
 }
 
 // Export writes the whole chain as JSON Lines, which chain.VerifyExport checks with nothing else. A chain with a broken

@@ -10,6 +10,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/learn/harden"
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -35,7 +36,7 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	if len(o.Processes) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden: no process is named")
 	}
-	var runs []harden.FinishedRun
+	var runs []past.Run
 	for _, id := range o.Processes {
 		run, err := a.finishedRun(ctx, id, "harden")
 		if err != nil {
@@ -53,14 +54,14 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 }
 
 // finishedRun reads the chain of a process and, where it was split, those of its parts.
-func (a *Archive) finishedRun(ctx context.Context, id, act string) (harden.FinishedRun, error) {
+func (a *Archive) finishedRun(ctx context.Context, id, act string) (past.Run, error) {
 	run, err := a.Chain(id).story(ctx, act)
 	if err != nil {
 		return run, err
 	}
 	parts, err := a.parts(ctx, id)
 	for n := 0; n < len(parts) && err == nil; n++ {
-		var part harden.FinishedRun
+		var part past.Run
 		if part, err = a.Chain(protocol.PartID(id, parts[n])).story(ctx, act); err == nil {
 			run.Parts = append(run.Parts, part)
 		}
@@ -83,8 +84,8 @@ func (a *Archive) parts(ctx context.Context, id string) ([]int, error) {
 }
 
 // story reads the whole chain.
-func (c *Chain) story(ctx context.Context, act string) (harden.FinishedRun, error) {
-	s := harden.FinishedRun{ProcessID: c.process}
+func (c *Chain) story(ctx context.Context, act string) (past.Run, error) {
+	s := past.Run{ProcessID: c.process}
 	last, err := c.readable(ctx, act)
 	for at := 1; at <= last && err == nil; at++ {
 		var idea map[string]any

@@ -66,7 +66,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 			"undo %s to Idea %d: it was split, and each part has Ideas of its own: choose an instance, or a Call",
 			id, o.ToIdea)
 	}
-	instances, err := backtest.ReadRan(backtest.RunOf(run))
+	instances, err := backtest.ReadRan(run)
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}

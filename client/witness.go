@@ -37,7 +37,7 @@ func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	if deciders != nil {
 		chains = chains.Trusting(deciders)
 	}
-	return chains.VerifyWitnessed(ctx, process, witnessed)
+	return chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
 }
 
 // digestsInHistory reads from every run of a process that Temporal still has what the seals of its Ideas gave.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"processidea/learn/harden"
+	"processidea/learn/past"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -71,7 +72,7 @@ func TestTheHardenedIdeaIsWhatHardenMakesOfTheRun(t *testing.T) {
 	}
 	ended["context"] = endedContext(ideas[0], r)
 	ended["solution"] = map[string]any{"calls": []any{}, "output": r.Output}
-	made, err := harden.Harden([]harden.FinishedRun{{ProcessID: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
+	made, err := harden.Harden([]past.Run{{ProcessID: "m", Ideas: append(ideas, ended)}}, p.bindings, true)
 	if err != nil {
 		t.Fatal(err)
 	}

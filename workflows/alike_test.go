@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/learn/harden"
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -151,7 +152,7 @@ func (p played) hardened(t *testing.T) string {
 	for _, part := range p.s.processStatus().Parts {
 		run.Parts = append(run.Parts, p.story(t, part.Process))
 	}
-	made, err := harden.Harden([]harden.FinishedRun{run}, map[string]ideafile.ToolBinding{}, true)
+	made, err := harden.Harden([]past.Run{run}, map[string]ideafile.ToolBinding{}, true)
 	if err != nil {
 		return err.Error()
 	}
@@ -159,10 +160,10 @@ func (p played) hardened(t *testing.T) string {
 		made.Differences}), p.s.id, "")
 }
 
-func (p played) story(t *testing.T, id string) harden.FinishedRun {
+func (p played) story(t *testing.T, id string) past.Run {
 	t.Helper()
 	chains := chain.New(store)
-	run := harden.FinishedRun{ProcessID: id}
+	run := past.Run{ProcessID: id}
 	links, err := chains.List(t.Context(), id)
 	for at := 1; at <= len(links) && err == nil; at++ {
 		var idea map[string]any

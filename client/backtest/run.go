@@ -86,7 +86,7 @@ func readPast(ctx context.Context, archive *client.Archive, ids []string) (past 
 		if err != nil {
 			return nil, err
 		}
-		p, err := backtest.Read(backtest.RunOf(run))
+		p, err := backtest.Read(run)
 		if err != nil {
 			return nil, kind.Of(client.ErrInvalid, err)
 		}

@@ -88,7 +88,7 @@ func Histories(ctx context.Context, c *client.Client, text string, o Options) er
 		return kind.Errorf(client.ErrInvalid, "find: there is nothing to look for")
 	}
 	service := c.Temporal().WorkflowService()
-	err := chain.EachExecution(ctx, service, c.Namespace(), nil, func(workflow string, m proto.Message) error {
+	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflow string, m proto.Message) error {
 		process, word, isInstance := protocol.ParseInstanceID(workflow)
 		return s.message(ctx, workflow, m, func(token string) error {
 			if isInstance { // its history is about it alone

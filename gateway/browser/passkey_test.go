@@ -247,7 +247,7 @@ func checkOffline(t *testing.T, id string, signed int) {
 		t.Fatal(err)
 	}
 	checkInPython(t, export.Bytes(), signed)
-	report, err := chain.VerifyExportTrusting(&export, keys)
+	report, err := chain.VerifyExport(&export, keys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"processidea/learn/backtest"
+	"processidea/learn/past"
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -55,9 +56,9 @@ func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario
 
 // chainOf plays a process to its end, and gives the chain that it leaves.
 func chainOf(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
-	replies ...string) backtest.Run {
+	replies ...string) past.Run {
 	t.Helper()
-	run := backtest.Run{ProcessID: "p"}
+	run := past.Run{ProcessID: "p"}
 	seal := func(in *turn.RequestInput, calls []ideafile.WrittenCall, output any, request int, log []turn.LogEntry) {
 		idea := turn.SnapshotIdea(s.Idea.Source, in, calls, output)
 		meta := map[string]any{"at": len(run.Ideas) + 1}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"processidea/learn/backtest"
+	"processidea/learn/past"
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -76,7 +77,7 @@ func TestValuesThatTheLLMFittedAreFittedAgain(t *testing.T) {
 func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, tools, "", orders)
-	run := backtest.Run{ProcessID: "p"}
+	run := past.Run{ProcessID: "p"}
 	c := s.ReplyWith(reply(plan))
 	first := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, nil).Source
 	first["meta"] = map[string]any{"request": jsonval.ToJSONValue(1)}
@@ -100,11 +101,11 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	}
 	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
 	run.Log = append(run.Log, s.Loop.TakeUnsealedLog()...)
-	past, err := backtest.Read(run)
+	read, err := backtest.Read(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := backtest.Compare(idea(t, ""), bind, nil, past)
+	r, err := backtest.Compare(idea(t, ""), bind, nil, read)
 	if err != nil || len(r.LeftOut) != 1 ||
 		r.LeftOut[0] != (backtest.LeftOut{Process: "p", Instance: "①",
 			Reason: "a person changed its State while it ran"}) || r.Same != 2 {
@@ -114,7 +115,7 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	if _, err := backtest.Read(run); err == nil || !strings.Contains(err.Error(), "it was simulated") {
 		t.Errorf("simulated: %v", err)
 	}
-	if _, err := backtest.Read(backtest.Run{ProcessID: "p"}); err == nil {
+	if _, err := backtest.Read(past.Run{ProcessID: "p"}); err == nil {
 		t.Error("a process without Ideas is read")
 	}
 }
@@ -172,7 +173,7 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 		return turn.LogEntry{Write: statelog.Write{Path: jsonval.Path{path}, Value: value, Author: "1.1", Request: 1,
 			Index: 1}}
 	}
-	past, err := backtest.Read(backtest.Run{ProcessID: "d",
+	past, err := backtest.Read(past.Run{ProcessID: "d",
 		Ideas: []map[string]any{modeltest.MustDecodeJSON(first).(map[string]any),
 			modeltest.MustDecodeJSON(last).(map[string]any)},
 		Log: []turn.LogEntry{write("answer", "yes"), write("draft", "Dear Ann")}})

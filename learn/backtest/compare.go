@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/learn/past"
 	"processidea/model/approval"
-	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -172,16 +172,13 @@ func because(c *tracedCall) string {
 
 // decidedThen says what people did.
 func decidedThen(decisions []approval.Decision) string {
-	verbs := map[string]string{policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended",
-		policy.Replace: "replaced",
-		policy.Answer:  "answered"}
 	var parts []string
 	for _, d := range decisions {
 		by := d.DecidedBy
 		if by == "" {
 			by = "somebody"
 		}
-		parts = append(parts, by+" "+verbs[d.Kind]+" it")
+		parts = append(parts, by+" "+d.PastTense()+" it")
 	}
 	if len(parts) == 0 {
 		return "a person was"
@@ -191,14 +188,11 @@ func decidedThen(decisions []approval.Decision) string {
 
 // changedParams names the parameters that differ, and says how.
 func changedParams(then, now map[string]any) (names, text string) {
-	var keys, parts []string
-	for _, k := range slices.Compact(
-		slices.Sorted(slices.Values(slices.Concat(jsonval.SortedKeys(then), jsonval.SortedKeys(now))))) {
+	keys, parts := past.DifferingKeys(then, now), []string{}
+	for _, k := range keys {
 		was, had := then[k]
 		is, has := now[k]
 		switch {
-		case had && has && jsonval.Equal(was, is):
-			continue
 		case !had:
 			parts = append(parts, fmt.Sprintf("%s %s, and had none", k, brief(is)))
 		case !has:
@@ -206,7 +200,6 @@ func changedParams(then, now map[string]any) (names, text string) {
 		default:
 			parts = append(parts, fmt.Sprintf("%s %s, and had %s", k, brief(is), brief(was)))
 		}
-		keys = append(keys, k)
 	}
 	return strings.Join(keys, ", "), strings.Join(parts, "; ")
 }
@@ -234,7 +227,7 @@ func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 			}
 		}
 	}
-	names := differingKeys(was, now.state)
+	names := past.DifferingPaths(was, now.state)
 	if len(names) == 0 {
 		return Difference{}, false
 	}

@@ -2,8 +2,8 @@
 // there, and says what would differ. Nothing runs outside, and nobody is asked but the Planner, where the new Idea
 // needs one.
 //
-//	past, err := Read(Run{ProcessID: id, Ideas: ideas, Log: log})
-//	report, err := Compare(newIdea, bind, planner, past...)
+//	read, err := Read(past.Run{ProcessID: id, Ideas: ideas, Log: log})
+//	report, err := Compare(newIdea, bind, planner, read...)
 //
 // Every instance is run twice by the same dataflow.Instance that runs real ones: as it went (pastRun), and as the new
 // Idea would have it go (newProcess, with the loop.Loop of a real process). Each run leaves a trace, the Calls with

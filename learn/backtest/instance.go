@@ -32,24 +32,43 @@ type outcome struct {
 
 // player runs one instance with a memory in place of the world.
 type player struct {
-	flow     *dataflow.Instance
-	memory   memory
-	started  map[string]dataflow.ReadyCall
-	unknown  map[string]bool    // Calls that run, and nobody knows what they come to
-	results  map[string]outcome // what was played, by the Call's id
-	approved map[string]int     // how often a Call was approved without a decision of the past
-	decided  map[string]int
-	stuck    []string // what is not known beside results
-	// moments are when each Call began and ended: what is ready at once begins at once.
-	moments map[string][2]int
-	now     int
+	flow   *dataflow.Instance
+	memory memory
+	calls  map[string]*played
+	stuck  []string // what is not known beside results
+	now    int
+}
+
+// played is what a player knows of a Call.
+type played struct {
+	started  dataflow.ReadyCall // an Instance forgets with what when the Call ends
+	unknown  bool               // it runs, and nobody knows what it comes to
+	result   *outcome
+	approved int // how often it was approved without a decision of the past
+	decided  int
+	// It began and ended at these moments: what is ready at once begins at once.
+	began, ended int
 }
 
 func newPlayer(flow *dataflow.Instance, m memory) *player {
-	return &player{flow: flow, memory: m,
-		started: map[string]dataflow.ReadyCall{}, unknown: map[string]bool{}, results: map[string]outcome{},
-		approved: map[string]int{}, decided: map[string]int{},
-		moments: map[string][2]int{}}
+	return &player{flow: flow, memory: m, calls: map[string]*played{}}
+}
+
+func (p *player) call(id string) *played {
+	if p.calls[id] == nil {
+		p.calls[id] = &played{}
+	}
+	return p.calls[id]
+}
+
+// isStuck reports whether a Call runs of which nobody knows what it comes to.
+func (p *player) isStuck() bool {
+	for _, c := range p.calls {
+		if c.unknown {
+			return true
+		}
+	}
+	return false
 }
 
 // work plays until nothing more moves.
@@ -59,27 +78,28 @@ func (p *player) work() {
 		p.now += 2
 		for _, ready := range p.flow.Advance() {
 			moved = true
-			p.moments[ready.Record.ID] = [2]int{p.now, p.now + 1}
-			p.end(ready)
+			c := p.call(ready.Record.ID)
+			c.started, c.began, c.ended = ready, p.now, p.now+1
+			p.end(ready, c)
 		}
 		moved = p.decideAll() || p.answerAll() || moved
 		for _, update := range p.flow.TakeBlobUpdates() {
-			p.unknown[update.CallID] = true
+			p.call(update.CallID).unknown = true
 			p.stuck = append(p.stuck, update.CallID+" puts large values together, which is not done here")
 		}
 	}
 }
 
 // end ends a Call as the memory has it; one that it does not know goes on for ever.
-func (p *player) end(ready dataflow.ReadyCall) {
+func (p *player) end(ready dataflow.ReadyCall, c *played) {
 	id := ready.Record.ID
-	p.started[id] = ready
 	o, known := p.memory.outcome(ready)
 	if !known {
-		p.unknown[id] = true
+		c.unknown = true
 		return
 	}
-	p.results[id] = o
+	remembered := o
+	c.result = &remembered
 	if o.fault == nil {
 		if err := checkResult(ready.Tool, o.result); err != nil {
 			o.fault = diag.Faultf(ideafile.CodeToolFailed, "the result does not fit the tool's _output: %s", err)
@@ -110,24 +130,25 @@ func checkResult(tool *ideafile.Tool, result any) error {
 func (p *player) decideAll() (moved bool) {
 	for _, pending := range p.flow.PendingApprovals() {
 		rec := p.flow.FindCall(pending.CallID)
-		d, ok := p.memory.decide(rec, pending, p.decided[rec.ID])
+		c := p.call(rec.ID)
+		d, ok := p.memory.decide(rec, pending, c.decided)
 		d.CallID = rec.ID
 		if ok && p.flow.ApplyDecision(d) == nil {
-			p.decided[rec.ID]++
+			c.decided++
 			moved = true
 			continue
 		}
-		if p.unknown[rec.ID] {
+		if c.unknown {
 			continue
 		}
 		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson,
 			Reason: "nobody had decided on such a Call"}
 		if err := p.flow.ApplyDecision(approve); err != nil {
-			p.unknown[rec.ID] = true
+			c.unknown = true
 			p.stuck = append(p.stuck, rec.ID+" waits for a person: "+err.Error())
 			continue
 		}
-		p.approved[rec.ID]++
+		c.approved++
 		moved = true
 	}
 	return moved
@@ -145,7 +166,7 @@ func (p *player) answerAll() (moved bool) {
 		case o.fault != nil:
 			p.flow.FailCall(q.CallID, o.fault)
 		default:
-			p.results[q.CallID] = o
+			p.call(q.CallID).result = &o
 			p.flow.SucceedCall(q.CallID, o.result)
 		}
 		moved = true
@@ -155,10 +176,16 @@ func (p *player) answerAll() (moved bool) {
 
 // trace reads how it went.
 func (p *player) trace() *trace {
-	t := traceOf(p.flow, p.started)
+	t := &trace{state: p.flow.State()}
+	records := p.flow.CallRecords()
+	for _, rec := range records {
+		t.calls = append(t.calls, traceCall(p.flow, rec, p.call(rec.ID).started))
+	}
+	setDepths(t.calls, records)
 	for _, c := range t.calls {
-		c.unknown, c.approved = p.unknown[c.id], p.approved[c.id]
-		if o, ok := p.results[c.id]; ok {
+		played := p.call(c.id)
+		c.unknown, c.approved = played.unknown, played.approved
+		if o := played.result; o != nil {
 			c.result, c.hasResult, c.handedBack = o.result, o.fault == nil, o.handedBack
 		}
 		if rec := p.flow.FindCall(c.id); c.latent {

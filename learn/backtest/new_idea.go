@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -20,7 +21,7 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	addToolsOfServers(source, idea, c)
 	made, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.processID, errs)
+		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.ProcessID, errs)
 	}
 	made.Config.Limits.Duration = 0   // no time passes here
 	made.Config.UndoOnFailure = false // nor is anything there to be taken back
@@ -65,10 +66,10 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 				empty.PayloadSchema = nil
 			}
 			described[m.PayloadKind] = described[m.PayloadKind] || m.PayloadSchema != nil
-			context = append(context, dataMessage(empty))
+			context = append(context, past.DataMessage(empty))
 		default:
 			context = append(context,
-				dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
+				past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
 		}
 	}
 	return append(context, pastData(c, given)...)
@@ -87,20 +88,20 @@ func pastData(c *chain, given map[string]bool) (context []any) {
 				continue
 			}
 			m.PayloadSchema = nil
-			context = append(context, dataMessage(m))
+			context = append(context, past.DataMessage(m))
 			hasOwn = hasOwn || m.InstanceToken == i.token
 		}
 		if !hasOwn {
 			context = append(context,
-				dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
+				past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
 					Payload: map[string]any{}}))
 		}
 	}
 	return context
 }
 
-func (c *chain) hasInstance(token string) bool {
-	return slices.ContainsFunc(c.instances, func(i *pastInstance) bool { return i.token == token })
+func (of *chain) hasInstance(token string) bool {
+	return slices.ContainsFunc(of.instances, func(i *pastInstance) bool { return i.token == token })
 }
 
 // withoutRecord is a Message without what an earlier process recorded in it.
@@ -111,32 +112,14 @@ func withoutRecord(m ideafile.Message) map[string]any {
 	return jsonval.WithoutKey(jsonval.WithoutKey(m.Source, "record"), ideafile.FallbackInstancesKey)
 }
 
-// dataMessage writes a Message with data.
-func dataMessage(m ideafile.Message) map[string]any {
-	out := map[string]any{"type": m.PayloadKind, m.PayloadKind: m.Payload}
-	if m.PayloadKind != ideafile.TypeState && m.PayloadKind != ideafile.TypeInput {
-		out = map[string]any{"type": ideafile.TypeData, "kind": m.PayloadKind, ideafile.TypeData: m.Payload}
-	}
-	if m.InstanceToken != "" {
-		out["_instance"] = m.InstanceToken
-	}
-	if m.PayloadSchema != nil {
-		out["schema"] = m.PayloadSchema
-	}
-	return out
-}
-
 // addToolsOfServers adds the tools that MCP servers of the new Idea offered then: no server is asked.
 func addToolsOfServers(source map[string]any, idea *ideafile.Idea, c *chain) {
 	if len(idea.MCPServersToAskForTools()) == 0 {
 		return
 	}
-	schema := maps.Clone(jsonval.AsObject(source["schema"]))
-	tools := maps.Clone(jsonval.AsObject(schema["tools"]))
-	if tools == nil {
-		tools = map[string]any{}
-	}
-	for _, t := range c.tools {
+	schema, tools := maps.Clone(jsonval.AsObject(source["schema"])), map[string]any{}
+	maps.Copy(tools, jsonval.AsObject(schema["tools"]))
+	for _, t := range c.Last().Tools {
 		if _, ofServer := jsonval.AsObject(t.RawActivity)["mcp"]; ofServer && tools[t.Name] == nil {
 			tools[t.Name] = t.Source
 		}

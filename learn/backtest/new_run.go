@@ -49,7 +49,7 @@ func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, plann
 	}
 	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
 		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
-	r.loop = loop.New(idea, c.processID, bindings, begin)
+	r.loop = loop.New(idea, c.ProcessID, bindings, begin)
 	for _, i := range c.instances {
 		flow := dataflow.New(r.palette, idea.Context, i.token)
 		flow.SetTime(begin)
@@ -95,7 +95,7 @@ func (r *newRun) toTheEnd() error {
 			}
 		}
 	}
-	return fmt.Errorf("model: backtest %s: it does not come to an end", r.chain.processID)
+	return fmt.Errorf("model: backtest %s: it does not come to an end", r.chain.ProcessID)
 }
 
 func (r *newRun) note(token, what string) {
@@ -117,7 +117,7 @@ func (r *newRun) request(request *turn.RequestInput) error {
 			r.note(token, r.whatIsAsked(request, err))
 		}
 	case err != nil:
-		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.processID, request.RequestNumber, err)
+		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, request.RequestNumber, err)
 	}
 	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
 		HTTPAttempts: 1,
@@ -136,7 +136,7 @@ func (r *newRun) request(request *turn.RequestInput) error {
 	}
 	r.loop.ApplyReply(answer)
 	if r.loop.ConcludeRequest() == nil {
-		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.processID, request.RequestNumber)
+		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.ProcessID, request.RequestNumber)
 	}
 	r.loop.TakeEndedInstances()
 	return nil
@@ -197,7 +197,7 @@ func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideaf
 	case q.ParamsError != "":
 		r.players[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
 	default:
-		r.players[q.Token].results[q.CallID] = outcome{result: output}
+		r.players[q.Token].call(q.CallID).result = &outcome{result: output}
 		r.players[q.Token].flow.SucceedCall(q.CallID, output)
 	}
 }
@@ -210,7 +210,7 @@ func (r *newRun) report(token string, closed int) {
 	report := turn.InstanceReport{
 		Token: token, ReportNumber: r.reports, WorkflowHistoryLength: r.reports, ClosedThroughRequest: closed,
 		Writes: p.flow.TakeNewWrites(),
-		InstanceStanding: turn.InstanceStanding{Idle: p.flow.IsIdle() && len(p.unknown) == 0,
+		InstanceStanding: turn.InstanceStanding{Idle: p.flow.IsIdle() && !p.isStuck(),
 			HasGoal: p.flow.HasGoal(), MissingRequiredPaths: p.flow.MissingRequiredPaths(),
 			PlanFailure: p.flow.DirectPlanFault(), Questions: p.flow.LLMQuestions()},
 	}
@@ -246,7 +246,7 @@ func (r *newRun) traces() map[string]*trace {
 		for _, q := range questions {
 			t.markAsked(p.flow, q)
 		}
-		if len(p.unknown)+len(questions) > 0 {
+		if p.isStuck() || len(questions) > 0 {
 			t.status, t.fault = "", nil
 		}
 		out[i.Token] = t

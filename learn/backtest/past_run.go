@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"processidea/learn/past"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
@@ -14,30 +15,31 @@ import (
 	"processidea/model/turn"
 )
 
-// runPast repeats an instance as it went, Request by Request: its Calls with the results and the decisions of its
-// chain. So it is known with which values each Call ran.
-func runPast(c *chain, i *pastInstance) *trace {
-	p, memory := replay(c, i)
-	return tracePast(p, memory, i)
+// repeat plays an instance as it went, Request by Request: its Calls with the results and the decisions of its chain.
+// So it is known with which values each Call ran.
+func (of *chain) repeat(i *pastInstance) (*player, recorded) {
+	p, memory := replay(of, i)
+	if i.trace = tracePast(p, memory, i); i.trace.unlike && i.undone {
+		of.undoWrites(i, false)
+		p, memory = replay(of, i)
+		i.trace = tracePast(p, memory, i)
+	}
+	return p, memory
 }
 
 // replay plays the Calls of an instance as they went.
 func replay(c *chain, i *pastInstance) (*player, recorded) {
-	bindings := map[string]ideafile.ToolBinding{}
-	for _, tool := range c.tools {
-		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
-	}
-	palette := ideafile.Palette{Tools: withoutDeciders(c.tools, c.last.Config.Approval), BindingByTool: bindings,
-		AdaptValuesWithLLM: true,
-		InstanceTokens:     []string{i.token}, UntargetedCallsGoToAll: true, AllowsConditions: true}
+	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
+		BindingByTool: past.AllGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
+		UntargetedCallsGoToAll: true, AllowsConditions: true}
 	memory := recorded{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, of which no Call is taken from outside: all are counted one up.
-		request := call.key.Request + 1
-		memory.byKey[ideafile.CallKey{Request: request, Index: call.key.Index}] = call
-		p.flow.AcceptCall(request, call.key.Index, asReplayed(call.written))
-		if n+1 == len(i.calls) || i.calls[n+1].key.Request != call.key.Request {
+		request := call.Key.Request + 1
+		memory.byKey[ideafile.CallKey{Request: request, Index: call.Key.Index}] = call
+		p.flow.AcceptCall(request, call.Key.Index, asReplayed(call.Written))
+		if n+1 == len(i.calls) || i.calls[n+1].Key.Request != call.Key.Request {
 			p.flow.CloseRequest(request)
 			p.work()
 		}
@@ -52,7 +54,7 @@ func tracePast(p *player, memory recorded, i *pastInstance) *trace {
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
 		if call := memory.byKey[ideafile.CallKey{Request: rec.Request, Index: rec.Index}]; call != nil {
-			t.unlike = t.unlike || (call.status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
+			t.unlike = t.unlike || (call.Status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
 			traced.describeAs(call)
 		}
 	}
@@ -61,13 +63,13 @@ func tracePast(p *player, memory recorded, i *pastInstance) *trace {
 
 // describeAs has a Call of the past be as its chain tells of it.
 func (c *tracedCall) describeAs(call *pastCall) {
-	_, c.latent = call.written.RawObject()["_output"]
-	c.status, c.unknown, c.asked = call.status, false, c.asked || len(call.decisions) > 0
-	if call.fault != nil {
-		c.fault = call.fault
+	_, c.latent = call.Written.RawObject()["_output"]
+	c.status, c.unknown, c.asked = call.Status, false, c.asked || len(call.Decisions) > 0
+	if call.Fault != nil {
+		c.fault = call.Fault
 	}
 	if len(c.decisions) == 0 {
-		c.decisions = call.decisions
+		c.decisions = call.Decisions
 	}
 	answered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
 	c.ran = !answered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
@@ -128,22 +130,22 @@ func (r recorded) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	switch {
 	case c == nil:
 		return outcome{}, false
-	case c.hasResult && c.status == ideafile.Done:
-		return outcome{result: c.result, handedBack: c.handedBack}, true
-	case c.status == ideafile.Done:
+	case c.HasResult && c.Status == ideafile.Done:
+		return outcome{result: c.Result, handedBack: c.handedBack}, true
+	case c.Status == ideafile.Done:
 		return outcome{}, false
-	case c.fault != nil:
-		return outcome{fault: c.fault}, true
+	case c.Fault != nil:
+		return outcome{fault: c.Fault}, true
 	}
-	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.status)}, true
+	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status)}, true
 }
 
 func (r recorded) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int) (approval.Decision, bool) {
 	c := r.find(rec)
-	if c == nil || asked >= len(c.decisions) {
+	if c == nil || asked >= len(c.Decisions) {
 		return approval.Decision{}, false
 	}
-	return again(c.decisions[asked]), true
+	return again(c.Decisions[asked]), true
 }
 
 func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {

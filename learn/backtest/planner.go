@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -36,17 +37,17 @@ type pastPlans struct {
 
 // planned reports whether the LLM planned for an instance then, before anything failed.
 func (i *pastInstance) planned() bool {
-	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.key.Request == 0 })
+	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.Key.Request == 0 })
 }
 
 // requests are the numbers of the Requests that gave an instance Calls.
 func (i *pastInstance) requests() (numbers []int) {
 	for _, c := range i.calls {
-		if c.key.Request > 0 && !slices.Contains(numbers, c.key.Request) {
-			numbers = append(numbers, c.key.Request)
+		if c.Key.Request > 0 {
+			numbers = append(numbers, c.Key.Request)
 		}
 	}
-	return numbers
+	return slices.Compact(numbers) // the Calls are in Plan order
 }
 
 // callsFor are the Calls of the next Request of an instance then; more says whether others followed.
@@ -58,13 +59,10 @@ func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
 		return nil, false
 	}
 	for _, c := range i.calls {
-		if c.key.Request != numbers[n] {
+		if c.Key.Request != numbers[n] {
 			continue
 		}
-		raw := map[string]any{}
-		for k, v := range c.written.RawObject() {
-			raw[k] = v
-		}
+		raw := jsonval.WithoutKey(c.Written.RawObject(), "_instance")
 		if i.token != "" {
 			raw["_instance"] = i.token
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/learn/backtest"
+	"processidea/learn/past"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -63,7 +64,7 @@ func drawCalls(t *rapid.T, tokens []string) string {
 
 // drawPast runs a random process to its end, with a person who decides as it comes; ok is false for one that came to
 // none.
-func drawPast(t *rapid.T) (run backtest.Run, idea *ideafile.Idea, ok bool) {
+func drawPast(t *rapid.T) (run past.Run, idea *ideafile.Idea, ok bool) {
 	plan := ""
 	if rapid.IntRange(0, 2).Draw(t, "direct") == 0 {
 		m, _ := jsonval.DecodeObject([]byte(drawCalls(t, []string{"*"})))

@@ -1,9 +1,9 @@
 package backtest
 
 import (
-	"fmt"
 	"strings"
 
+	"processidea/learn/past"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -24,51 +24,34 @@ type RanInstance struct {
 // ReadRan reads what the Calls of a process did, by its chain: with what each ran, what it read and wrote, and what it
 // came to. Where an instance cannot be repeated from the chain, that of its Calls is known which the chain says by
 // itself.
-func ReadRan(run Run) (all []RanInstance, err error) {
-	runs := run.Parts
-	if len(runs) == 0 {
-		runs = []Run{run}
-	}
-	for _, r := range runs {
-		if len(r.Ideas) == 0 {
-			continue
-		}
-		c, reader, err := openChain(r)
-		if err != nil {
-			return nil, fmt.Errorf("model: backtest %s: %w", run.ProcessID, err)
-		}
-		for _, token := range c.last.InstanceTokens() {
-			all = append(all, reader.readRan(token))
+func ReadRan(run past.Run) (all []RanInstance, err error) {
+	chains, err := openChains(run)
+	for _, c := range chains {
+		for _, token := range c.Last().InstanceTokens() {
+			all = append(all, c.readRan(token))
 		}
 	}
-	return all, nil
+	return all, err
 }
 
-func (r *chainReader) readRan(token string) RanInstance {
-	i := r.instanceAsItStands(token)
+func (of *chain) readRan(token string) RanInstance {
+	i := of.readInstance(token)
 	if !i.status.HasEnded() {
-		r.addUntold(i)
+		of.addUntold(i)
 	}
-	player, memory := replay(r.chain, i)
-	t := tracePast(player, memory, i)
-	if t.unlike && i.undone {
-		r.undoWrites(i, false)
-		player, memory = replay(r.chain, i)
-		t = tracePast(player, memory, i)
-	}
-	i.trace = t
+	player, memory := of.repeat(i)
 	why := i.whyNotRepeated()
-	out := RanInstance{r.chain.processID, token, r.chain.last, i.finalState, nil}
+	out := RanInstance{of.ProcessID, token, of.Last(), i.finalState, nil}
 	traced := map[ideafile.CallKey]*tracedCall{}
 	for n, rec := range player.flow.CallRecords() {
-		traced[ideafile.CallKey{Request: rec.Request, Index: rec.Index}] = t.calls[n]
+		traced[ideafile.CallKey{Request: rec.Request, Index: rec.Index}] = i.trace.calls[n]
 	}
-	for _, c := range undo.CallsOf(player.flow, r.chain.tools) {
+	for _, c := range undo.CallsOf(player.flow, of.Last().Tools) {
 		past := memory.byKey[c.Key]
-		c.Began, c.Ended = player.moments[c.ID][0], player.moments[c.ID][1]
-		c.Process, c.ID = r.chain.processID, ideafile.FormatCallID(past.key.Request, past.key.Index, token)
-		c.Status, c.Fault, c.Result = past.status, past.fault, past.result
-		r.readWrites(&c, i, past)
+		c.Began, c.Ended = player.call(c.ID).began, player.call(c.ID).ended
+		c.Process, c.ID = of.ProcessID, past.Key.ID(token)
+		c.Status, c.Fault, c.Result = past.Status, past.Fault, past.Result
+		of.readWrites(&c, i, past)
 		describeRun(&c, traced[c.Key], past, why)
 		out.Calls = append(out.Calls, c)
 	}
@@ -77,19 +60,15 @@ func (r *chainReader) readRan(token string) RanInstance {
 
 // addUntold adds the Calls of a direct Plan of which nothing is told, in an instance that was ended while it was at
 // work: they may have run. Calls of a solution of which no record tells may have, too.
-func (r *chainReader) addUntold(i *pastInstance) {
+func (of *chain) addUntold(i *pastInstance) {
 	known := map[ideafile.CallKey]bool{}
 	for _, c := range i.calls {
-		known[c.key] = true
-	}
-	for _, p := range r.begun {
-		for _, c := range i.calls {
-			if c.key == p.CallKey() && !r.wrote(i, c.key) {
-				c.status = ideafile.Running
-			}
+		known[c.Key] = true
+		if !c.IsTold && !of.wrote(i, c.Key) {
+			c.Status = ideafile.Running
 		}
 	}
-	last := r.chain.last
+	last := of.Last()
 	at, _ := ideafile.FindDirectPlans(last.Context).ChooseForInstance(i.token,
 		ideafile.InstanceViewOf(last.Context, i.token))
 	if at < 0 {
@@ -98,13 +77,14 @@ func (r *chainReader) addUntold(i *pastInstance) {
 	for n, w := range last.Context[at].PlanCalls {
 		key := ideafile.CallKey{Index: last.Context[at].CallIndexOffset + n + 1}
 		if !known[key] && !w.TargetsOtherInstance(i.token) {
-			i.calls = append(i.calls, &pastCall{key: key, written: w.WithoutTarget(), status: ideafile.Running})
+			i.calls = append(i.calls, &pastCall{Call: past.Call{Key: key, Written: w.WithoutTarget(),
+				Status: ideafile.Running}})
 		}
 	}
 }
 
-func (r *chainReader) wrote(i *pastInstance, key ideafile.CallKey) bool {
-	for _, e := range r.writes[i.token] {
+func (of *chain) wrote(i *pastInstance, key ideafile.CallKey) bool {
+	for _, e := range of.writes[i.token] {
 		if e.Request == key.Request && e.Index == key.Index && e.CorrectionNumber == 0 {
 			return true
 		}
@@ -113,15 +93,15 @@ func (r *chainReader) wrote(i *pastInstance, key ideafile.CallKey) bool {
 }
 
 // readWrites takes what the log says that a Call wrote: a repetition may have come to less.
-func (r *chainReader) readWrites(c *undo.Call, i *pastInstance, past *pastCall) {
+func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall) {
 	c.Writes, c.IsUpdate = nil, false
-	for _, e := range r.writes[i.token] {
-		if e.Request != past.key.Request || e.Index != past.key.Index || e.CorrectionNumber != 0 {
+	for _, e := range of.writes[i.token] {
+		if e.Request != past.Key.Request || e.Index != past.Key.Index || e.CorrectionNumber != 0 {
 			continue
 		}
 		c.Writes = append(c.Writes, undo.WrittenPaths(e.Path, e.Value)...)
 		c.IsUpdate = c.IsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
-		if past.ranCall != nil && past.ranCall.Tool != past.written.Tool {
+		if past.RanCall != nil && past.RanCall.Tool != past.Written.Tool {
 			c.Result = e.Value // of the Call that took its place
 		}
 	}
@@ -131,24 +111,24 @@ func (r *chainReader) readWrites(c *undo.Call, i *pastInstance, past *pastCall) 
 // where it can.
 func describeRun(c *undo.Call, t *tracedCall, past *pastCall, why string) {
 	last := ""
-	if n := len(past.decisions); n > 0 {
-		last = past.decisions[n-1].Kind
+	if n := len(past.Decisions); n > 0 {
+		last = past.Decisions[n-1].Kind
 	}
-	_, c.WrittenByLLM = past.written.RawObject()["_output"]
-	c.Ran = past.status == ideafile.Done && last != policy.Answer
+	_, c.WrittenByLLM = past.Written.RawObject()["_output"]
+	c.Ran = past.Status == ideafile.Done && last != policy.Answer
 	switch {
-	case past.ranCall != nil:
-		c.Tool, c.Params = past.ranCall.Tool, past.ranCall.Params
+	case past.RanCall != nil:
+		c.Tool, c.Params = past.RanCall.Tool, past.RanCall.Params
 	case t != nil && t.params != nil && why == "":
 		c.Tool, c.Params = t.ranTool, t.ranParams
 	case last == policy.Amend || last == policy.Replace:
 		c.Tool, c.NotKnown = "", "what a person made of it is not on record"
-	case holdsReference(past.written):
+	case holdsReference(past.Written):
 		if c.NotKnown = why; why == "" {
 			c.NotKnown = "what it read is not on record"
 		}
 	default:
-		c.Tool, c.Params = past.written.Tool, writtenParams(past.written)
+		c.Tool, c.Params = past.Written.Tool, writtenParams(past.Written)
 	}
 }
 

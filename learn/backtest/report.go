@@ -168,7 +168,7 @@ func (r *Report) compareOutput(c *chain, output any, complete bool) {
 		return
 	}
 	r.Outputs = append(r.Outputs, Difference{Kind: OtherOutput, About: "another output",
-		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.processID, brief(output), brief(c.output))})
+		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, brief(output), brief(c.output))})
 }
 
 // summarize groups what differs.

@@ -58,18 +58,6 @@ func (c *tracedCall) matters() bool {
 	return c.ran || c.unknown || len(c.decisions) > 0
 }
 
-// traceOf reads what became of an instance's Calls. started are those that were begun, by id: an Instance forgets with
-// what when they end.
-func traceOf(flow *dataflow.Instance, started map[string]dataflow.ReadyCall) *trace {
-	t := &trace{state: flow.State()}
-	records := flow.CallRecords()
-	for _, rec := range records {
-		t.calls = append(t.calls, traceCall(flow, rec, started[rec.ID]))
-	}
-	setDepths(t.calls, records)
-	return t
-}
-
 func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, started dataflow.ReadyCall) *tracedCall {
 	c := &tracedCall{id: rec.ID, tool: rec.Tool, decisions: rec.Decisions, asked: len(rec.Decisions) > 0 ||
 		rec.PendingApproval != nil,

@@ -3,6 +3,7 @@ package backtest
 import (
 	"slices"
 
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -11,18 +12,15 @@ import (
 // undoWrites finds the State with which an instance began whose first Idea was sealed when Calls of a direct Plan had
 // ended: what they wrote is taken out of the State that it ended with. That it was found is seen when the instance is
 // repeated. An object that is empty then may have been there, or have come with a write: prune says that it came.
-func (r *chainReader) undoWrites(i *pastInstance, prune bool) {
+func (of *chain) undoWrites(i *pastInstance, prune bool) {
 	i.undone = true
 	state := i.finalState
-	for _, e := range slices.Backward(r.writes[i.token]) {
+	for _, e := range slices.Backward(of.writes[i.token]) {
 		state = undone(state, e, prune)
 	}
 	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
-		Payload: state,
-		Source:  map[string]any{"type": ideafile.TypeState, ideafile.TypeState: state}}
-	if i.token != "" {
-		m.Source["_instance"] = i.token
-	}
+		Payload: state}
+	m.Source = past.DataMessage(m)
 	i.own = append(slices.DeleteFunc(i.own,
 		func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
 }
@@ -33,17 +31,8 @@ func beganBefore(first *ideafile.Idea, token string) bool {
 	if jsonval.AsObject(first.Source["meta"])["origin"] != nil {
 		return false
 	}
-	for _, m := range first.Context {
-		if !m.IsDirectPlan() {
-			continue
-		}
-		for _, p := range turn.ReadPastDirectPlanCalls(m, first.InstanceTokens()) {
-			if p.StatusByInstance[token].IsFinal() {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(past.Told(first),
+		func(p turn.PastCall) bool { return p.Request == 0 && p.StatusByInstance[token].IsFinal() })
 }
 
 // undone is a State without a write.
@@ -56,12 +45,12 @@ func undone(state any, e turn.LogEntry, prune bool) any {
 		}
 		return state
 	}
-	list, isList := at.([]any)
+	list, _ := at.([]any)
 	taken := 0
-	switch {
-	case e.OutputMethod == "push" && isList:
+	switch e.OutputMethod {
+	case "push":
 		taken = 1
-	case e.OutputMethod == "concat" && isList:
+	case "concat":
 		values, _ := e.Value.([]any)
 		taken = len(values)
 	}

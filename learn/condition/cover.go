@@ -2,9 +2,6 @@ package condition
 
 import (
 	"math"
-	"slices"
-
-	"processidea/model/jsonval"
 )
 
 // Cover returns the test that holds in every sample of the class and in as few others as may be: others in which it
@@ -12,18 +9,10 @@ import (
 // all be on its side by chance: for m of n samples on the other side, C(n-m, k) of C(n, k) ways to choose the class,
 // for each test that could be written.
 func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
-	side := make([]bool, len(s.Samples))
-	var class, others []int
-	for n, sample := range s.Samples {
-		if side[n] = sample.InClass; sample.InClass {
-			class = append(class, n)
-		} else {
-			others = append(others, n)
-		}
-	}
+	class, others := s.sides()
 	fields := readFields(s.Samples)
 	var best *test
-	for _, t := range testsFor(fields, side) {
+	for _, t := range testsFor(fields, class, others) {
 		if best == nil || t.count > best.count {
 			best = t
 		}
@@ -37,15 +26,12 @@ func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 		}
 	}
 	h := hypothesis{[]*test{best}, true}
-	text := s.describe(h, class, outside)
+	c = s.conditionOf([]hypothesis{h}, 1, class, outside)
 	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside),
 		len(s.Samples)) {
-		return nil, nil, &Doubt{Text: text, Reason: "too few, it may be chance"}
+		return nil, nil, &Doubt{Text: c.Text, Reason: "too few, it may be chance"}
 	}
-	c = &Condition{Text: text, Size: 1, InClass: len(class), Total: len(s.Samples),
-		Reads: []jsonval.Path{slices.Clone(best.f.path)}}
 	c.When, c.Unless = h.schemas(class, outside, false)
-	_, c.UnlessRounded = h.schemas(class, outside, true)
 	return c, outside, nil
 }
 

@@ -64,21 +64,12 @@ type hypothesis struct {
 
 // Find returns the simplest condition that separates the samples, or why there is none.
 func (s Search) Find() (*Condition, *Doubt) {
-	side, opposite := make([]bool, len(s.Samples)), make([]bool, len(s.Samples))
-	var class, others []int
-	for n, sample := range s.Samples {
-		side[n], opposite[n] = sample.InClass, !sample.InClass
-		if sample.InClass {
-			class = append(class, n)
-		} else {
-			others = append(others, n)
-		}
-	}
+	class, others := s.sides()
 	if len(class) == 0 || len(others) == 0 {
 		return nil, &Doubt{Reason: "there is nothing to tell apart"}
 	}
 	fields := readFields(s.Samples)
-	tests, reverse := testsFor(fields, side), testsFor(fields, opposite)
+	tests, reverse := testsFor(fields, class, others), testsFor(fields, others, class)
 	for size := 1; size <= maxSize; size++ {
 		var found []hypothesis
 		for _, chosen := range combinations(tests, others, size) {
@@ -94,6 +85,18 @@ func (s Search) Find() (*Condition, *Doubt) {
 		}
 	}
 	return nil, s.doubtOfSeparation()
+}
+
+// sides lists the samples of the class, and the others.
+func (s Search) sides() (class, others []int) {
+	for n, sample := range s.Samples {
+		if sample.InClass {
+			class = append(class, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	return class, others
 }
 
 // doubtOfSeparation says why nothing separates the samples.
@@ -126,7 +129,15 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 	case len(found) > maxHypotheses:
 		return nil, doubt("but so do many others, and it cannot be told which is meant")
 	}
-	c := &Condition{Text: text, Size: size, InClass: len(class), Total: len(s.Samples)}
+	c := s.conditionOf(found, size, class, others)
+	c.tellApart(s, fields, found, class, others)
+	return c, nil
+}
+
+// conditionOf is the Condition that hypotheses say together, but for what holds by each of them alone.
+func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *Condition {
+	c := &Condition{Text: s.describe(found[0], class, others), Size: size, InClass: len(class),
+		Total: len(s.Samples)}
 	var rounded []map[string]any
 	for n, h := range found {
 		_, fails := h.schemas(class, others, true)
@@ -135,14 +146,17 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 			c.Also = append(c.Also, s.describe(h, class, others))
 		}
 		for _, t := range h.tests {
-			if !slices.ContainsFunc(c.Reads, func(p jsonval.Path) bool { return slices.Equal(p, t.f.path) }) {
-				c.Reads = append(c.Reads, t.f.path)
-			}
+			c.addRead(t.f.path)
 		}
 	}
 	c.UnlessRounded = allOf(rounded)
-	c.tellApart(s, fields, found, class, others)
-	return c, nil
+	return c
+}
+
+func (c *Condition) addRead(p jsonval.Path) {
+	if !slices.ContainsFunc(c.Reads, func(q jsonval.Path) bool { return slices.Equal(p, q) }) {
+		c.Reads = append(c.Reads, p)
+	}
 }
 
 // sides returns the samples in which all tests hold, and the others.
@@ -163,17 +177,25 @@ func (h hypothesis) excludedBy(t *test, excluded []int) (list []int) {
 	return list
 }
 
-// schemas returns what holds in the class, and what holds in the others.
-func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails map[string]any) {
+// zones returns, test by test, what is so in the class, and what in the others.
+func (h hypothesis) zones(class, others []int, rounded bool) (holds, fails []zone) {
 	own, excluded := h.sides(class, others)
-	var all, none []map[string]any
 	for _, t := range h.tests {
 		alone := h.excludedBy(t, excluded)
-		all = append(all, t.zone(own, alone, true, rounded).schema())
-		none = append(none, t.zone(alone, own, false, rounded).schema())
+		holds = append(holds, t.zone(own, alone, true, rounded))
+		fails = append(fails, t.zone(alone, own, false, rounded))
 	}
 	if h.inClass {
-		return allOf(all), anyOf(none)
+		return holds, fails
 	}
-	return anyOf(none), allOf(all)
+	return fails, holds
+}
+
+// schemas returns what holds in the class, and what holds in the others.
+func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails map[string]any) {
+	in, out := h.zones(class, others, rounded)
+	if h.inClass {
+		return allOf(schemasOf(in)), anyOf(schemasOf(out))
+	}
+	return anyOf(schemasOf(in)), allOf(schemasOf(out))
 }

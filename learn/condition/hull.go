@@ -3,8 +3,6 @@ package condition
 import (
 	"fmt"
 	"slices"
-
-	"processidea/model/jsonval"
 )
 
 // hull is what the samples of one side span in all fields together. Every condition whose tests all hold on this side
@@ -17,10 +15,6 @@ type hull struct {
 // newHull spans the samples of one side. It returns nil where no condition of up to maxSize tests holds in them all and
 // in none of the others: then nothing follows from what they have in common.
 func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
-	side := make([]bool, len(own)+len(others))
-	for _, n := range own {
-		side[n] = true
-	}
 	h := &hull{own: own, others: others}
 	for _, f := range fields {
 		tests := testsOf(found, f)
@@ -30,7 +24,7 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 			h.spans = append(h.spans, s)
 		}
 	}
-	tests := slices.DeleteFunc(testsFor(fields, side), func(t *test) bool {
+	tests := slices.DeleteFunc(testsFor(fields, own, others), func(t *test) bool {
 		return !slices.ContainsFunc(h.spans,
 			func(s *span) bool { return s.f == t.f && (t.kind != member || s.how == ofValues) })
 	})
@@ -72,13 +66,9 @@ func (h *hull) keepFieldsOf(sets [][]*test) {
 func (h *hull) openEnds() {
 	for _, s := range h.spans {
 		for _, end := range []kind{atLeast, atMost} {
-			if s.how != ofNumbers || !s.open(h.others, len(h.own)+len(h.others), end) || !h.hasOthersInside() {
-				continue
-			}
-			if end == atLeast {
-				s.openHigh = false
-			} else {
-				s.openLow = false
+			if s.mayOpen(h.others, len(h.own)+len(h.others), end) {
+				s.isOpen[end] = true
+				s.isOpen[end] = !h.hasOthersInside()
 			}
 		}
 	}
@@ -90,13 +80,13 @@ func (h *hull) hasOthersInside() bool {
 
 // schema holds within the hull.
 func (h *hull) schema() map[string]any {
-	var all []map[string]any
+	var all []zone
 	for _, s := range h.spans {
 		if z, ok := s.zone(h.own); ok {
-			all = append(all, z.schema())
+			all = append(all, z)
 		}
 	}
-	return allOf(all)
+	return allOf(schemasOf(all))
 }
 
 // bound is that a field has what samples outside of the hull have, or lies still farther out.
@@ -125,13 +115,13 @@ func (h *hull) outsideSchema() map[string]any {
 	}
 	var reached []map[string]any
 	for _, reach := range reaches {
-		var all []map[string]any
+		var all []zone
 		for _, b := range reach {
 			if z, ok := b.zone(); ok {
-				all = append(all, z.schema())
+				all = append(all, z)
 			}
 		}
-		reached = append(reached, allOf(all))
+		reached = append(reached, allOf(schemasOf(all)))
 	}
 	return anyOf(reached)
 }
@@ -230,17 +220,9 @@ func (t *test) isAbout(beyond, own []int, k kind) bool {
 	return t.excludes[beyond[0]] || holdsBeyond && (k == member || t.kind == k)
 }
 
-// reads lists the places that the hull looks at.
-func (h *hull) reads() (paths []jsonval.Path) {
-	for _, s := range h.spans {
-		paths = append(paths, s.f.path)
-	}
-	return paths
-}
-
 // tellApart gives a Condition its two JSON Schemas: each holds only where all conditions of up to maxSize tests that
 // separate the samples agree, whether all of their tests must hold or one.
-func (c *Condition) tellApart(s Search, fields []*field, found []hypothesis, class, others []int) {
+func (c *Condition) tellApart(search Search, fields []*field, found []hypothesis, class, others []int) {
 	var when, unless []map[string]any
 	add := func(h *hull, inClass bool) {
 		if h == nil {
@@ -251,12 +233,10 @@ func (c *Condition) tellApart(s Search, fields []*field, found []hypothesis, cla
 			within, outside, both = outside, within, "not (%s) and %s"
 		}
 		when, unless = append(when, within), append(unless, outside)
-		for _, p := range h.reads() {
-			if !slices.ContainsFunc(c.Reads, func(q jsonval.Path) bool { return slices.Equal(p, q) }) {
-				c.Reads = append(c.Reads, p)
-			}
+		for _, s := range h.spans {
+			c.addRead(s.f.path)
 		}
-		for _, text := range h.unseen(s.describeZone) {
+		for _, text := range h.unseen(search.describeZone) {
 			c.Untold = append(c.Untold, fmt.Sprintf(both, c.Text, text))
 		}
 	}

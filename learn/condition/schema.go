@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"maps"
 	"slices"
 
 	"processidea/model/jsonval"
@@ -23,6 +24,13 @@ func (z zone) schema() map[string]any {
 		return nested(z.path, z.leaf, false)
 	}
 	return nested(z.path, z.leaf, true)
+}
+
+func schemasOf(zones []zone) (list []map[string]any) {
+	for _, z := range zones {
+		list = append(list, z.schema())
+	}
+	return list
 }
 
 // nested is a JSON Schema of objects in each other, down to what the value at a path must fit.
@@ -75,9 +83,7 @@ func anyOf(list []map[string]any) map[string]any {
 // merge makes one JSON Schema of two that both must hold; ok is false where a keyword says two things.
 func merge(a, b map[string]any) (map[string]any, bool) {
 	out := map[string]any{}
-	for _, k := range jsonval.SortedKeys(a) {
-		out[k] = a[k]
-	}
+	maps.Copy(out, a)
 	for _, k := range jsonval.SortedKeys(b) {
 		old, known := out[k]
 		switch {
@@ -86,11 +92,7 @@ func merge(a, b map[string]any) (map[string]any, bool) {
 		case k == "required":
 			out[k] = union(old.([]any), b[k].([]any))
 		case k == "properties":
-			x, y := old.(map[string]any), b[k].(map[string]any)
-			both := map[string]any{}
-			for _, name := range jsonval.SortedKeys(x) {
-				both[name] = x[name]
-			}
+			both, y := maps.Clone(old.(map[string]any)), b[k].(map[string]any)
 			for _, name := range jsonval.SortedKeys(y) {
 				part, ok := merge(jsonval.AsObject(both[name]), jsonval.AsObject(y[name]))
 				if !ok {

@@ -17,12 +17,12 @@ const (
 
 // span is what the samples of one side have in one field.
 type span struct {
-	f                 *field
-	how               int
-	tokens            map[string]bool // what is not between two numbers: values, absence
-	low, high         int             // the samples with the smallest and the greatest number; -1: there is none
-	openLow, openHigh bool            // nothing is bounded there
-	tests             []*test         // of a condition that was found
+	f         *field
+	how       int
+	tokens    map[string]bool // what is not between two numbers: values, absence
+	low, high int             // the samples with the smallest and the greatest number; -1: there is none
+	isOpen    map[kind]bool   // nothing is bounded there: above with atLeast, below with atMost
+	tests     []*test         // of a condition that was found
 }
 
 // spanKind is how a field is spanned; ok is false for one that no condition would test: texts of which each is another
@@ -54,17 +54,9 @@ func (f *field) repeats() bool {
 }
 
 func newSpan(f *field, how int, own []int) *span {
-	s := &span{f: f, how: how, tokens: map[string]bool{}, low: -1, high: -1}
-	for _, n := range own {
-		if how != ofNumbers || !f.isNumber[n] {
-			continue
-		}
-		if s.low < 0 || f.numbers[n] < f.numbers[s.low] {
-			s.low = n
-		}
-		if s.high < 0 || f.numbers[n] > f.numbers[s.high] {
-			s.high = n
-		}
+	s := &span{f: f, how: how, tokens: map[string]bool{}, low: -1, high: -1, isOpen: map[kind]bool{}}
+	if how == ofNumbers {
+		s.low, s.high = f.extremes(own)
 	}
 	for _, n := range own {
 		s.tokens[s.token(n)] = true
@@ -82,7 +74,7 @@ func (s *span) token(n int) string {
 	case s.how == ofNumbers:
 		return s.f.special(n)
 	}
-	return s.f.category(n)
+	return s.f.keys[n]
 }
 
 // outside reports whether a sample has something there that those of the side have not: a number beyond theirs, or
@@ -91,9 +83,9 @@ func (s *span) outside(n int) (kind, bool) {
 	if s.how == ofNumbers && s.f.isNumber[n] && s.low >= 0 {
 		x := s.f.numbers[n]
 		switch {
-		case x > s.f.numbers[s.high] && !s.openHigh:
+		case x > s.f.numbers[s.high] && !s.isOpen[atLeast]:
 			return atLeast, true
-		case x < s.f.numbers[s.low] && !s.openLow:
+		case x < s.f.numbers[s.low] && !s.isOpen[atMost]:
 			return atMost, true
 		}
 		return member, false
@@ -101,19 +93,17 @@ func (s *span) outside(n int) (kind, bool) {
 	return member, !s.tokens[s.token(n)]
 }
 
-// open lets in what lies beyond an end of the numbers: of a field that a found condition tests, where no sample of the
-// other side lies there; of another one, where so few samples do that no part of a condition is likely to be about
-// them. It reports whether anything changed.
-func (s *span) open(others []int, total int, end kind) bool {
-	at := map[kind]*bool{atLeast: &s.openHigh, atMost: &s.openLow}[end]
+// mayOpen reports whether what lies beyond an end of the numbers can be let in: of a field that a found condition
+// tests, where no sample of the other side lies there; of another one, where so few samples do that no part of a
+// condition is likely to be about them.
+func (s *span) mayOpen(others []int, total int, end kind) bool {
 	beyond := 0
 	for _, n := range others {
 		if k, out := s.outside(n); out && k == end {
 			beyond++
 		}
 	}
-	*at = s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && rare(beyond, total))
-	return *at
+	return s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && rare(beyond, total))
 }
 
 // A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few
@@ -134,20 +124,14 @@ func rare(m, n int) bool {
 
 // zone is all that is spanned; ok is false where that is everything.
 func (s *span) zone(own []int) (z zone, ok bool) {
-	if z, ok = s.zoneOf(own); s.openLow {
-		delete(z.leaf, lowest[s.f.isLength])
+	if z, ok = s.zoneOf(own); s.isOpen[atMost] {
+		delete(z.leaf, s.f.keyword(atLeast))
 	}
-	if s.openHigh {
-		delete(z.leaf, highest[s.f.isLength])
+	if s.isOpen[atLeast] {
+		delete(z.leaf, s.f.keyword(atMost))
 	}
 	return z, ok
 }
-
-// The keywords of JSON Schema for bounds, of numbers and of the lengths of lists.
-var (
-	lowest  = map[bool]string{false: "minimum", true: "minItems"}
-	highest = map[bool]string{false: "maximum", true: "maxItems"}
-)
 
 // zoneOf is what some samples have: of numbers, all between the smallest and the greatest.
 func (s *span) zoneOf(samples []int) (z zone, ok bool) {
@@ -156,7 +140,7 @@ func (s *span) zoneOf(samples []int) (z zone, ok bool) {
 		return zone{path: s.f.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
 	case s.how == ofNumbers && own.low >= 0:
 		z = s.f.valueZone(atLeast, samples, nil, false)
-		z.leaf[highest[s.f.isLength]] = s.f.values[own.high]
+		z.leaf[s.f.keyword(atMost)] = s.f.values[own.high]
 		return z, true
 	}
 	return s.f.valueZone(member, samples, nil, false), true

@@ -37,16 +37,14 @@ type test struct {
 }
 
 // testsFor lists the tests that hold in all samples of one side and exclude some of the other.
-func testsFor(fields []*field, side []bool) []*test {
+func testsFor(fields []*field, own, others []int) []*test {
 	var list []*test
 	for _, f := range fields {
-		own := f.presenceTests(side)
-		numeric := f.numericTests(side)
-		own = append(own, numeric...)
-		if t := f.memberTest(side); t != nil && !slices.ContainsFunc(own, t.excludesSame) {
-			own = append(own, t)
+		tests := append(f.presenceTests(own, others), f.numericTests(own, others)...)
+		if t := f.memberTest(own, others); t != nil && !slices.ContainsFunc(tests, t.excludesSame) {
+			tests = append(tests, t)
 		}
-		list = append(list, own...)
+		list = append(list, tests...)
 	}
 	if len(list) > maxTests {
 		slices.SortStableFunc(list, func(a, b *test) int { return cmp.Compare(b.count, a.count) })
@@ -76,10 +74,10 @@ func (k kind) rank(f *field) int {
 func (t *test) excludesSame(o *test) bool { return slices.Equal(t.excludes, o.excludes) }
 
 // newTest returns a test that excludes the samples of the other side for which holds is false; nil if it excludes none.
-func (f *field) newTest(k kind, size int, side []bool, holds func(n int) bool) *test {
-	t := &test{f: f, kind: k, size: size, excludes: make([]bool, len(side))}
-	for n := range side {
-		if !side[n] && !holds(n) {
+func (f *field) newTest(k kind, size int, others []int, holds func(n int) bool) *test {
+	t := &test{f: f, kind: k, size: size, excludes: make([]bool, len(f.values))}
+	for _, n := range others {
+		if !holds(n) {
 			t.excludes[n] = true
 			t.count++
 		}
@@ -90,38 +88,25 @@ func (f *field) newTest(k kind, size int, side []bool, holds func(n int) bool) *
 	return t
 }
 
-func (f *field) presenceTests(side []bool) (list []*test) {
-	if f.isLength {
+func (f *field) presenceTests(own, others []int) []*test {
+	k, has := absent, len(own) > 0 && f.has[own[0]]
+	if has {
+		k = present
+	}
+	if f.isLength || slices.ContainsFunc(own, func(n int) bool { return f.has[n] != has }) {
 		return nil
 	}
-	with, without := false, false
-	for n := range side {
-		with, without = with || side[n] && f.has[n], without || side[n] && !f.has[n]
+	if t := f.newTest(k, 1, others, func(n int) bool { return f.has[n] == has }); t != nil {
+		return []*test{t}
 	}
-	t := f.newTest(present, 1, side, func(n int) bool { return f.has[n] })
-	if with && !without && t != nil {
-		list = append(list, t)
-	}
-	t = f.newTest(absent, 1, side, func(n int) bool { return !f.has[n] })
-	if without && !with && t != nil {
-		list = append(list, t)
-	}
-	return list
-}
-
-// category is what a sample has in a field whose values are told apart.
-func (f *field) category(n int) string {
-	if !f.has[n] {
-		return ""
-	}
-	return f.keys[n]
+	return nil
 }
 
 // categories counts the samples by what they have.
 func (f *field) categories() map[string]int {
 	count := map[string]int{}
-	for n := range f.values {
-		count[f.category(n)]++
+	for _, key := range f.keys {
+		count[key]++
 	}
 	return count
 }
@@ -131,48 +116,56 @@ func (f *field) listsValues() bool {
 	return f.scalar && (!f.numeric || len(f.categories()) <= maxNumberEnums)
 }
 
-func (f *field) memberTest(side []bool) *test {
+func (f *field) memberTest(own, others []int) *test {
 	if !f.listsValues() {
 		return nil
 	}
-	own := map[string]bool{}
-	for n := range side {
-		if side[n] {
-			own[f.category(n)] = true
-		}
+	keys := map[string]bool{}
+	for _, n := range own {
+		keys[f.keys[n]] = true
 	}
-	size := min(len(own), len(f.categories())-len(own))
+	size := min(len(keys), len(f.categories())-len(keys))
 	if size < 1 || size > maxSize {
 		return nil
 	}
-	return f.newTest(member, size, side, func(n int) bool { return own[f.category(n)] })
+	return f.newTest(member, size, others, func(n int) bool { return keys[f.keys[n]] })
 }
 
-func (f *field) numericTests(side []bool) (list []*test) {
-	if !f.numeric {
+// extremes are the samples with the smallest and the greatest number; -1: none has one.
+func (f *field) extremes(samples []int) (low, high int) {
+	low, high = -1, -1
+	for _, n := range samples {
+		if !f.isNumber[n] {
+			continue
+		}
+		if low < 0 || f.numbers[n] < f.numbers[low] {
+			low = n
+		}
+		if high < 0 || f.numbers[n] > f.numbers[high] {
+			high = n
+		}
+	}
+	return low, high
+}
+
+func (f *field) numericTests(own, others []int) (list []*test) {
+	low, high := f.extremes(own)
+	if !f.numeric || low < 0 {
 		return nil
 	}
 	specials := map[string]bool{}
-	var own []float64
-	for n := range side {
-		if side[n] && f.isNumber[n] {
-			own = append(own, f.numbers[n])
-		} else if side[n] {
-			specials[f.special(n)] = true
-		}
+	for _, n := range own {
+		specials[f.special(n)] = true
 	}
-	if len(own) == 0 {
-		return nil
-	}
-	low, high := slices.Min(own), slices.Max(own)
 	for _, k := range []kind{atLeast, atMost} {
 		excludesNumber := false
-		t := f.newTest(k, 1, side, func(n int) bool {
+		t := f.newTest(k, 1, others, func(n int) bool {
 			if !f.isNumber[n] {
 				return specials[f.special(n)]
 			}
-			holds := k == atLeast && f.numbers[n] >= low || k == atMost && f.numbers[n] <= high
-			excludesNumber = excludesNumber || !side[n] && !holds
+			holds := k == atLeast && f.numbers[n] >= f.numbers[low] ||
+				k == atMost && f.numbers[n] <= f.numbers[high]
+			excludesNumber = excludesNumber || !holds
 			return holds
 		})
 		if t != nil && excludesNumber {
@@ -204,27 +197,22 @@ func (t *test) zone(samples, others []int, own, rounded bool) zone {
 func (f *field) valueZone(k kind, samples, others []int, rounded bool) zone {
 	z := zone{path: f.path, leaf: map[string]any{}}
 	values, nulls := []any{}, false
-	var edge int
-	numbers := 0
 	for _, n := range samples {
-		switch {
-		case !f.has[n]:
+		if !f.has[n] {
 			z.allowAbsent = true
 			continue
-		case k != member && f.isNumber[n]:
-			if numbers == 0 || k == atLeast && f.numbers[n] < f.numbers[edge] || k == atMost &&
-				f.numbers[n] > f.numbers[edge] {
-				edge = n
-			}
-			numbers++
-		case f.keys[n] == "null":
-			nulls = true
 		}
+		nulls = nulls || f.keys[n] == "null"
 		if !jsonval.ContainsValue(values, f.values[n]) {
 			values = append(values, f.values[n])
 		}
 	}
-	if k == member || numbers == 0 {
+	edge, high := f.extremes(samples)
+	low, near := f.extremes(others)
+	if k == atMost {
+		edge, near = high, low
+	}
+	if k == member || edge < 0 {
 		slices.SortFunc(values, func(a, b any) int { return bytes.Compare(jsonval.Encode(a), jsonval.Encode(b)) })
 		z.leaf["enum"] = values
 		if len(values) == 0 {
@@ -233,7 +221,7 @@ func (f *field) valueZone(k kind, samples, others []int, rounded bool) zone {
 		return z
 	}
 	z.leaf = f.boundSchema(k, f.values[edge])
-	if near, ok := f.nearestOther(k, others); rounded && ok {
+	if rounded && near >= 0 {
 		z.leaf = f.roundedSchema(k, edge, near)
 	}
 	if nulls {
@@ -242,23 +230,20 @@ func (f *field) valueZone(k kind, samples, others []int, rounded bool) zone {
 	return z
 }
 
-// nearestOther returns the sample of the other side whose number lies nearest.
-func (f *field) nearestOther(k kind, others []int) (near int, ok bool) {
-	for _, n := range others {
-		if f.isNumber[n] && (!ok || k == atLeast && f.numbers[n] > f.numbers[near] || k == atMost &&
-			f.numbers[n] < f.numbers[near]) {
-			near, ok = n, true
-		}
+// keyword is that of JSON Schema for a bound of the field's numbers, or of the lengths of its lists.
+func (f *field) keyword(k kind) string {
+	if f.isLength {
+		return map[kind]string{atLeast: "minItems", atMost: "maxItems"}[k]
 	}
-	return near, ok
+	return map[kind]string{atLeast: "minimum", atMost: "maximum"}[k]
 }
 
 func (f *field) boundSchema(k kind, bound any) map[string]any {
-	keyword, name := map[kind]string{atLeast: "minimum", atMost: "maximum"}[k], "number"
+	name := "number"
 	if f.isLength {
-		keyword, name = map[kind]string{atLeast: "minItems", atMost: "maxItems"}[k], "array"
+		name = "array"
 	}
-	return map[string]any{"type": name, keyword: bound}
+	return map[string]any{"type": name, f.keyword(k): bound}
 }
 
 // combinations lists the sets of tests, as many in each as the size says, that together exclude the whole other side.

@@ -9,14 +9,9 @@ import (
 
 // describe returns a hypothesis as a sentence that holds in the class.
 func (s Search) describe(h hypothesis, class, others []int) string {
-	own, excluded := h.sides(class, others)
+	holds, _ := h.zones(class, others, true)
 	var parts []string
-	for _, t := range h.tests {
-		alone := h.excludedBy(t, excluded)
-		z := t.zone(own, alone, true, true)
-		if !h.inClass {
-			z = t.zone(alone, own, false, true)
-		}
+	for _, z := range holds {
 		parts = append(parts, s.describeZone(z))
 	}
 	if h.inClass {
@@ -38,20 +33,10 @@ func (s Search) describeZone(z zone) string {
 	}
 	text := ""
 	for _, k := range jsonval.SortedKeys(z.leaf) {
-		value := string(jsonval.Encode(z.leaf[k]))
-		switch k {
-		case "enum":
-			text = name + " is " + oneOf(z.leaf[k].([]any))
-		case "minimum":
-			text = name + " ≥ " + value
-		case "maximum":
-			text = name + " ≤ " + value
-		case "exclusiveMinimum":
-			text = name + " > " + value
-		case "minItems":
-			text = fmt.Sprintf("%s has %s elements or more", name, value)
-		case "maxItems":
-			text = fmt.Sprintf("%s has at most %s elements", name, value)
+		if values, ok := z.leaf[k].([]any); ok && k == "enum" {
+			text = name + " is " + oneOf(values)
+		} else if format, ok := comparisons[k]; ok {
+			text = fmt.Sprintf(format, name, jsonval.Encode(z.leaf[k]))
 		}
 	}
 	if _, several := z.leaf["type"].([]any); several {
@@ -61,6 +46,12 @@ func (s Search) describeZone(z zone) string {
 		text += " or not there"
 	}
 	return text
+}
+
+// comparisons say in words what a keyword of JSON Schema asks of a place.
+var comparisons = map[string]string{
+	"minimum": "%s ≥ %s", "maximum": "%s ≤ %s", "exclusiveMinimum": "%s > %s",
+	"minItems": "%s has %s elements or more", "maxItems": "%s has at most %s elements",
 }
 
 // oneOf lists values as alternatives.

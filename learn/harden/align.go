@@ -3,8 +3,6 @@ package harden
 import (
 	"fmt"
 	"slices"
-	"sort"
-	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -12,45 +10,41 @@ import (
 
 // String names a Call as people would: its tool, where its result goes, and which of several such Calls it is.
 func (c *mergedCall) String() string {
-	parts := strings.Split(c.numberedAlignmentKey, "\x00")
-	name := parts[0]
-	if parts[1] != "" {
-		name += " → " + parts[1]
+	name := c.key.tool
+	if c.key.path != "" {
+		name += " → " + c.key.path
 	}
-	if n := parts[len(parts)-1]; n != "1" {
-		name += " (no. " + n + ")"
+	if c.key.number != 1 {
+		name += fmt.Sprintf(" (no. %d)", c.key.number)
 	}
 	return name + c.variantSuffix()
 }
 
-// instancesByCall lists, in order, the instances that have and have not recorded a Call.
-func (h *hardener) instancesByCall(call *mergedCall) (with, without []*instanceRun) {
-	for _, instance := range h.instances {
-		if call.recordedByInstance[instance] != nil {
-			with = append(with, instance)
-		} else {
-			without = append(without, instance)
-		}
-	}
-	return with, without
+// instancesOf lists, in order, the instances that have recorded a Call.
+func (h *hardener) instancesOf(call *mergedCall) []*instanceRun {
+	return slices.DeleteFunc(slices.Clone(h.instances),
+		func(r *instanceRun) bool { return call.recordedByInstance[r] == nil })
 }
 
 // alignCalls brings the Calls of all instances into one order that keeps the order within each instance, as far as the
 // instances agree.
 func (h *hardener) alignCalls() {
-	callsByKey := map[string]*mergedCall{}
+	callsByKey := map[alignmentKey]*mergedCall{}
 	predecessors := map[*mergedCall]map[*mergedCall]bool{}
 	for _, instance := range h.instances {
 		var previous *mergedCall
-		for _, keyed := range assignAlignmentKeys(withoutPlannedAgain(instance.recordedCalls)) {
-			call := callsByKey[keyed.numberedAlignmentKey]
+		count := map[alignmentKey]int{}
+		for _, recorded := range withoutPlannedAgain(instance.recordedCalls) {
+			key := recorded.alignmentKey()
+			count[key]++
+			key.number = count[key]
+			call := callsByKey[key]
 			if call == nil {
-				call = &mergedCall{numberedAlignmentKey: keyed.numberedAlignmentKey,
-					recordedByInstance: map[*instanceRun]*recordedCall{}}
-				callsByKey[keyed.numberedAlignmentKey], predecessors[call] = call, map[*mergedCall]bool{}
+				call = &mergedCall{key: key, recordedByInstance: map[*instanceRun]*recordedCall{}}
+				callsByKey[key], predecessors[call] = call, map[*mergedCall]bool{}
 				h.mergedCalls = append(h.mergedCalls, call)
 			}
-			call.recordedByInstance[instance] = keyed.recorded
+			call.recordedByInstance[instance] = recorded
 			if previous != nil {
 				predecessors[call][previous] = true
 			}
@@ -61,108 +55,68 @@ func (h *hardener) alignCalls() {
 	h.dropUnusedCalls()
 }
 
-// callWithKey is a recorded Call with the key of the mergedCall it belongs to.
-type callWithKey struct {
-	numberedAlignmentKey string
-	recorded             *recordedCall
-}
-
-// assignAlignmentKeys numbers the Calls with the same tool, path and method: the nth of one instance corresponds to the
-// nth of another.
-func assignAlignmentKeys(recordedCalls []*recordedCall) []callWithKey {
-	count := map[string]int{}
-	var out []callWithKey
-	for _, recorded := range recordedCalls {
-		key := recorded.alignmentKey()
-		count[key]++
-		out = append(out, callWithKey{fmt.Sprintf("%s\x00%d", key, count[key]), recorded})
-	}
-	return out
-}
-
 // withoutPlannedAgain leaves out the Calls that were blocked, and of which the instance planned one alike later: the
 // later one stands for both.
 func withoutPlannedAgain(recordedCalls []*recordedCall) []*recordedCall {
 	var kept []*recordedCall
 	for n, recorded := range recordedCalls {
 		alike := func(later *recordedCall) bool { return later.alignmentKey() == recorded.alignmentKey() }
-		if recorded.status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], alike) {
+		if recorded.Status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], alike) {
 			kept = append(kept, recorded)
 		}
 	}
 	return kept
 }
 
-func (c *recordedCall) alignmentKey() string {
-	path := ""
+// alignmentKey is the Call's key without its number.
+func (c *recordedCall) alignmentKey() alignmentKey {
+	key := alignmentKey{tool: c.call.Tool, method: c.call.OutputMethod}
 	if len(c.call.OutputPath) > 0 {
-		path = c.call.OutputPath.ReferenceText()
+		key.path = c.call.OutputPath.ReferenceText()
 	}
-	return c.call.Tool + "\x00" + path + "\x00" + c.call.OutputMethod
+	return key
 }
 
 // orderCalls sorts the Calls topologically. Among Calls that are ready, and within a cycle, the first one known comes
 // first.
 func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool) []*mergedCall {
 	var out []*mergedCall
-	placed := map[*mergedCall]bool{}
-	for len(out) < len(calls) {
-		next := nextCallInOrder(calls, predecessors, placed)
-		placed[next] = true
-		out = append(out, next)
+	for left := slices.Clone(calls); len(left) > 0; {
+		ready := slices.IndexFunc(left, func(c *mergedCall) bool {
+			return !slices.ContainsFunc(left, func(o *mergedCall) bool { return predecessors[c][o] })
+		})
+		next := max(ready, 0)
+		out = append(out, left[next])
+		left = slices.Delete(left, next, next+1)
 	}
 	return out
-}
-
-func nextCallInOrder(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool,
-	placed map[*mergedCall]bool) *mergedCall {
-	var first *mergedCall
-	for _, c := range calls {
-		if placed[c] {
-			continue
-		}
-		if first == nil {
-			first = c
-		}
-		ready := true
-		//workflowcheck:ignore -- visits all: the order does not matter
-		for predecessor := range predecessors[c] {
-			ready = ready && placed[predecessor]
-		}
-		if ready {
-			return c
-		}
-	}
-	return first
 }
 
 // dropUnusedCalls drops the Calls that never ran, and are nowhere skipped because another Call had written their path.
 // One that ran and failed wherever it was planned stays: what was wrong with its Tool then need not be wrong for good.
 func (h *hardener) dropUnusedCalls() {
-	var kept []*mergedCall
-	for _, c := range h.mergedCalls {
-		planned, _ := h.instancesByCall(c)
+	h.dropCalls(func(c *mergedCall) bool {
+		planned := h.instancesOf(c)
+		where := diag.FirstNamesAndCount(instanceNames(planned))
 		switch {
 		case c.endedWithAny(ideafile.Done, ideafile.Skipped):
-			kept = append(kept, c)
+			return false
 		case c.endedWithAny(ideafile.Failed):
-			kept = append(kept, c)
 			h.addNote(
 				"%s failed wherever it was planned (%s): it stays in the Plan, before what was planned in its place",
-				c, diag.FirstNamesAndCount(instanceNames(planned)))
-		default:
-			h.addNote("left out: %s, which never ran (planned in %s)", c,
-				diag.FirstNamesAndCount(instanceNames(planned)))
+				c, where)
+			return false
 		}
-	}
-	h.mergedCalls = kept
+		h.addNote("left out: %s, which never ran (planned in %s)", c, where)
+		return true
+	})
 }
 
 // endedWithAny reports whether the Call ended in one of these ways in any instance.
 func (c *mergedCall) endedWithAny(ways ...ideafile.CallStatus) bool {
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
-		if slices.Contains(ways, recorded.status) {
+		if slices.Contains(ways, recorded.Status) {
 			return true
 		}
 	}
@@ -175,13 +129,4 @@ func instanceNames(instances []*instanceRun) []string {
 		names[n] = r.name
 	}
 	return names
-}
-
-func sortByPosition(recordedCalls []*recordedCall) {
-	sort.SliceStable(recordedCalls, func(a, b int) bool {
-		if recordedCalls[a].requestNumber != recordedCalls[b].requestNumber {
-			return recordedCalls[a].requestNumber < recordedCalls[b].requestNumber
-		}
-		return recordedCalls[a].index < recordedCalls[b].index
-	})
 }

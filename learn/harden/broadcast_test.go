@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/learn/past"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -22,7 +23,7 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
 		return tool + " " + jsonval.AsText(params["x"]), nil
 	}
-	run := FinishedRun{ProcessID: "p"}
+	run := past.Run{ProcessID: "p"}
 	seal := func(tokens string, calls ...string) {
 		in := s.ExpectRequestFor(tokens)
 		c := s.ReplyWith(`{"calls": [` + strings.Join(calls, ", ") + `], "output": null}`)
@@ -59,7 +60,7 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 		got := map[string]string{}
 		for _, r := range h.instances {
 			for _, c := range r.recordedCalls {
-				got[r.instanceToken] += fmt.Sprintf("%s %s; ", c.call.ID, c.status)
+				got[r.instanceToken] += fmt.Sprintf("%s %s; ", c.call.ID, c.Status)
 			}
 		}
 		for token, want := range map[string]string{

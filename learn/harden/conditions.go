@@ -72,7 +72,7 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 // reached reports whether a Call came to its turn in an instance: it was planned there, and nothing blocked it.
 func (c *mergedCall) reached(r *instanceRun) bool {
 	recorded := c.recordedByInstance[r]
-	return recorded != nil && recorded.status != ideafile.Blocked
+	return recorded != nil && recorded.Status != ideafile.Blocked
 }
 
 // allInClass reports whether the Call came to its turn in every instance: no condition tells them apart.
@@ -85,8 +85,8 @@ func (h *hardener) notRunIn(c *mergedCall) string {
 	var names []string
 	for _, r := range h.instances {
 		if recorded := c.recordedByInstance[r]; recorded != nil &&
-			(recorded.status != ideafile.Done || !recorded.hasResult) {
-			names = append(names, string(recorded.status)+" in "+r.name)
+			(recorded.Status != ideafile.Done || !recorded.HasResult) {
+			names = append(names, string(recorded.Status)+" in "+r.name)
 		}
 	}
 	return diag.FirstNamesAndCount(names)
@@ -143,11 +143,11 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		earlier := c.recordedByInstance[r]
 		switch {
 		case earlier == nil:
-		case recorded.requestNumber == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
+		case recorded.Key.Request == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
 			return slices.ContainsFunc(recorded.conditionReads, p.Overlaps)
 		}):
 			seen = true
-		case earlier.requestNumber >= recorded.requestNumber:
+		case earlier.Key.Request >= recorded.Key.Request:
 			return false
 		default:
 			seen = true
@@ -171,21 +171,17 @@ func (c *mergedCall) requests() (first, last int) {
 	first = math.MaxInt
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
-		first, last = min(first, recorded.requestNumber), max(last, recorded.requestNumber)
+		first, last = min(first, recorded.Key.Request), max(last, recorded.Key.Request)
 	}
 	return first, last
 }
 
 // viewOf is what an instance saw: what it began with, and what the visible Calls wrote.
 func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
-	view := map[string]any{ideafile.TypeState: map[string]any{}}
-	//workflowcheck:ignore -- a map again
-	for kind, payload := range r.startView.PayloadByKind {
-		view[kind] = payload
-	}
+	view := r.viewAtStart()
 	for _, d := range s.visible {
 		recorded := d.recordedByInstance[r]
-		if recorded == nil || recorded.status != ideafile.Done {
+		if recorded == nil || recorded.Status != ideafile.Done {
 			continue
 		}
 		for _, p := range d.outputPaths() {
@@ -220,12 +216,6 @@ func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
 // that does not tell the instances apart.
 func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	var when, unless []any
-	add := func(list []any, source any) []any {
-		if source == nil || jsonval.ContainsValue(list, source) {
-			return list
-		}
-		return append(list, source)
-	}
 	for n, r := range h.instances {
 		plan, planned := r.directPlan()
 		if !planned {
@@ -234,19 +224,18 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 		own := s.ownRule(plan)
 		switch guard := plan.Source["when"]; {
 		case s.search.Samples[n].InClass:
-			when = add(when, bothHold(guard, own.When))
+			when = addSchema(when, bothHold(guard, own.When))
 		case own.When != nil:
-			unless = add(unless, bothHold(guard, own.Unless))
+			unless = addSchema(unless, bothHold(guard, own.Unless))
 		default:
-			unless = add(unless, guard)
+			unless = addSchema(unless, guard)
 		}
 	}
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Condition: refexpr.Condition{When: anyHolds(when), Unless: anyHolds(unless)},
-		text:        "the Plan that it ran by says so",
-		inInstances: s.inInstances(h.instances)}
+	known := &callCondition{Condition: refexpr.Condition{When: joined("anyOf", when), Unless: joined("anyOf", unless)},
+		text: "the Plan that it ran by says so", inInstances: s.inInstances(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {
 		reads[n] = append(jsonval.Path{ideafile.TypeState}, reads[n]...)
@@ -267,7 +256,7 @@ func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 	for _, w := range plan.PlanCalls {
 		raw := w.RawObject()
 		if s.call.sameAs(raw) {
-			return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+			return ruleOf(raw)
 		}
 	}
 	return refexpr.Condition{}
@@ -278,23 +267,32 @@ func (c *mergedCall) sameAs(raw map[string]any) bool {
 	return jsonval.Equal(withoutCondition(raw), c.rawCall)
 }
 
+// ruleOf is the condition of a Call as it was written.
+func ruleOf(raw map[string]any) refexpr.Condition {
+	return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+}
+
 func withoutCondition(raw map[string]any) map[string]any {
 	return jsonval.WithoutKey(jsonval.WithoutKey(raw, ideafile.WhenKey), ideafile.UnlessKey)
 }
 
-func bothHold(a, b any) any {
-	switch {
-	case a == nil:
-		return b
-	case b == nil || jsonval.Equal(a, b):
-		return a
+func bothHold(a, b any) any { return joined("allOf", addSchema(addSchema(nil, a), b)) }
+
+// addSchema adds a JSON Schema to those of a list, if it says something and none of them says the same.
+func addSchema(list []any, schema any) []any {
+	if schema == nil || jsonval.ContainsValue(list, schema) {
+		return list
 	}
-	return map[string]any{"allOf": []any{a, b}}
+	return append(list, schema)
 }
 
-func anyHolds(list []any) any {
-	if len(list) == 1 {
+// joined is one JSON Schema of several, by the keyword that says whether all hold, or any; nil: there is none.
+func joined(keyword string, list []any) any {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
 		return list[0]
 	}
-	return map[string]any{"anyOf": list}
+	return map[string]any{keyword: list}
 }

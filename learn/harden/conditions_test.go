@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/learn/past"
 	"processidea/model/check"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -270,11 +271,11 @@ func caseContext(cases []map[string]any) []any {
 }
 
 // runMadeUp runs the process with an LLM that plans by the truths.
-func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (FinishedRun, *modeltest.Scenario) {
+func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (past.Run, *modeltest.Scenario) {
 	t.Helper()
 	s := modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+string(jsonval.Encode(caseContext(cases))))
 	s.RunTool = looked
-	run := FinishedRun{ProcessID: "p"}
+	run := past.Run{ProcessID: "p"}
 	for range 4 {
 		step, in := s.Loop.Advance(s.Now)
 		if step != loop.StepRequest {
@@ -303,7 +304,7 @@ func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (FinishedRun, *mo
 // runHardened runs a hardened Idea over cases with no LLM, and returns the instances that are left to it, and its Ideas
 // too.
 func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.Scenario, left map[string]bool,
-	run FinishedRun) {
+	run past.Run) {
 	t.Helper()
 	var context []any
 	for _, raw := range h.Idea["context"].([]any) {
@@ -314,7 +315,7 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.
 	source := string(jsonval.Encode(append(context, caseContext(cases)...)))
 	s = modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+source)
 	s.RunTool = looked
-	run = FinishedRun{ProcessID: "h",
+	run = past.Run{ProcessID: "h",
 		Ideas: []map[string]any{modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
 	s.RunDirectPlans()
 	left = map[string]bool{}
@@ -370,7 +371,7 @@ func play(t *testing.T, seed int64, wholly, ofOnePart bool) (out played) {
 	}
 	out.process, out.cases = p, len(cases)
 	run, s := runMadeUp(t, p, cases)
-	h, err := Harden([]FinishedRun{run}, s.Bindings, false)
+	h, err := Harden([]past.Run{run}, s.Bindings, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,13 +468,13 @@ func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 		p := drawProcessWithConditions(random, false)
 		cases, others := evenWorld(random).drawnCases(0, 60), evenWorld(random).drawnCases(1000, 20)
 		run, s := runMadeUp(t, p, cases)
-		first, err := Harden([]FinishedRun{run}, s.Bindings, false)
+		first, err := Harden([]past.Run{run}, s.Bindings, false)
 		if err != nil || len(first.Differences) > 0 {
 			continue
 		}
 		for _, some := range [][]map[string]any{cases, cases[:6]} {
 			_, _, again := runHardened(t, first, some)
-			second, err := Harden([]FinishedRun{again}, s.Bindings, false)
+			second, err := Harden([]past.Run{again}, s.Bindings, false)
 			if err != nil {
 				t.Fatalf("seed %d, %d cases, %s: %s", seed, len(some), p, err)
 			}

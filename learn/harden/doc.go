@@ -1,6 +1,6 @@
 // Package harden merges finished processes into one reusable Idea that runs without the LLM.
 //
-// Harden takes a list of FinishedRun and returns a Result: the Idea, what could not be generalized, and notes. It works
+// Harden takes finished processes and returns a Result: the Idea, what could not be generalized, and notes. It works
 // in steps, one file each:
 //
 //   - read_runs.go: reads of each process how every instance started, which Calls it had (recordedCall), and how it

@@ -1,8 +1,6 @@
 package harden
 
 import (
-	"slices"
-
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -14,33 +12,24 @@ import (
 func (r *instanceRun) readGivenParams(all []*recordedCall) {
 	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	byKey := map[ideafile.CallKey]*recordedCall{}
-	for len(all) > 0 {
-		end := slices.IndexFunc(all, func(c *recordedCall) bool { return c.requestNumber != all[0].requestNumber })
-		if end < 0 {
-			end = len(all)
+	for n, c := range all {
+		// A Plan that ran directly is Request 0, of which no Call is taken from outside: all are counted one up.
+		request := c.Key.Request + 1
+		byKey[ideafile.CallKey{Request: request, Index: c.Key.Index}] = c
+		instance.AcceptCall(request, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
+		if n+1 < len(all) && all[n+1].Key.Request == c.Key.Request {
+			continue
 		}
-		for _, c := range all[:end] {
-			// A Plan that ran directly is Request 0, of which no Call is taken from outside: all are counted one up.
-			byKey[ideafile.CallKey{Request: c.requestNumber + 1, Index: c.index}] = c
-			instance.AcceptCall(c.requestNumber+1, c.index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
-		}
-		instance.CloseRequest(all[0].requestNumber + 1)
-		for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
-			for _, ready := range batch {
-				endCallAsRecorded(instance, ready,
-					byKey[ideafile.CallKey{Request: ready.Record.Request, Index: ready.Record.Index}])
+		instance.CloseRequest(request)
+		playOut(instance, func(ready dataflow.ReadyCall) {
+			c := byKey[ideafile.CallKey{Request: ready.Record.Request, Index: ready.Record.Index}]
+			c.givenParams = ready.Params
+			if c.Status == ideafile.Done && c.HasResult {
+				instance.SucceedCall(ready.Record.ID, c.Result)
+			} else {
+				instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status))
 			}
-		}
-		all = all[end:]
-	}
-}
-
-func endCallAsRecorded(instance *dataflow.Instance, ready dataflow.ReadyCall, c *recordedCall) {
-	c.givenParams = ready.Params
-	if c.status == ideafile.Done && c.hasResult {
-		instance.SucceedCall(ready.Record.ID, c.result)
-	} else {
-		instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.status))
+		})
 	}
 }
 

@@ -6,22 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/approval"
+	"processidea/learn/past"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
-
-// FinishedRun is a finished process as its chain recorded it: the Ideas in order, and the log. Where there is no log,
-// results are taken from the last State.
-type FinishedRun struct {
-	ProcessID string
-	Ideas     []map[string]any
-	Log       []turn.LogEntry
-	// Parts are those of a process that was split: its instances and their Calls are there.
-	Parts []FinishedRun
-}
 
 // Difference is something that the runs do not have in common, and the instances in which it differs.
 type Difference struct {
@@ -52,7 +42,7 @@ var ErrNothingCommon = errors.New("there is no Plan to write")
 // first process started with. Nothing is guessed: a difference that the data do not explain is listed in Differences.
 // An error names a process that cannot be read, has not finished, or has another palette. Where the processes have no
 // Call in common, the error wraps ErrNothingCommon, and the Result, without an Idea, says why.
-func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
+func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
 	h := &hardener{bindings: bindings, notes: []string{}, presentAtAllStarts: map[string]bool{}}
 	for _, run := range runs {
 		if err := h.readRun(run); err != nil {
@@ -60,7 +50,7 @@ func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, templa
 		}
 	}
 	if len(h.instances) == 0 {
-		return &Result{Differences: []Difference{}, Notes: append([]string{}, h.notes...)},
+		return &Result{Differences: []Difference{}, Notes: h.notes},
 			fmt.Errorf("model: harden: %w: no instance settled", ErrNothingCommon)
 	}
 	h.assignInstanceNames(len(runs) > 1)
@@ -70,7 +60,7 @@ func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, templa
 	h.verifyPlanByReplay()
 	h.dropInvalidParts()
 	h.noteSingleSamples()
-	made := &Result{Differences: h.mergeDifferences(), Notes: append([]string{}, h.notes...)}
+	made := &Result{Differences: mergeDifferences(h.differences), Notes: h.notes}
 	if len(h.mergedCalls) == 0 {
 		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
 	}
@@ -91,7 +81,7 @@ type hardener struct {
 	presentAtAllStarts map[string]bool // by Reference: whether it has a value in every instance at the start
 }
 
-// processRun is a FinishedRun that has been read.
+// processRun is a finished process that has been read.
 type processRun struct {
 	ProcessID           string
 	firstIdea, lastIdea *ideafile.Idea
@@ -99,21 +89,14 @@ type processRun struct {
 	instances           []*instanceRun
 }
 
-// chainRun is what one chain tells: of its Ideas in order, which Calls the record of each tells of and which its own
-// solution planned; of its log, the first write of each Call; of its errors, the fault of each Call by its id.
+// chainRun is what one chain tells: beside its Ideas, of its log, the first write of each Call.
 type chainRun struct {
-	processID               string
-	ideas                   []*ideafile.Idea
-	tokens                  [][]string // of the instances of each
-	pastCalls, plannedCalls [][]turn.PastCall
-	writes                  map[writeAuthor]turn.LogEntry
-	faultByCallID           map[string]diag.Fault
+	*past.Chain
+	writes map[writeAuthor]turn.LogEntry
 }
 
 // writeAuthor names the author of a write.
 type writeAuthor struct{ by, instance string }
-
-func (c *chainRun) lastIdea() *ideafile.Idea { return c.ideas[len(c.ideas)-1] }
 
 // instanceRun is one instance from start to end.
 type instanceRun struct {
@@ -129,28 +112,31 @@ type instanceRun struct {
 
 // recordedCall is one Call in one instance.
 type recordedCall struct {
-	requestNumber, index int
-	rawCall              map[string]any
-	call                 ideafile.Call
-	status               ideafile.CallStatus
-	result               any
-	hasResult            bool
-	givenParams          map[string]any // its parameters when it ran; nil where that is not known
-	adapted              bool           // the LLM fitted them
-	decisions            []approval.Decision
-	conditionReads       []jsonval.Path // what its condition looked at, in a Plan that ran directly
+	past.Call
+	rawCall        map[string]any // without the condition that it had in a Plan
+	call           ideafile.Call
+	givenParams    map[string]any // its parameters when it ran; nil where that is not known
+	adapted        bool           // the LLM fitted them
+	conditionReads []jsonval.Path // what its condition looked at, in a Plan that ran directly
 }
 
 // mergedCall is a Call of the common Plan, with what each instance that had it recorded.
 type mergedCall struct {
-	numberedAlignmentKey string
-	recordedByInstance   map[*instanceRun]*recordedCall
-	rawCall              map[string]any // as written in the Plan, without its condition
-	variant              string         // the parameters by which it differs from others of its key
-	condition            *callCondition // nil: it runs in every instance
-	doubt                string         // why no condition was found
-	untried              *recordedCall  // as a Plan that ran directly had it, where no instance had it
-	fallback             bool           // it stands beside a Call whose condition is kept
+	key                alignmentKey
+	recordedByInstance map[*instanceRun]*recordedCall
+	rawCall            map[string]any // as written in the Plan, without its condition
+	variant            string         // the parameters by which it differs from others of its key
+	condition          *callCondition // nil: it runs in every instance
+	doubt              string         // why no condition was found
+	untried            *recordedCall  // as a Plan that ran directly had it, where no instance had it
+	fallback           bool           // it stands beside a Call whose condition is kept
+}
+
+// alignmentKey is what Calls of different instances have in common that are one Call of the Plan: the nth with a tool,
+// output path and method.
+type alignmentKey struct {
+	tool, path, method string
+	number             int
 }
 
 // noCallsReason says why no Call is left.
@@ -179,9 +165,7 @@ func (h *hardener) assignInstanceNames(manyProcesses bool) {
 // addDifference records something that the instances do not have in common.
 func (h *hardener) addDifference(instances []*instanceRun, format string, args ...any) {
 	difference := Difference{Description: fmt.Sprintf(format, args...)}
-	for _, r := range instances {
-		difference.Instances = append(difference.Instances, r.name)
-	}
+	difference.Instances = instanceNames(instances)
 	h.differences = append(h.differences, difference)
 }
 
@@ -189,14 +173,12 @@ func (h *hardener) addNote(format string, args ...any) {
 	h.notes = append(h.notes, fmt.Sprintf(format, args...))
 }
 
-// mergeDifferences returns every recorded difference once, with all its instances.
-func (h *hardener) mergeDifferences() []Difference {
+// mergeDifferences returns every difference once, with all its instances.
+func mergeDifferences(list []Difference) []Difference {
 	out := []Difference{}
-	index := map[string]int{}
-	for _, difference := range h.differences {
-		n, exists := index[difference.Description]
-		if !exists {
-			index[difference.Description] = len(out)
+	for _, difference := range list {
+		n := slices.IndexFunc(out, func(d Difference) bool { return d.Description == difference.Description })
+		if n < 0 {
 			out = append(out, difference)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/learn/past"
 	"processidea/model/check"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
@@ -28,7 +29,7 @@ type runFixture struct {
 	record                    string
 }
 
-func finishedRun(t *testing.T, n int, p runFixture) FinishedRun {
+func finishedRun(t *testing.T, n int, p runFixture) past.Run {
 	if p.input == "" {
 		p.input = `{"shelf": "A1"}`
 	}
@@ -45,14 +46,14 @@ func finishedRun(t *testing.T, n int, p runFixture) FinishedRun {
 		return idea
 	}
 	calls := "[" + strings.Join(p.calls, ", ") + "]"
-	return FinishedRun{ProcessID: fmt.Sprintf("p%d", n), Ideas: []map[string]any{
+	return past.Run{ProcessID: fmt.Sprintf("p%d", n), Ideas: []map[string]any{
 		text(p.start, "", calls, "null"),
 		text(p.end, `, {"type": "plan", "plan": `+calls+`, "record": `+p.record+`}`, "[]", p.output),
 	}}
 }
 
 func hardenRuns(t *testing.T, list ...runFixture) *Result {
-	var runs []FinishedRun
+	var runs []past.Run
 	for n, fixture := range list {
 		runs = append(runs, finishedRun(t, n+1, fixture))
 	}
@@ -302,12 +303,12 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 	open.Ideas = open.Ideas[:1]
 	other := finishedRun(t, 3, sentRun(3))
 	other.Ideas[1]["schema"] = map[string]any{}
-	for want, s := range map[string]FinishedRun{
+	for want, s := range map[string]past.Run{
 		"model: harden p2: it has not finished":                                      open,
 		"model: harden p3: its Tools or its output form are others than those of p1": other,
 		"model: harden none: it has no Ideas":                                        {ProcessID: "none"},
 	} {
-		if _, err := Harden([]FinishedRun{good, s}, nil, false); err == nil || err.Error() != want {
+		if _, err := Harden([]past.Run{good, s}, nil, false); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -315,7 +316,7 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 
 func TestATemplateHoldsNobodysData(t *testing.T) {
 	t.Parallel()
-	h, err := Harden([]FinishedRun{finishedRun(t, 1, sentRun(1)), finishedRun(t, 2, sentRun(2))}, nil, true)
+	h, err := Harden([]past.Run{finishedRun(t, 1, sentRun(1)), finishedRun(t, 2, sentRun(2))}, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestWhereNoCallIsLeftThereIsNoPlanAndTheErrorSaysWhy(t *testing.T) {
 		`nothing can be generalised: find → †state.item: parameter "id" differs`: {a, b},
 		"no Call ran in p1": {idle},
 	} {
-		var runs []FinishedRun
+		var runs []past.Run
 		for n, p := range list {
 			runs = append(runs, finishedRun(t, n+1, p))
 		}

@@ -3,6 +3,7 @@ package harden
 import (
 	"slices"
 
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -14,19 +15,21 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 	if template {
 		jsonval.AsObject(out["meta"])["template"] = true
 	}
-	if files := last.Source["delegates"]; files != nil {
-		out["delegates"] = files
-	}
-	if config := last.Source["config"]; config != nil {
-		out["config"] = config
+	for _, k := range []string{"delegates", "config"} {
+		if v := last.Source[k]; v != nil {
+			out[k] = v
+		}
 	}
 	var shared, instanceMessages []any
 	for _, m := range first.Context {
 		switch {
 		case m.PayloadKind == ideafile.TypeState || m.Type == ideafile.TypeError || m.Type == ideafile.TypePlan:
-		case m.InstanceToken != "" && !h.firstProcessHasInstance(m.InstanceToken):
 		case m.InstanceToken != "":
-			instanceMessages = append(instanceMessages, m.Source)
+			// Only those of instances among which the Plan was made.
+			if slices.ContainsFunc(h.processes[0].instances,
+				func(r *instanceRun) bool { return r.instanceToken == m.InstanceToken }) {
+				instanceMessages = append(instanceMessages, m.Source)
+			}
 		case m.PayloadKind == "" || !template || h.isSharedByAllProcesses(m):
 			shared = append(shared, m.Source)
 		}
@@ -80,17 +83,15 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 		schema := h.instances[0].startView.SchemaByKind[kind]
 		if schema == nil {
 			properties := map[string]any{}
-			for _, k := range allObjectKeys(values[kind]) {
-				properties[k] = inferTypeSchema(values[kind], k)
+			for _, payload := range values[kind] {
+				for _, k := range jsonval.SortedKeys(jsonval.AsObject(payload)) {
+					properties[k] = inferTypeSchema(values[kind], k)
+				}
 			}
 			schema = map[string]any{"type": "object", "properties": properties}
 		}
-		m := map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: map[string]any{},
-			"schema": schema}
-		if kind == ideafile.TypeInput {
-			m = map[string]any{"type": kind, kind: map[string]any{}, "schema": schema}
-		}
-		messages = append(messages, m)
+		messages = append(messages, past.DataMessage(ideafile.Message{PayloadKind: kind,
+			Payload: map[string]any{}, PayloadSchema: schema}))
 	}
 	return messages
 }
@@ -102,42 +103,20 @@ func (h *hardener) instanceBringsData(r *instanceRun, kind string) bool {
 	})
 }
 
-// allObjectKeys lists the keys that objects have.
-func allObjectKeys(objects []any) []string {
-	keys := map[string]bool{}
-	for _, o := range objects {
-		for _, k := range jsonval.SortedKeys(jsonval.AsObject(o)) {
-			keys[k] = true
-		}
-	}
-	return jsonval.SortedKeys(keys)
-}
-
-// firstProcessHasInstance reports whether an instance of the first process is among those that the Plan was made of.
-func (h *hardener) firstProcessHasInstance(token string) bool {
-	return slices.ContainsFunc(h.processes[0].instances, func(r *instanceRun) bool { return r.instanceToken == token })
-}
-
 // isSharedByAllProcesses reports whether every process had the same shared message.
 func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
-	for _, process := range h.processes {
-		found := false
-		for _, other := range process.firstIdea.Context {
-			found = found || other.InstanceToken == "" && other.PayloadKind == m.PayloadKind &&
+	return !slices.ContainsFunc(h.processes, func(process *processRun) bool {
+		return !slices.ContainsFunc(process.firstIdea.Context, func(other ideafile.Message) bool {
+			return other.InstanceToken == "" && other.PayloadKind == m.PayloadKind &&
 				jsonval.Equal(other.Source, m.Source)
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }
 
 // sharedState is the State that belongs to no instance by name.
 func (h *hardener) sharedState(template bool) any {
-	r := h.instances[0]
-	if start := r.startView.PayloadByKind[ideafile.TypeState]; r.instanceToken == "" && !template && start != nil {
-		return start
+	if r := h.instances[0]; r.instanceToken == "" && !template {
+		return r.viewAtStart()[ideafile.TypeState]
 	}
 	return map[string]any{}
 }
@@ -147,12 +126,8 @@ func (h *hardener) instanceStateMessages() []any {
 	var out []any
 	for _, r := range h.instances {
 		if r.process == h.instances[0].process && r.instanceToken != "" {
-			start := r.startView.PayloadByKind[ideafile.TypeState]
-			if start == nil {
-				start = map[string]any{}
-			}
-			out = append(out, map[string]any{"type": ideafile.TypeState, "_instance": r.instanceToken,
-				ideafile.TypeState: start})
+			out = append(out, past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
+				InstanceToken: r.instanceToken, Payload: r.viewAtStart()[ideafile.TypeState]}))
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/learn/past"
 	"processidea/model/jsonval"
 )
 
@@ -110,7 +111,7 @@ func TestOfOneInstanceConstantsAreBelievedAndNamed(t *testing.T) {
 
 func TestTheLiteralsOfAnOutputAreJudgedToo(t *testing.T) {
 	t.Parallel()
-	runs := []FinishedRun{}
+	runs := []past.Run{}
 	for n := 1; n <= 2; n++ {
 		p := finishedRun(t, n, foundRun(fmt.Sprintf(`{"order": "o%d", "shop": ["north"]}`, n), `"†state.order"`))
 		p.Ideas[1]["solution"].(map[string]any)["output"] = map[string]any{"item": "†state.item", "where": "north"}

@@ -85,8 +85,8 @@ func (p *processRun) wiredOutputs() []any {
 		}
 	}
 	for _, c := range p.chains {
-		for n := len(c.ideas) - 1; n >= 0; n-- {
-			add(jsonval.AsObject(c.ideas[n].Source["solution"])["output"])
+		for _, idea := range slices.Backward(c.Ideas) {
+			add(jsonval.AsObject(idea.Source["solution"])["output"])
 		}
 	}
 	for _, m := range p.lastIdea.Context {

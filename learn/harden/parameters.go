@@ -56,9 +56,9 @@ func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
 		var samples []paramSample
 		for _, r := range ran {
 			recorded := c.recordedByInstance[r]
-			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.requestNumber})
+			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.Key.Request})
 		}
-		value, ok := h.commonValue(c, jsonval.Path{name}, samples)
+		value, ok := h.commonValue(paramLocation(c, jsonval.Path{name}), samples)
 		c.rawCall[name] = value
 		if !ok {
 			differing = append(differing, name)
@@ -88,7 +88,7 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 		c.rawCall["_outputPath"] = recorded.call.OutputPath.ReferenceText()
 	}
 	if recorded.call.HasOutput || h.bindings[recorded.call.Tool].Kind == ideafile.KindLatent {
-		planned, _ := h.instancesByCall(c)
+		planned := h.instancesOf(c)
 		h.addDifference(planned, "%s: the tool has no code, the LLM writes its result", c)
 	}
 }
@@ -125,82 +125,64 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, other
 
 // commonValue returns one value that yields the values of all samples. ok is false, and the difference recorded, where
 // there is none.
-func (h *hardener) commonValue(c *mergedCall, param jsonval.Path, samples []paramSample) (v any, ok bool) {
+func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, ok bool) {
 	if allSamplesEqual(samples) {
-		return h.generalizeConstant(paramLocation(c, param), samples), true
+		return h.generalizeConstant(at, samples), true
 	}
 	if ref, ok := sharedReference(samples); ok {
 		return ref, true
 	}
 	if !anySampleIsReference(samples) {
-		switch places := commonReferences(param, samples); {
+		switch places := commonReferences(at.path, samples); {
 		case len(places) == 1:
 			if pathPassesThroughList(samples[0].instance, places[0]) {
 				h.addNote("%s is %s, by its place in the list: an input with more or fewer elements needs another Plan",
-					paramLocation(c, param), places[0])
+					at, places[0])
 			}
 			return places[0].String(), true
 		case len(places) > 1:
 			h.addDifference(instancesOfSamples(samples),
 				"%s is in every instance what stands at %s, and it cannot be told which is meant",
-				paramLocation(c, param), joinReferences(places))
+				at, joinReferences(places))
 			return nil, false
 		}
 	}
-	if v, ok, tried := h.commonValueByParts(c, param, samples); tried {
-		return v, ok
+	if steps := commonSteps(samples); len(steps) > 0 {
+		return h.commonValueByParts(at, samples, steps)
 	}
-	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how",
-		paramLocation(c, param))
+	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how", at)
 	return nil, false
 }
 
 // commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
-func (h *hardener) commonValueByParts(c *mergedCall, param jsonval.Path,
-	samples []paramSample) (v any, ok, tried bool) {
-	steps, isList, ok := mergeIntoCommonShape(samples)
-	if !ok {
-		return nil, false, false
-	}
+func (h *hardener) commonValueByParts(at valueLocation, samples []paramSample, steps []string) (v any, allCommon bool) {
 	object, list, allCommon := map[string]any{}, []any{}, true
 	for _, step := range steps {
-		partSamples := make([]paramSample, len(samples))
+		parts := make([]paramSample, len(samples))
 		for n, sample := range samples {
 			part, _ := jsonval.ChildValue(sample.value, step)
-			partSamples[n] = paramSample{sample.instance, part, sample.requestNumber}
+			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
-		v, ok := h.commonValue(c, append(param[:len(param):len(param)], step), partSamples)
+		v, ok := h.commonValue(valueLocation{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)}, parts)
 		allCommon = allCommon && ok
 		object[step], list = v, append(list, v)
 	}
-	if isList {
-		return list, allCommon, true
+	if _, isList := samples[0].value.([]any); isList {
+		return list, allCommon
 	}
-	return object, allCommon, true
+	return object, allCommon
 }
 
-// mergeIntoCommonShape lists the keys of objects with the same keys, or the indexes of lists of the same length.
-func mergeIntoCommonShape(samples []paramSample) (steps []string, isList, ok bool) {
-	for n, sample := range samples {
-		var own []string
-		switch v := sample.value.(type) {
-		case map[string]any:
-			own = jsonval.SortedKeys(v)
-		case []any:
-			isList = true
-			for k := range v {
-				own = append(own, arrayIndexStep(k))
-			}
-		default:
-			return nil, false, false
+// commonSteps lists the keys of objects with the same keys, or the indexes of lists of the same length.
+func commonSteps(samples []paramSample) []string {
+	first := samples[0].value
+	steps := stepsInto(first)
+	for _, sample := range samples {
+		if jsonval.TypeOf(sample.value) != jsonval.TypeOf(first) || !slices.Equal(stepsInto(sample.value), steps) {
+			return nil
 		}
-		if n > 0 && (strings.Join(own, "\x00") != strings.Join(steps, "\x00") ||
-			jsonval.TypeOf(sample.value) != jsonval.TypeOf(samples[0].value)) {
-			return nil, false, false
-		}
-		steps = own
 	}
-	return steps, isList, len(steps) > 0
+	return steps
 }
 
 // valueLocation names a value in a Call's parameters, or in the output.
@@ -248,7 +230,10 @@ func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) a
 		}
 		h.noteScatteredLiteral(at, samples)
 	}
-	return h.generalizeConstantParts(at, samples)
+	if steps := commonSteps(samples); len(steps) > 0 {
+		v, _ = h.commonValueByParts(at, samples, steps)
+	}
+	return v
 }
 
 // noteScatteredLiteral notes a literal that stood somewhere at the start in every instance, in each at another place.
@@ -263,34 +248,6 @@ func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample)
 		at, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
 }
 
-// generalizeConstantParts generalizes the parts of an object or a list that is the same in all instances.
-func (h *hardener) generalizeConstantParts(at valueLocation, samples []paramSample) any {
-	below := func(step string) any {
-		parts := make([]paramSample, len(samples))
-		for n, sample := range samples {
-			part, _ := jsonval.ChildValue(sample.value, step)
-			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
-		}
-		return h.generalizeConstant(valueLocation{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)},
-			parts)
-	}
-	switch v := samples[0].value.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for _, k := range jsonval.SortedKeys(v) {
-			out[k] = below(k)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for n := range v {
-			out[n] = below(arrayIndexStep(n))
-		}
-		return out
-	}
-	return samples[0].value
-}
-
 // noteSingleSamples says of what was seen in one instance alone which literals are believed to be constants.
 func (h *hardener) noteSingleSamples() {
 	if len(h.mergedCalls) > 0 && h.startedWithSameValues() {
@@ -302,7 +259,7 @@ func (h *hardener) noteSingleSamples() {
 		return
 	}
 	for _, c := range h.mergedCalls {
-		if planned, _ := h.instancesByCall(c); len(planned) == 1 && len(literalsOf(c)) > 0 {
+		if planned := h.instancesOf(c); len(planned) == 1 && len(literalsOf(c)) > 0 {
 			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planned[0].name,
 				describeKeptLiterals([]*mergedCall{c}))
 		}
@@ -336,15 +293,9 @@ func literalsOf(c *mergedCall) (list []string) {
 			list = append(list, paramLocation(c, at).String()+" = "+clippedJSON(v))
 			return
 		}
-		switch v := v.(type) {
-		case map[string]any:
-			for _, k := range jsonval.SortedKeys(v) {
-				walk(append(at[:len(at):len(at)], k), v[k])
-			}
-		case []any:
-			for n := range v {
-				walk(append(at[:len(at):len(at)], arrayIndexStep(n)), v[n])
-			}
+		for _, step := range stepsInto(v) {
+			part, _ := jsonval.ChildValue(v, step)
+			walk(append(at[:len(at):len(at)], step), part)
 		}
 	}
 	for _, k := range jsonval.SortedKeys(c.rawCall) {
@@ -393,14 +344,11 @@ func sharedReference(samples []paramSample) (any, bool) {
 }
 
 func matchesAllSamples(ref string, samples []paramSample) bool {
-	for _, sample := range samples {
+	return !slices.ContainsFunc(samples, func(sample paramSample) bool {
 		want, ok := sample.instance.resolveReferences(sample.value)
 		got, present := sample.instance.resolveReferences(ref)
-		if sample.value != any(ref) && (!ok || !present || !jsonval.Equal(want, got)) {
-			return false
-		}
-	}
-	return true
+		return sample.value != any(ref) && (!ok || !present || !jsonval.Equal(want, got))
+	})
 }
 
 // resolveReferences resolves the References in a value against the start of the instance and its final State.
@@ -409,27 +357,21 @@ func (r *instanceRun) resolveReferences(v any) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
 			return jsonval.ValueAt(r.finalState, ref.Path)
 		}
-		return jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
+		return r.atStart(ref)
 	})
 	return out, err == nil
 }
 
 func allSamplesEqual(samples []paramSample) bool {
-	for _, sample := range samples[1:] {
-		if !jsonval.Equal(sample.value, samples[0].value) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(samples,
+		func(sample paramSample) bool { return !jsonval.Equal(sample.value, samples[0].value) })
 }
 
 func anySampleIsReference(samples []paramSample) bool {
-	for _, sample := range samples {
-		if refs, err := refexpr.FindReferences(sample.value); err != nil || len(refs) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(samples, func(sample paramSample) bool {
+		refs, err := refexpr.FindReferences(sample.value)
+		return err != nil || len(refs) > 0
+	})
 }
 
 func instancesOfSamples(samples []paramSample) []*instanceRun {

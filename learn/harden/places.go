@@ -9,7 +9,23 @@ import (
 	"processidea/model/refexpr"
 )
 
-func arrayIndexStep(n int) string { return strconv.Itoa(n) }
+// stepsInto lists the keys of an object, in order, or the indexes of a list.
+func stepsInto(v any) (steps []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		return jsonval.SortedKeys(v)
+	case []any:
+		for n := range v {
+			steps = append(steps, strconv.Itoa(n))
+		}
+	}
+	return steps
+}
+
+// atStart is what an instance had at a place when it started.
+func (r *instanceRun) atStart(ref refexpr.Reference) (any, bool) {
+	return jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
+}
 
 // maxPlaces bounds how many places of one literal are tracked.
 const maxPlaces = 64
@@ -20,16 +36,10 @@ const maxDepth = 32
 // commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what
 // Calls of earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
 func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
-	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples,
-		func(sample paramSample, ref refexpr.Reference) (any, bool) {
-			return jsonval.ValueAt(sample.instance.startView.PayloadByKind[ref.Kind], ref.Path)
-		})
+	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.atStart)
 	if len(found) == 0 {
-		found = keepPresentInAllSamples(samples[0].referencesToLiteralInWrites(), samples,
-			func(sample paramSample, ref refexpr.Reference) (any, bool) {
-				value, ok := jsonval.ValueAt(sample.instance.finalState, ref.Path)
-				return value, ok && sample.instance.wroteBeforeRequest(ref.Path, sample.requestNumber)
-			})
+		found = keepPresentInAllSamples(samples[0].referencesToLiteralInFinalState(), samples,
+			paramSample.writtenBefore)
 	}
 	var sameName []refexpr.Reference
 	for _, ref := range found {
@@ -41,6 +51,14 @@ func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Refer
 		return sameName
 	}
 	return found
+}
+
+func (s paramSample) atStart(ref refexpr.Reference) (any, bool) { return s.instance.atStart(ref) }
+
+// writtenBefore is what Calls of earlier Requests wrote at a place.
+func (s paramSample) writtenBefore(ref refexpr.Reference) (any, bool) {
+	value, ok := jsonval.ValueAt(s.instance.finalState, ref.Path)
+	return value, ok && s.instance.wroteBeforeRequest(ref.Path, s.requestNumber)
 }
 
 // referencesToLiteralAtStart lists where an instance's literal stood when it started.
@@ -57,16 +75,13 @@ func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
 	return found
 }
 
-// referencesToLiteralInWrites lists where an instance's literal stands in what Calls of earlier Requests wrote.
-func (s paramSample) referencesToLiteralInWrites() []refexpr.Reference {
+// referencesToLiteralInFinalState lists where an instance's literal stands at the end.
+func (s paramSample) referencesToLiteralInFinalState() []refexpr.Reference {
 	literal, ok := s.instance.resolveReferences(s.value)
 	if !ok {
 		return nil
 	}
-	found := appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, s.instance.finalState, literal)
-	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool {
-		return !s.instance.wroteBeforeRequest(ref.Path, s.requestNumber)
-	})
+	return appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, s.instance.finalState, literal)
 }
 
 // pathPassesThroughList reports whether a Reference leads through an element of a list: another input may have other
@@ -94,19 +109,10 @@ func appendReferences(found []refexpr.Reference, place refexpr.Reference, contai
 		jsonval.Equal(container, literal) {
 		return append(found, place)
 	}
-	below := func(step string, v any) {
+	for _, step := range stepsInto(container) {
+		v, _ := jsonval.ChildValue(container, step)
 		path := append(place.Path[:len(place.Path):len(place.Path)], step)
 		found = appendReferences(found, refexpr.Reference{Kind: place.Kind, Path: path}, v, literal)
-	}
-	switch container := container.(type) {
-	case map[string]any:
-		for _, k := range jsonval.SortedKeys(container) {
-			below(k, container[k])
-		}
-	case []any:
-		for n := range container {
-			below(arrayIndexStep(n), container[n])
-		}
 	}
 	return found
 }
@@ -114,29 +120,20 @@ func appendReferences(found []refexpr.Reference, place refexpr.Reference, contai
 // keepPresentInAllSamples keeps the places that hold its own literal in every instance.
 func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample,
 	lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
-	var out []refexpr.Reference
-	for _, ref := range found {
-		inAll := true
-		for _, sample := range samples {
+	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool {
+		return slices.ContainsFunc(samples, func(sample paramSample) bool {
 			want, ok := sample.instance.resolveReferences(sample.value)
 			v, present := lookup(sample, ref)
-			inAll = ok && present && jsonval.Equal(v, want)
-			if !inAll {
-				break
-			}
-		}
-		if inAll {
-			out = append(out, ref)
-		}
-	}
-	return out
+			return !ok || !present || !jsonval.Equal(v, want)
+		})
+	})
 }
 
 // wroteBeforeRequest reports whether a Call of an earlier Request wrote the value at a path.
 func (r *instanceRun) wroteBeforeRequest(p jsonval.Path, request int) bool {
 	for _, recorded := range r.recordedCalls {
 		for _, q := range recorded.call.OutputPath.Paths() {
-			if recorded.status == ideafile.Done && recorded.requestNumber < request && p.IsAtOrBelow(q) {
+			if recorded.Status == ideafile.Done && recorded.Key.Request < request && p.IsAtOrBelow(q) {
 				return true
 			}
 		}

@@ -2,11 +2,11 @@ package harden
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -63,8 +63,9 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 	var when []any
 	var names []string
 	add := func(source any, text string) {
-		if source != nil && !jsonval.ContainsValue(when, source) {
-			when, names = append(when, source), append(names, text)
+		before := len(when)
+		if when = addSchema(when, source); len(when) > before && text != "" {
+			names = append(names, text)
 		}
 	}
 	for _, c := range h.mergedCalls {
@@ -79,12 +80,8 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 		}
 	}
 	add(guard, "")
-	p.name = strings.TrimSuffix("hardened: "+
-		strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), ", "), ": ")
-	p.when = when[0]
-	if len(when) > 1 {
-		p.when = map[string]any{"allOf": when}
-	}
+	p.name = strings.TrimSuffix("hardened: "+strings.Join(names, ", "), ": ")
+	p.when = joined("allOf", when)
 	return p
 }
 
@@ -130,11 +127,7 @@ func (p hardenedPlan) message(h *hardener, direct bool) map[string]any {
 
 // applicablePlan is the Plan that runs an instance; ok is false where none does.
 func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bool) {
-	view := map[string]any{ideafile.TypeState: map[string]any{}}
-	//workflowcheck:ignore -- a map again
-	for kind, payload := range r.startView.PayloadByKind {
-		view[kind] = payload
-	}
+	view := r.viewAtStart()
 	for _, p := range plans {
 		if p.when == nil || refexpr.Holds(p.when, view) {
 			return p, true
@@ -143,9 +136,16 @@ func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bo
 	return hardenedPlan{}, false
 }
 
+// viewAtStart is what an instance saw when it started.
+func (r *instanceRun) viewAtStart() map[string]any {
+	view := map[string]any{ideafile.TypeState: map[string]any{}}
+	maps.Copy(view, r.startView.PayloadByKind)
+	return view
+}
+
 // directPlan is the Plan that ran the instance without the LLM.
 func (r *instanceRun) directPlan() (ideafile.Message, bool) {
-	context := r.chain.ideas[0].Context
+	context := r.chain.First().Context
 	at, _ := ideafile.FindDirectPlans(context).ChooseForInstance(r.instanceToken, r.startView)
 	if at < 0 {
 		return ideafile.Message{}, false
@@ -163,12 +163,7 @@ func (h *hardener) commonGuard() any {
 		if !planned || guard == nil {
 			return nil
 		}
-		if !jsonval.ContainsValue(guards, guard) {
-			guards = append(guards, guard)
-		}
+		guards = addSchema(guards, guard)
 	}
-	if len(guards) == 0 {
-		return nil
-	}
-	return anyHolds(guards)
+	return joined("anyOf", guards)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/learn/past"
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
@@ -38,7 +39,7 @@ func (h *hardener) verifyPlanByReplay() {
 		// If something is recorded for the instance already, a different State is to be expected.
 		if !jsonval.Equal(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addDifference([]*instanceRun{r}, "the Plan comes to another State: %s",
-				differingKeys(replayed.instance.State(), r.finalState))
+				diag.FirstNamesAndCount(past.DifferingPaths(replayed.instance.State(), r.finalState)))
 		}
 	}
 }
@@ -84,7 +85,7 @@ func (h *hardener) reportHumanOverrides(r *instanceRun) {
 		if recorded.adapted {
 			h.addDifference([]*instanceRun{r}, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
 		}
-		for _, decision := range recorded.decisions {
+		for _, decision := range recorded.Decisions {
 			if decision.Kind != policy.Approve {
 				h.addDifference([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool,
 					decision.Kind)
@@ -94,12 +95,8 @@ func (h *hardener) reportHumanOverrides(r *instanceRun) {
 }
 
 func (h *hardener) hasReportedDifference(r *instanceRun) bool {
-	for _, difference := range h.differences {
-		if slices.Contains(difference.Instances, r.name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.differences,
+		func(d Difference) bool { return slices.Contains(d.Instances, r.name) })
 }
 
 // settleUnplannedCalls gives the Calls that would run in an instance that ended without them a condition, or drops
@@ -149,8 +146,7 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 // writes.
 func (h *hardener) dropCallsWithoutInput() bool {
 	return h.dropCalls(func(c *mergedCall) bool {
-		list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
-		return slices.ContainsFunc(list,
+		return slices.ContainsFunc(c.expressions(),
 			func(e refexpr.Expression) bool { return h.reportIfInputMissing(c, c.String(), e) })
 	})
 }
@@ -185,37 +181,36 @@ func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refex
 }
 
 func (h *hardener) dropCalls(shouldDrop func(*mergedCall) bool) bool {
-	var kept []*mergedCall
-	for _, c := range h.mergedCalls {
-		if !shouldDrop(c) {
-			kept = append(kept, c)
-		}
-	}
-	dropped := len(kept) < len(h.mergedCalls)
-	h.mergedCalls = kept
-	return dropped
+	before := h.mergedCalls // which shouldDrop looks at
+	h.mergedCalls = slices.DeleteFunc(slices.Clone(before), shouldDrop)
+	return len(h.mergedCalls) < len(before)
+}
+
+// expressions lists those in a Call's parameters.
+func (c *mergedCall) expressions() []refexpr.Expression {
+	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
+	return list
 }
 
 // canExpressionHaveValue reports whether an expression that a Call reads can have a value in an instance.
 func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expression, r *instanceRun) bool {
-	return slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
-		return !slices.ContainsFunc(terms, func(ref refexpr.Reference) bool {
-			_, atStart := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
-			return !atStart && (ref.Kind != ideafile.TypeState ||
-				(len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
-		})
+	return canHaveValue(e, func(ref refexpr.Reference) bool {
+		_, atStart := r.atStart(ref)
+		return !atStart && (ref.Kind != ideafile.TypeState ||
+			(len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
 	})
 }
 
+// canHaveValue reports whether one of the alternatives of an expression has no term that is absent.
+func canHaveValue(e refexpr.Expression, absent func(refexpr.Reference) bool) bool {
+	return slices.ContainsFunc(e,
+		func(terms []refexpr.Reference) bool { return !slices.ContainsFunc(terms, absent) })
+}
+
 func (h *hardener) isWrittenByOtherCall(reader *mergedCall, p jsonval.Path) bool {
-	for _, c := range h.mergedCalls {
-		for _, q := range c.outputPaths() {
-			if c != reader && q.Overlaps(p) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.mergedCalls, func(c *mergedCall) bool {
+		return c != reader && slices.ContainsFunc(c.outputPaths(), p.Overlaps)
+	})
 }
 
 // outputPaths lists the paths to which a Call's result may go.
@@ -253,11 +248,9 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
 		r.instanceToken)}
 	out.instance.StartDirectPlan()
-	for batch := out.instance.Advance(); len(batch) > 0; batch = out.instance.Advance() {
-		for _, ready := range batch {
-			out.endReplayedCall(ready, chosen.calls[ready.Record.Index-1], r)
-		}
-	}
+	playOut(out.instance, func(ready dataflow.ReadyCall) {
+		out.endReplayedCall(ready, chosen.calls[ready.Record.Index-1], r)
+	})
 	for _, rec := range out.instance.CallRecords() {
 		if c := chosen.calls[rec.Index-1]; rec.Status == ideafile.Blocked && c.recordedByInstance[r] == nil {
 			out.blockedCalls = append(out.blockedCalls, c)
@@ -266,14 +259,22 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	return out
 }
 
+// playOut ends what can run until nothing more can.
+func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
+	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
+		for _, ready := range batch {
+			end(ready)
+		}
+	}
+}
+
 // paletteWithoutApprovals is the instance's palette with Tools that no person is asked about.
 func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
-	palette := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}, UntargetedCallsGoToAll: true}
+	palette := ideafile.Palette{BindingByTool: past.AllGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
 	for _, known := range r.process.lastIdea.Tools {
 		tool := *known
 		tool.Approval = nil
 		palette.Tools = append(palette.Tools, &tool)
-		palette.BindingByTool[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 	}
 	return palette
 }
@@ -285,9 +286,9 @@ func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r 
 		p.callsGivenOtherParams = append(p.callsGivenOtherParams, c)
 	}
 	switch {
-	case recorded != nil && recorded.status == ideafile.Done && recorded.hasResult:
-		p.instance.SucceedCall(id, recorded.result)
-	case recorded != nil && recorded.status == ideafile.Failed:
+	case recorded != nil && recorded.Status == ideafile.Done && recorded.HasResult:
+		p.instance.SucceedCall(id, recorded.Result)
+	case recorded != nil && recorded.Status == ideafile.Failed:
 		p.failedCalls = append(p.failedCalls, c)
 		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
 	default:
@@ -302,21 +303,4 @@ func (p *planReplay) hasValueAtOutputOf(c *mergedCall) bool {
 		_, ok := jsonval.ValueAt(p.instance.State(), path)
 		return ok
 	})
-}
-
-// differingKeys names the top-level keys in which two States differ.
-func differingKeys(a, b any) string {
-	x, y := jsonval.AsObject(a), jsonval.AsObject(b)
-	var names []string
-	for _, k := range jsonval.SortedKeys(x) {
-		if v, ok := y[k]; !ok || !jsonval.Equal(v, x[k]) {
-			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
-		}
-	}
-	for _, k := range jsonval.SortedKeys(y) {
-		if _, ok := x[k]; !ok {
-			names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
-		}
-	}
-	return diag.FirstNamesAndCount(names)
 }

@@ -1,6 +1,7 @@
 package harden
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,10 +15,7 @@ import (
 func (h *hardener) stateSchema() map[string]any {
 	given := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
 	out := map[string]any{}
-	//workflowcheck:ignore -- builds a map: the order does not matter
-	for k, v := range given {
-		out[k] = v
-	}
+	maps.Copy(out, given)
 	props := map[string]any{}
 	for _, k := range h.stateKeys() {
 		if p, ok := jsonval.AsObject(given["properties"])[k]; ok {
@@ -28,7 +26,7 @@ func (h *hardener) stateSchema() map[string]any {
 	}
 	out["type"], out["properties"], out["additionalProperties"] = "object", props, false
 	if required := h.requiredStateKeys(given); len(required) > 0 {
-		out["required"] = required
+		out["required"] = jsonval.ToJSONValue(required)
 	}
 	return out
 }
@@ -51,8 +49,7 @@ func (h *hardener) stateKeys() []string {
 	}
 	for _, c := range h.mergedCalls {
 		add(c.outputPaths()...)
-		list, _ := refexpr.FindReferences(jsonval.WithoutKey(c.rawCall, "_outputPath"))
-		add(statePaths(list)...)
+		add(c.stateReads()...)
 	}
 	for _, t := range h.processes[0].lastIdea.Tools {
 		if fixed, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared &&
@@ -67,6 +64,12 @@ func (h *hardener) stateKeys() []string {
 		}
 	}
 	return jsonval.SortedKeys(all)
+}
+
+// stateReads lists the paths of State to which a Call refers.
+func (c *mergedCall) stateReads() []jsonval.Path {
+	list, _ := refexpr.FindReferences(jsonval.WithoutKey(c.rawCall, "_outputPath"))
+	return statePaths(list)
 }
 
 func statePaths(list []refexpr.Reference) (paths []jsonval.Path) {
@@ -116,21 +119,15 @@ func inferTypeSchema(objects []any, key string) map[string]any {
 
 // describeStateKey names the Tools that write a key and those that read it.
 func (h *hardener) describeStateKey(key string) string {
-	keyPath := jsonval.Path{key}
 	var writers, readers []string
 	for _, c := range h.mergedCalls {
-		tool, _ := c.rawCall["_tool"].(string)
-		for _, p := range c.outputPaths() {
-			if p.Overlaps(keyPath) && len(p) > 0 && !slices.Contains(writers, tool) {
-				writers = append(writers, tool)
-			}
+		tool := jsonval.AsText(c.rawCall["_tool"])
+		isBelow := func(p jsonval.Path) bool { return len(p) > 0 && p[0] == key }
+		if slices.ContainsFunc(c.outputPaths(), isBelow) && !slices.Contains(writers, tool) {
+			writers = append(writers, tool)
 		}
-		refs, _ := refexpr.FindReferences(jsonval.WithoutKey(c.rawCall, "_outputPath"))
-		for _, ref := range refs {
-			if ref.Kind == ideafile.TypeState && len(ref.Path) > 0 && ref.Path[0] == key &&
-				!slices.Contains(readers, tool) {
-				readers = append(readers, tool)
-			}
+		if slices.ContainsFunc(c.stateReads(), isBelow) && !slices.Contains(readers, tool) {
+			readers = append(readers, tool)
 		}
 	}
 	var parts []string
@@ -145,22 +142,15 @@ func (h *hardener) describeStateKey(key string) string {
 
 // requiredStateKeys are the keys that the designer requires, and those that every run of the Plan brings, whichever
 // branches it takes.
-func (h *hardener) requiredStateKeys(given map[string]any) []any {
-	names := map[string]bool{}
-	list, _ := jsonval.AsStringList(given["required"])
-	for _, k := range list {
-		names[k] = true
-	}
+func (h *hardener) requiredStateKeys(given map[string]any) []string {
+	keys, _ := jsonval.AsStringList(given["required"])
 	for _, k := range h.alwaysWrittenKeys() {
-		names[k] = names[k] || h.inEveryFinalState(k)
-	}
-	var out []any
-	for _, k := range jsonval.SortedKeys(names) {
-		if names[k] {
-			out = append(out, k)
+		if h.inEveryFinalState(k) {
+			keys = append(keys, k)
 		}
 	}
-	return out
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // maxCourses bounds how many courses of a Plan are followed.
@@ -235,7 +225,7 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []stri
 
 // hasAllInputs reports whether all that a Call reads of State is there.
 func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
-	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
+	list := c.expressions()
 	wired := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredParams
 	for _, k := range jsonval.SortedKeys(wired) {
 		if e, err := refexpr.ParseExpression(wired[k]); err == nil {
@@ -246,14 +236,7 @@ func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
 		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 &&
 			!slices.ContainsFunc(written, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
 	}
-	for _, e := range list {
-		if !slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
-			return !slices.ContainsFunc(terms, absent)
-		}) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(e refexpr.Expression) bool { return !canHaveValue(e, absent) })
 }
 
 // isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is asked often, and
@@ -263,7 +246,7 @@ func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
 	there, known := h.presentAtAllStarts[name]
 	if !known {
 		there = !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
-			_, ok := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
+			_, ok := r.atStart(ref)
 			return !ok
 		})
 		h.presentAtAllStarts[name] = there
@@ -272,10 +255,8 @@ func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
 }
 
 func (h *hardener) inEveryFinalState(key string) bool {
-	for _, r := range h.instances {
-		if _, ok := jsonval.AsObject(r.finalState)[key]; !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
+		_, ok := jsonval.AsObject(r.finalState)[key]
+		return !ok
+	})
 }

@@ -19,11 +19,11 @@ func (h *hardener) keepUntriedConditions() {
 			if raw[ideafile.WhenKey] == nil {
 				continue
 			}
-			rule := refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+			rule := ruleOf(raw)
 			ran := h.callRunAs(withoutCondition(raw))
 			if ran == nil {
 				h.insertUntried(r, raw, rule, plan.PlanCalls[n+1:])
-			} else if with, _ := h.instancesByCall(ran); ran.condition == nil && len(with) == len(h.instances) {
+			} else if with := h.instancesOf(ran); ran.condition == nil && len(with) == len(h.instances) {
 				h.keepCondition(ran, rule)
 			}
 		}
@@ -35,7 +35,7 @@ func (h *hardener) callRunAs(raw map[string]any) *mergedCall {
 	for _, c := range h.mergedCalls {
 		//workflowcheck:ignore -- the order does not matter
 		for _, recorded := range c.recordedByInstance {
-			if recorded.requestNumber == 0 && jsonval.Equal(withoutCondition(recorded.rawCall), raw) {
+			if recorded.Key.Request == 0 && jsonval.Equal(withoutCondition(recorded.rawCall), raw) {
 				return c
 			}
 		}
@@ -58,16 +58,14 @@ func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
 // insertUntried adds a Call that no instance had, before what followed it in its Plan.
 func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule refexpr.Condition,
 	later []ideafile.WrittenCall) {
-	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings,
-		InstanceTokens:         []string{r.instanceToken},
-		UntargetedCallsGoToAll: true}
-	call, _, fault := palette.ReadCall(ideafile.ParseWrittenCall(withoutCondition(raw)).WithoutTarget())
+	raw = withoutCondition(raw)
+	call, fault := h.readCall(r, raw)
 	if fault != nil {
 		return
 	}
-	recorded := &recordedCall{rawCall: withoutCondition(raw), call: call}
-	c := &mergedCall{numberedAlignmentKey: recorded.alignmentKey() + "\x001", untried: recorded,
-		rawCall: recorded.rawCall}
+	recorded := &recordedCall{rawCall: raw, call: call}
+	c := &mergedCall{key: recorded.alignmentKey(), untried: recorded, rawCall: raw}
+	c.key.number = 1
 	at := len(h.mergedCalls)
 	for _, w := range later {
 		if next := slices.Index(h.mergedCalls, h.callRunAs(withoutCondition(w.RawObject()))); next >= 0 {

@@ -3,6 +3,7 @@ package harden
 import (
 	"testing"
 
+	"processidea/learn/past"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -16,7 +17,7 @@ func hardenedAgain(t *testing.T, plan string, cases ...map[string]any) *Result {
 		Idea: map[string]any{
 			"context": []any{modeltest.DecodeJSON(t, `{"type": "plan", "stage": "optimal", "plan": [`+plan+`]}`)}}}
 	s, _, run := runHardened(t, first, cases)
-	h, err := Harden([]FinishedRun{run}, s.Bindings, false)
+	h, err := Harden([]past.Run{run}, s.Bindings, false)
 	if err != nil {
 		t.Fatal(err)
 	}

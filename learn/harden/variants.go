@@ -26,7 +26,7 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 		}
 		key := string(jsonval.Encode(values))
 		if byValue[key] == nil {
-			byValue[key] = &mergedCall{numberedAlignmentKey: c.numberedAlignmentKey, variant: key,
+			byValue[key] = &mergedCall{key: c.key, variant: key,
 				recordedByInstance: map[*instanceRun]*recordedCall{}}
 		}
 		byValue[key].recordedByInstance[r] = c.recordedByInstance[r]
@@ -47,20 +47,15 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 
 // stoodInPlans reports whether the Call always ran by a Plan that ran directly: it was no Request's idea.
 func (c *mergedCall) stoodInPlans() bool {
-	//workflowcheck:ignore -- the order does not matter
-	for _, recorded := range c.recordedByInstance {
-		if recorded.requestNumber > 0 {
-			return false
-		}
-	}
-	return true
+	_, last := c.requests()
+	return last == 0
 }
 
 // ranIn lists the instances in which a Call ran; where it ran in none, those that planned it.
 func (h *hardener) ranIn(c *mergedCall) []*instanceRun {
-	planned, _ := h.instancesByCall(c)
+	planned := h.instancesOf(c)
 	ran := slices.DeleteFunc(slices.Clone(planned), func(r *instanceRun) bool {
-		status := c.recordedByInstance[r].status
+		status := c.recordedByInstance[r].Status
 		return status != ideafile.Done && status != ideafile.Failed
 	})
 	if len(ran) == 0 {

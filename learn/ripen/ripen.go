@@ -110,10 +110,6 @@ func readRun(tools map[string]*tool, run Run) {
 	}
 }
 
-// pastTense are what people did, as it stands in a sentence.
-var pastTense = map[string]string{policy.Amend: "amended", policy.Reject: "rejected", policy.Replace: "replaced",
-	policy.Answer: "answered"}
-
 func (t *tool) judge() Finding {
 	f := Finding{Tool: t.name, Counts: t.counts(), Facts: []string{}}
 	for _, kind := range policy.AllKinds() {
@@ -172,14 +168,14 @@ func (t *tool) factsOf(kind string) []string {
 	if n == 0 || n == len(s.Samples) {
 		return nil
 	}
+	changed := approval.Decision{Kind: kind}.PastTense()
 	switch c, others, _ := tell(s); {
 	case c != nil && others == 0:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", n, pastTense[kind], c.Text)}
+		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", n, changed, c.Text)}
 	case c != nil:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", n, pastTense[kind],
-			c.Text, others)}
+		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", n, changed, c.Text, others)}
 	}
-	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, pastTense[kind])}
+	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, changed)}
 }
 
 // tell finds what all of the class have, and how many others have it too. A single test is taken before several that

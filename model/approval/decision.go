@@ -246,7 +246,7 @@ func readTexts(m map[string]any, texts map[string]*string, groups *[]string, oth
 
 // Describe says in words for the LLM what was decided, so that it does not propose the same again.
 func (d Decision) Describe() string {
-	s := d.pastTenseVerb() + " by " + d.decider()
+	s := d.PastTense() + " by " + d.decider()
 	switch d.Kind {
 	case policy.Amend:
 		s += " to run with " + string(jsonval.Encode(d.AmendedParams))
@@ -259,7 +259,8 @@ func (d Decision) Describe() string {
 	return s
 }
 
-func (d Decision) pastTenseVerb() string {
+// PastTense is what people did, as it stands in a sentence.
+func (d Decision) PastTense() string {
 	return map[string]string{
 		policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended", policy.Replace: "replaced",
 		policy.Answer: "answered",

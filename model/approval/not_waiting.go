@@ -33,7 +33,7 @@ func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Deci
 // describeBriefly is Describe without what was put in place of the Call's own.
 func (d Decision) describeBriefly() string {
 	d.AmendedParams, d.Replacement = nil, nil
-	text := d.pastTenseVerb() + " by " + d.decider()
+	text := d.PastTense() + " by " + d.decider()
 	if d.Reason != "" {
 		text += ": " + jsonval.Clip(d.Reason, 200)
 	}

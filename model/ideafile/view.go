@@ -133,13 +133,3 @@ func (c ContextByInstance) InstanceView(token string) InstanceView {
 	shared := c.SharedMessages[:len(c.SharedMessages):len(c.SharedMessages)]
 	return InstanceViewOf(append(shared, c.MessagesByInstance[token]...), token)
 }
-
-// SharedMessagesView returns what the shared Messages say by themselves.
-func (c ContextByInstance) SharedMessagesView() InstanceView {
-	return InstanceViewOf(c.SharedMessages, "")
-}
-
-// InstanceMessagesView returns what an instance's own Messages say by themselves.
-func (c ContextByInstance) InstanceMessagesView(token string) InstanceView {
-	return InstanceViewOf(c.MessagesByInstance[token], token)
-}

@@ -34,11 +34,11 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 	}
 	if got := string(
 		jsonval.Encode(
-			o.InstanceMessagesView("①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
+			ideafile.InstanceMessagesView(o.MessagesByInstance["①"], "①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
 		t.Errorf("① owns %s", got)
 	}
 	if got := string(
-		jsonval.Encode(o.SharedMessagesView().PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {
+		jsonval.Encode(ideafile.InstanceMessagesView(o.SharedMessages, "").PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {
 		t.Errorf("everybody sees %s", got)
 	}
 }

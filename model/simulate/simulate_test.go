@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"processidea/learn/harden"
+	"processidea/learn/past"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
@@ -195,7 +196,7 @@ func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	}
 	idea := modeltest.DecodeJSON(t,
 		`{"meta": {"simulated": true}, "context": [{"type": "state", "state": {}, "_status": "settled"}]}`).(map[string]any)
-	if _, err := harden.Harden([]harden.FinishedRun{{ProcessID: "p", Ideas: []map[string]any{idea}}}, nil,
+	if _, err := harden.Harden([]past.Run{{ProcessID: "p", Ideas: []map[string]any{idea}}}, nil,
 		false); err == nil || !strings.Contains(err.Error(), "simulated") {
 		t.Errorf("%v", err)
 	}

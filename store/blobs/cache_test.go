@@ -16,19 +16,19 @@ func TestTheCacheStaysUnderItsBytesAndKeepsWhatWasUsedLast(t *testing.T) {
 		if c.taken > room {
 			t.Fatalf("it holds %d bytes of %d after %d values", c.taken, room, n+1)
 		}
-		c.get("0")
+		c.Get("0")
 	}
 	for digest, want := range map[string]bool{"0": true, "99": true, "50": false} {
-		if _, ok := c.get(digest); ok != want {
+		if _, ok := c.Get(digest); ok != want {
 			t.Errorf("value %s is there: %v", digest, ok)
 		}
 	}
 	c.add("large", make([]byte, cacheLargest+1))
-	if _, ok := c.get("large"); ok {
+	if _, ok := c.Get("large"); ok {
 		t.Error("a large value was kept")
 	}
-	c.remove("0")
-	c.purge()
+	c.Remove("0")
+	c.Purge()
 	if c.taken != 0 || c.last.Len() != 0 {
 		t.Errorf("%d bytes of %d values are left", c.taken, c.last.Len())
 	}
@@ -40,7 +40,7 @@ func TestTheCacheKeepsNoMoreThanThePieceThatItWasGiven(t *testing.T) {
 	whole := bytes.Repeat([]byte("x"), 1<<10)
 	c.add("piece", whole[10:20])
 	whole[10] = 'y'
-	if kept, _ := c.get("piece"); string(kept) != "xxxxxxxxxx" || cap(kept) > 64 {
+	if kept, _ := c.Get("piece"); string(kept) != "xxxxxxxxxx" || cap(kept) > 64 {
 		t.Errorf("it keeps %q of %d bytes", kept, cap(kept))
 	}
 }

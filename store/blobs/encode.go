@@ -2,72 +2,60 @@ package blobs
 
 import (
 	"context"
-	"io"
 
 	"processidea/model/jsonval"
 )
 
-// EncodeWhole writes jsonval.Encode of what Restore makes of a value, and holds one stored value at a time.
-func (s *Store) EncodeWhole(ctx context.Context, v any, to io.Writer) error {
+// EncodeWhole gives jsonval.Encode of what Restore makes of a value, piece by piece, and holds one stored value at a
+// time. A piece is to be used at once: its bytes are used again.
+func (s *Store) EncodeWhole(ctx context.Context, v any, give func(data []byte)) error {
 	if _, stored := jsonval.AsBlobHandle(v); stored {
 		whole, err := s.Restore(ctx, v)
-		if err != nil {
-			return err
+		if err == nil {
+			jsonval.EncodeToPooledBuffer(whole, give)
 		}
-		return writeJSON(to, whole)
+		return err
 	}
 	if !jsonval.ContainsBlobHandle(v) {
-		return writeJSON(to, jsonval.UnescapeBlobHandles(v))
+		jsonval.EncodeToPooledBuffer(jsonval.UnescapeBlobHandles(v), give)
+		return nil
 	}
 	if list, ok := v.([]any); ok {
-		return s.encodeArray(ctx, list, to)
+		return s.encodeArray(ctx, list, give)
 	}
-	return s.encodeObject(ctx, v.(map[string]any), to)
+	return s.encodeObject(ctx, v.(map[string]any), give)
 }
 
-func writeJSON(to io.Writer, v any) (err error) {
-	jsonval.EncodeToPooledBuffer(v, func(data []byte) { _, err = to.Write(data) })
-	return err
-}
-
-func (s *Store) encodeArray(ctx context.Context, list []any, to io.Writer) error {
+func (s *Store) encodeArray(ctx context.Context, list []any, give func(data []byte)) error {
 	separator := "["
 	for _, e := range list {
-		if _, err := io.WriteString(to, separator); err != nil {
-			return err
-		}
-		if err := s.EncodeWhole(ctx, e, to); err != nil {
+		give([]byte(separator))
+		if err := s.EncodeWhole(ctx, e, give); err != nil {
 			return err
 		}
 		separator = ","
 	}
-	_, err := io.WriteString(to, "]")
-	return err
+	give([]byte("]"))
+	return nil
 }
 
-func (s *Store) encodeObject(ctx context.Context, m map[string]any, to io.Writer) error {
+func (s *Store) encodeObject(ctx context.Context, m map[string]any, give func(data []byte)) error {
 	separator := "{"
 	for _, k := range jsonval.SortedKeys(m) {
-		if _, err := io.WriteString(to, separator); err != nil {
-			return err
-		}
+		give([]byte(separator))
 		name := k
 		if len(m) == 1 { // it may be escaped
 			one := jsonval.UnescapeBlobHandles(map[string]any{k: nil}).(map[string]any)
 			for name = range one { //nolint:revive // there is one
 			}
 		}
-		if err := writeJSON(to, name); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(to, ":"); err != nil {
-			return err
-		}
-		if err := s.EncodeWhole(ctx, m[k], to); err != nil {
+		jsonval.EncodeToPooledBuffer(name, give)
+		give([]byte(":"))
+		if err := s.EncodeWhole(ctx, m[k], give); err != nil {
 			return err
 		}
 		separator = ","
 	}
-	_, err := io.WriteString(to, "}")
-	return err
+	give([]byte("}"))
+	return nil
 }

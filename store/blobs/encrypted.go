@@ -2,40 +2,35 @@ package blobs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
 	"processidea/store/encryption"
 )
 
-// location is where a value is stored: encrypted with the data key of a process, with the key of an id, or, where both
-// are empty, as it is.
+// location is where a value is stored: encrypted with a key, or, where that is nil, as it is.
 type location struct {
-	name, key, digest string
-	data              *encryption.DataKey
+	name, digest string
+	key          *encryption.Key
 }
 
-func (l location) encrypted() bool { return l.key != "" || l.data != nil }
-
 // locations are all places where a value may be: encrypted with the data key of the process that the context is for,
-// with each of the keys, and unencrypted, because a store may be older than data keys, and than its keys. An encrypted
-// value is not stored under its digest, from which a short value could be guessed.
+// with each of the keys, and unencrypted, because a store may be older than data keys, and than its keys.
 func (s *Store) locations(ctx context.Context, digest string) (all []location, err error) {
 	own, err := s.dataKey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if own != nil {
-		all = append(all, ownPlace(own, digest))
+		all = append(all, encryptedWith(own, digest))
 	}
-	for _, id := range s.keys.IDs() {
-		name := s.keys.Name(id, digest)
-		all = append(all, location{name: encryptedFolder + id + "/" + name[:2] + "/" + name, key: id, digest: digest})
+	for _, key := range s.keys.All() {
+		all = append(all, encryptedWith(key, digest))
 	}
 	return append(all, plainly(digest)), nil
 }
@@ -43,14 +38,26 @@ func (s *Store) locations(ctx context.Context, digest string) (all []location, e
 // current is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of
 // use.
 func (s *Store) current(ctx context.Context, digest string) (location, error) {
-	if _, err := s.makeDataKey(ctx); err != nil {
-		return location{}, err
+	key, err := s.keyToWrite(ctx)
+	if key == nil || err != nil {
+		return plainly(digest), err
 	}
-	all, err := s.locations(ctx, digest)
-	if err != nil {
-		return location{}, err
+	return encryptedWith(key, digest), nil
+}
+
+// keyToWrite is the key with which something is encrypted now; nil: with none.
+func (s *Store) keyToWrite(ctx context.Context) (*encryption.Key, error) {
+	if s.keys == nil {
+		return nil, nil
 	}
-	return all[0], nil
+	if err := s.NoteKeys(ctx); err != nil {
+		return nil, err
+	}
+	own, err := s.makeDataKey(ctx)
+	if own == nil && err == nil {
+		own = s.keys.All()[0]
+	}
+	return own, err
 }
 
 // The folders of values: as they are, and encrypted, by the ids of their keys.
@@ -64,16 +71,25 @@ func plainly(digest string) location {
 	return location{name: plainFolder + digest[:2] + "/" + digest, digest: digest}
 }
 
+// encryptedWith is where a value lies that is encrypted with a key: not under its digest, from which a short value
+// could be guessed.
+func encryptedWith(key *encryption.Key, digest string) location {
+	folder := encryptedFolder + key.ID + "/"
+	if key.Owner != "" {
+		folder = valuesOf(key.Owner)
+	}
+	name := key.Name(digest)
+	return location{name: folder + name[:2] + "/" + name, key: key, digest: digest}
+}
+
 // putSealed stores bytes that are encrypted already: neither they nor their digest reveal anything.
 func (s *Store) putSealed(ctx context.Context, data []byte) (string, error) {
-	return s.put(ctx, data, func(_ context.Context, digest string) (location, error) { return plainly(digest), nil })
+	return s.put(ctx, data, true)
 }
 
 // getSealed gets what putSealed put.
 func (s *Store) getSealed(ctx context.Context, digest string) ([]byte, error) {
-	return s.get(ctx, digest, func(_ context.Context, digest string) ([]location, error) {
-		return []location{plainly(digest)}, nil
-	})
+	return s.get(ctx, digest, true)
 }
 
 // What encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is copied over
@@ -84,27 +100,18 @@ const (
 	boundCheck = "processidea key check 1"
 )
 
-func (s *Store) sealed(ctx context.Context, at location, data []byte) ([]byte, error) {
-	if at.data != nil {
-		return at.data.Seal(data, boundValue+at.digest)
-	}
-	if at.key == "" {
+func (s *Store) sealed(at location, data []byte) ([]byte, error) {
+	if at.key == nil {
 		return data, nil
 	}
-	if err := s.NoteKeys(ctx); err != nil {
-		return nil, err
-	}
-	return s.keys.Seal(data, boundValue+at.digest)
+	return at.key.Seal(data, boundValue+at.digest)
 }
 
 func (s *Store) opened(at location, data []byte) ([]byte, error) {
-	switch {
-	case at.data != nil:
-		return unsealed(at.data.Open(data, boundValue+at.digest))
-	case at.key != "":
-		return unsealed(s.keys.Open(at.key, data, boundValue+at.digest))
+	if at.key == nil {
+		return data, nil
 	}
-	return data, nil
+	return unsealed(at.key.Open(data, boundValue+at.digest))
 }
 
 // unsealed is what Open gave, for what the store keeps.
@@ -123,22 +130,16 @@ const (
 )
 
 func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
-	if s.keys == nil {
-		return data, nil
+	key, err := s.keyToWrite(ctx)
+	if key == nil || err != nil {
+		return data, err
 	}
-	if err := s.NoteKeys(ctx); err != nil {
-		return nil, err
+	head := ownHeader
+	if key.Owner == "" {
+		head = header
 	}
-	own, err := s.makeDataKey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if own != nil {
-		sealed, err := own.Seal(data, boundName+name)
-		return append([]byte(ownHeader+own.Owner()+"\n"), sealed...), err
-	}
-	sealed, err := s.keys.Seal(data, boundName+name)
-	return append([]byte(header+s.keys.Primary()+"\n"), sealed...), err
+	sealed, err := key.Seal(data, boundName+name)
+	return append([]byte(head+cmp.Or(key.Owner, key.ID)+"\n"), sealed...), err
 }
 
 func (s *Store) openNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
@@ -215,12 +216,12 @@ func (s *Store) checkKeys(ctx context.Context) error {
 // missing lists the keys in use that are not here.
 func (s *Store) missing(ctx context.Context) ([]string, error) {
 	var ids []string
-	err := s.list(ctx, &blob.ListOptions{Prefix: inUse}, func(o *blob.ListObject) error {
-		if id := strings.TrimPrefix(o.Key, inUse); !s.keys.Has(id) {
+	items, err := s.Under(ctx, inUse)
+	for _, i := range items {
+		if id := strings.TrimPrefix(i.Name, inUse); !s.keys.Has(id) {
 			ids = append(ids, id)
 		}
-		return nil
-	})
+	}
 	return ids, err
 }
 

@@ -37,16 +37,14 @@ func (s *Store) ID() string {
 }
 
 // Mark gives the id of the store, and makes one where there is none.
-func (s *Store) Mark(ctx context.Context) (string, error) {
+func (s *Store) Mark(ctx context.Context) (id string, err error) {
+	defer failed(&err, "mark %s", s.place)
 	opened := s.ID()
-	err := s.begin(ctx)
+	err = s.begin(ctx)
 	if err == nil && opened == "" {
 		err = s.checkKeys(ctx) // it may not have been there when it was opened
 	}
-	if err != nil {
-		return "", fmt.Errorf("blobs: mark %s: %w", s.place, err)
-	}
-	return s.ID(), nil
+	return s.ID(), err
 }
 
 // begin makes sure that the store is there and has its mark, before something is written.
@@ -123,15 +121,18 @@ func (s *Store) readMark(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// makeMark gives the store an id, unless it has one.
+// makeMark gives the store an id, unless it has one. An empty file in the place of the mark is none.
 func (s *Store) makeMark(ctx context.Context) error {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
 	data := []byte(hex.EncodeToString(id) + "\n" + markText)
 	if s.folder != "" {
-		return makeMarkFile(s.folder, data)
+		path := filepath.Join(s.folder, markName)
+		if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+			return placeFile(path, data, func(draft string) error { return os.Rename(draft, path) })
+		}
 	}
-	return s.makeInBucket(ctx, markName, data)
+	return s.makeHere(ctx, markName, data)
 }
 
 // Unused returns whether the store is a folder that holds nothing: one that nobody has used yet, or where a disk is not
@@ -147,15 +148,6 @@ func (s *Store) Unused() (bool, error) {
 	return len(entries) == 0, nil
 }
 
-// makeMarkFile makes the mark. An empty file in its place is none.
-func makeMarkFile(folder string, data []byte) error {
-	path := filepath.Join(folder, markName)
-	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-		return replaceFile(path, data)
-	}
-	return makeFile(path, data)
-}
-
 // makeFile makes a file at once and whole, unless there is one: of several programs that try, one succeeds.
 func makeFile(path string, data []byte) error {
 	return placeFile(path, data, func(draft string) error {
@@ -165,10 +157,6 @@ func makeFile(path string, data []byte) error {
 		}
 		return os.Rename(draft, path) // a file system without links
 	})
-}
-
-func replaceFile(path string, data []byte) error {
-	return placeFile(path, data, func(draft string) error { return os.Rename(draft, path) })
 }
 
 // placeFile writes a file under another name beside its own, and has it placed.

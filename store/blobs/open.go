@@ -3,7 +3,6 @@ package blobs
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -42,10 +41,10 @@ func (s *Store) Keys() *encryption.Keys { return s.keys }
 
 // Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …). A
 // store that holds encrypted values is not opened without keys, nor with another key under the id of one of its own.
-func Open(ctx context.Context, place string, options ...Option) (*Store, error) {
-	s, err := openBucket(ctx, place)
-	if err != nil {
-		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
+func Open(ctx context.Context, place string, options ...Option) (s *Store, err error) {
+	defer failed(&err, "open %s", place)
+	if s, err = openBucket(ctx, place); err != nil {
+		return nil, err
 	}
 	for _, option := range options {
 		option(s)
@@ -57,7 +56,7 @@ func Open(ctx context.Context, place string, options ...Option) (*Store, error) 
 	}
 	if err != nil {
 		_ = s.Close()
-		return nil, fmt.Errorf("blobs: open %s: %w", place, err)
+		return nil, err
 	}
 	return s, nil
 }
@@ -74,7 +73,7 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	s := &Store{bucket: bucket, place: place, folder: folder}
 	s.cache = newCache(DefaultCacheBytes)
 	s.sure, _ = lru.New[string, time.Time](sureEntries) // the only error is that of a size below one
-	s.dataKeys, _ = lru.New[string, *encryption.DataKey](sureEntries)
+	s.dataKeys, _ = lru.New[string, *encryption.Key](sureEntries)
 	s.synced, _ = lru.New[string, struct{}](sureEntries)
 	return s, nil
 }

@@ -71,11 +71,11 @@ func ownerIn(ctx context.Context) string {
 }
 
 // dataKey gives the data key of the process that a context is for; nil where there is none, or nobody's.
-func (s *Store) dataKey(ctx context.Context) (*encryption.DataKey, error) {
+func (s *Store) dataKey(ctx context.Context) (*encryption.Key, error) {
 	return s.dataKeyOf(ctx, ownerIn(ctx))
 }
 
-func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.DataKey, error) {
+func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, error) {
 	if s.keys == nil || owner == "" {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.DataKe
 	if err == nil && string(wrapped) == destroyed {
 		err = ErrForgotten
 	}
-	var opened *encryption.DataKey
+	var opened *encryption.Key
 	if next, isMoved := bytes.CutPrefix(wrapped, []byte(moved)); isMoved && err == nil {
 		opened, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(next, []byte("\n"))))
 	} else if err == nil {
@@ -110,14 +110,11 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.DataKe
 
 // makeDataKey gives the data key of the process that a context is for, and makes one where there is none. Of several
 // programs that make one at the same time, one succeeds, and the others use its.
-func (s *Store) makeDataKey(ctx context.Context) (*encryption.DataKey, error) {
+func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
 	owner := ownerIn(ctx)
 	known, err := s.dataKeyOf(ctx, owner)
 	if known != nil || err != nil || s.keys == nil || owner == "" {
 		return known, err
-	}
-	if err := s.NoteKeys(ctx); err != nil {
-		return nil, err
 	}
 	wrapped, err := s.keys.NewDataKey(owner)
 	if err == nil {
@@ -134,13 +131,14 @@ func (s *Store) makeObject(ctx context.Context, name string, data []byte) error 
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
+	return s.makeHere(ctx, name, data)
+}
+
+// makeHere is makeObject in a store that is known to be there.
+func (s *Store) makeHere(ctx context.Context, name string, data []byte) error {
 	if s.folder != "" {
 		return makeFile(filepath.Join(s.folder, filepath.FromSlash(name)), data)
 	}
-	return s.makeInBucket(ctx, name, data)
-}
-
-func (s *Store) makeInBucket(ctx context.Context, name string, data []byte) error {
 	err := s.bucket.WriteAll(ctx, name, data, &blob.WriterOptions{IfNotExist: true})
 	if err == nil || gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return nil
@@ -152,15 +150,13 @@ func dataKeyName(owner string) string { return dataKeyFolder + url.PathEscape(ow
 
 func valuesOf(owner string) string { return processFolder + url.PathEscape(owner) + "/" }
 
-// ownPlace is where a value lies that belongs to a process.
-func ownPlace(key *encryption.DataKey, digest string) location {
-	name := key.Name(digest)
-	return location{name: valuesOf(key.Owner()) + name[:2] + "/" + name, data: key, digest: digest}
-}
-
 // Owners lists the processes that have a data key, or had one that was destroyed.
 func (s *Store) Owners(ctx context.Context) (owners []Item, err error) {
-	items, err := s.Under(ctx, dataKeyFolder)
+	return s.ownersUnder(ctx, "")
+}
+
+func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []Item, err error) {
+	items, err := s.Under(ctx, dataKeyFolder+prefix)
 	for _, i := range items {
 		if owner, err := url.PathUnescape(strings.TrimPrefix(i.Name, dataKeyFolder)); err == nil {
 			i.Name = owner
@@ -183,20 +179,21 @@ func (s *Store) Forget(ctx context.Context, process string) error {
 		return err
 	}
 	for _, owner := range owners {
-		if s.keys != nil {
-			if err := s.destroy(ctx, dataKeyName(owner), destroyed); err != nil {
-				return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
-			}
-		}
-		s.dataKeys.Remove(owner)
-		if err := s.removeOwned(ctx, owner); err != nil {
+		if err := s.retire(ctx, owner, destroyed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) removeOwned(ctx context.Context, owner string) error {
+// retire destroys a data key, and removes what was encrypted with it.
+func (s *Store) retire(ctx context.Context, owner, says string) error {
+	if s.keys != nil {
+		if err := s.destroy(ctx, dataKeyName(owner), says); err != nil {
+			return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
+		}
+	}
+	s.dataKeys.Remove(owner)
 	items, err := s.Owned(ctx, owner)
 	for _, i := range items {
 		if err == nil {

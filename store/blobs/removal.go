@@ -2,7 +2,6 @@ package blobs
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -29,20 +28,17 @@ type removals struct {
 
 // AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young
 // they are. What anybody puts Settling after that is not older.
-func (s *Store) AnnounceRemoval(ctx context.Context) (time.Time, error) {
-	err := s.writeAll(ctx, removalName,
+func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
+	defer failed(&err, "announce that values are removed")
+	err = s.writeAll(ctx, removalName,
 		[]byte("Values that are older than this file were removed, or are about to be.\n"))
-	var at time.Time
-	if err == nil {
-		s.removals.mu.Lock()
-		s.removals.checked = time.Time{}
-		s.removals.mu.Unlock()
-		at, err = s.lastRemoval(ctx)
-	}
 	if err != nil {
-		return at, fmt.Errorf("blobs: announce that values are removed: %w", err)
+		return at, err
 	}
-	return at, nil
+	s.removals.mu.Lock()
+	s.removals.checked = time.Time{}
+	s.removals.mu.Unlock()
+	return s.lastRemoval(ctx)
 }
 
 // lastRemoval is when somebody last announced that values are removed.
@@ -66,7 +62,7 @@ func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
 	if !a.ModTime.Equal(r.latest) {
 		r.latest = a.ModTime
 		s.sure.Purge()
-		s.cache.purge()
+		s.cache.Purge()
 	}
 	return r.latest, nil
 }

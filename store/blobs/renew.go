@@ -21,7 +21,7 @@ const renewed = "/~"
 type Renewal struct {
 	store   *Store
 	process string
-	old     *encryption.DataKey
+	old     *encryption.Key
 	next    string // owner of the new data key
 }
 
@@ -33,9 +33,9 @@ func (s *Store) Renew(ctx context.Context, process string) (*Renewal, error) {
 		return nil, err
 	}
 	number := 1
-	if _, text, has := strings.Cut(old.Owner(), renewed); has {
+	if _, text, has := strings.Cut(old.Owner, renewed); has {
 		if number, err = strconv.Atoi(text); err != nil {
-			return nil, fmt.Errorf("blobs: data key of %s: %w", old.Owner(), err)
+			return nil, fmt.Errorf("blobs: data key of %s: %w", old.Owner, err)
 		}
 	}
 	return &Renewal{s, process, old, process + renewed + strconv.Itoa(number+1)}, nil
@@ -47,7 +47,7 @@ func (r *Renewal) newly(ctx context.Context) context.Context {
 
 // Value keeps a value, if it is encrypted with the data key.
 func (r *Renewal) Value(ctx context.Context, digest string) error {
-	data, err := r.store.readFirst(ctx, []location{ownPlace(r.old, digest)})
+	data, err := r.store.readFirst(ctx, []location{encryptedWith(r.old, digest)})
 	if errors.Is(err, ErrMissing) {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (r *Renewal) Named(ctx context.Context, name string) error {
 
 // Finish destroys the data key that was, and removes what is left of what it encrypted.
 func (r *Renewal) Finish(ctx context.Context) error {
-	if _, err := r.store.makeDataKey(r.newly(ctx)); err != nil {
+	if _, err := r.store.keyToWrite(r.newly(ctx)); err != nil {
 		return err
 	}
 	owners, err := r.store.ownersOf(ctx, r.process)
@@ -79,11 +79,7 @@ func (r *Renewal) Finish(ctx context.Context) error {
 		return err
 	}
 	for _, owner := range slices.DeleteFunc(owners, func(o string) bool { return o == r.next }) {
-		if err := r.store.destroy(ctx, dataKeyName(owner), moved+r.next+"\n"); err != nil {
-			return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
-		}
-		r.store.dataKeys.Remove(owner)
-		if err := r.store.removeOwned(ctx, owner); err != nil {
+		if err := r.store.retire(ctx, owner, moved+r.next+"\n"); err != nil {
 			return err
 		}
 	}
@@ -94,12 +90,9 @@ func (r *Renewal) Finish(ctx context.Context) error {
 // another.
 func (s *Store) ownersOf(ctx context.Context, process string) ([]string, error) {
 	owners := []string{process}
-	items, err := s.Under(ctx, dataKeyFolder+url.PathEscape(process+renewed))
+	items, err := s.ownersUnder(ctx, url.PathEscape(process+renewed))
 	for _, i := range items {
-		owner, err := url.PathUnescape(strings.TrimPrefix(i.Name, dataKeyFolder))
-		if err == nil {
-			owners = append(owners, owner)
-		}
+		owners = append(owners, i.Name)
 	}
 	return owners, err
 }

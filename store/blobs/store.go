@@ -36,11 +36,11 @@ type Store struct {
 	id      atomic.Value // a string, once it is known
 	marking sync.Mutex
 
-	cache  *cache                        // values by their digests
+	cache  cache                         // values by their digests
 	sure   *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
 	synced *lru.Cache[string, struct{}]  // folders whose names will last
 
-	dataKeys *lru.Cache[string, *encryption.DataKey] // by process
+	dataKeys *lru.Cache[string, *encryption.Key] // by process
 	removals removals
 }
 
@@ -71,21 +71,37 @@ func IsTransient(err error) bool {
 // ErrTooLarge means that a value has more bytes than it may, once stored values are put in the places of their handles.
 var ErrTooLarge = errors.New("the value is too large with all that it refers to")
 
-// Put stores bytes and gives their digest: SHA-256 in hex.
-func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
-	return s.put(ctx, data, s.current)
+// failed says of an error, when a function returns it, what was to be done.
+func failed(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("blobs: "+format+": %w", append(args, *err)...)
+	}
 }
 
-func (s *Store) put(ctx context.Context, data []byte,
-	where func(context.Context, string) (location, error)) (string, error) {
-	digest := digestOf(data)
-	at, err := where(ctx, digest)
+// tell tells of an error when a function returns it.
+func (s *Store) tell(ctx context.Context, err *error) {
+	if *err != nil && s.Failed != nil && ctx.Err() == nil {
+		s.Failed(ownerIn(ctx), *err)
+	}
+}
+
+// Put stores bytes and gives their digest: SHA-256 in hex.
+func (s *Store) Put(ctx context.Context, data []byte) (string, error) { return s.put(ctx, data, false) }
+
+func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest string, err error) {
+	digest = digestOf(data)
+	defer s.tell(ctx, &err)
+	defer failed(&err, "put %s", digest)
+	at := plainly(digest)
+	if !isPlain {
+		at, err = s.current(ctx, digest)
+	}
 	var removal time.Time
 	if err == nil {
 		removal, err = s.lastRemoval(ctx)
 	}
 	if err != nil {
-		return "", s.tell(ctx, fmt.Errorf("blobs: put %s: %w", digest, err))
+		return "", err
 	}
 	if known, ok := s.sure.Get(at.name); ok && time.Since(known) < Freshness/2 {
 		return digest, nil
@@ -95,7 +111,7 @@ func (s *Store) put(ctx context.Context, data []byte,
 		err = s.writeAt(ctx, at, data)
 	}
 	if err != nil {
-		return "", s.tell(ctx, fmt.Errorf("blobs: put %s: %w", digest, err))
+		return "", err
 	}
 	s.sure.Add(at.name, time.Now())
 	s.cache.add(digest, data)
@@ -113,10 +129,10 @@ func (s *Store) stands(ctx context.Context, at location, data []byte, removal ti
 	if err != nil || time.Since(a.ModTime) >= Freshness/2 || a.ModTime.Before(removal) {
 		return false, err
 	}
-	if !at.encrypted() && a.Size != int64(len(data)) {
+	if at.key == nil && a.Size != int64(len(data)) {
 		return false, nil
 	}
-	if !at.encrypted() && s.folder == "" && len(a.MD5) > 0 { // as the bucket's server reckons it
+	if at.key == nil && s.folder == "" && len(a.MD5) > 0 { // as the bucket's server reckons it
 		sum := md5.Sum(data)
 		return bytes.Equal(a.MD5, sum[:]), nil
 	}
@@ -128,7 +144,7 @@ func (s *Store) stands(ctx context.Context, at location, data []byte, removal ti
 }
 
 func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
-	data, err := s.sealed(ctx, at, data)
+	data, err := s.sealed(at, data)
 	if err != nil {
 		return err
 	}
@@ -138,15 +154,14 @@ func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
 // Get reads bytes by their digest, and checks that they are the ones that were put. Where they may have been encrypted
 // with a key that is not here the error is an *encryption.MissingKeyError.
 func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
-	return s.get(ctx, digest, s.locations)
+	return s.get(ctx, digest, false)
 }
 
-func (s *Store) get(ctx context.Context, digest string,
-	where func(context.Context, string) ([]location, error)) ([]byte, error) {
-	if known, ok := s.cache.get(digest); ok {
+func (s *Store) get(ctx context.Context, digest string, isPlain bool) ([]byte, error) {
+	if known, ok := s.cache.Get(digest); ok {
 		return known, nil
 	}
-	data, err := s.check(ctx, digest, where)
+	data, err := s.check(ctx, digest, isPlain)
 	if err == nil {
 		s.cache.add(digest, data)
 	}
@@ -155,30 +170,31 @@ func (s *Store) get(ctx context.Context, digest string,
 
 // Check is Get without the cache. The error wraps ErrMissing or ErrChanged if the value is lost.
 func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
-	return s.check(ctx, digest, s.locations)
+	return s.check(ctx, digest, false)
 }
 
-func (s *Store) check(ctx context.Context, digest string,
-	where func(context.Context, string) ([]location, error)) ([]byte, error) {
+func (s *Store) check(ctx context.Context, digest string, isPlain bool) (data []byte, err error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
+	defer s.tell(ctx, &err)
+	defer failed(&err, "get %s", digest)
+	if isPlain {
+		return s.readFirst(ctx, []location{plainly(digest)})
+	}
 	read := func() ([]byte, error) {
-		places, err := where(ctx, digest)
+		places, err := s.locations(ctx, digest)
 		if err != nil {
 			return nil, err
 		}
 		return s.readFirst(ctx, places)
 	}
-	data, err := read()
+	data, err = read()
 	// Another program may have given the process another data key.
 	if errors.Is(err, ErrMissing) && s.dataKeys.Remove(ownerIn(ctx)) {
 		data, err = read()
 	}
-	if err != nil {
-		return nil, s.tell(ctx, fmt.Errorf("blobs: get %s: %w", digest, err))
-	}
-	return data, nil
+	return data, err
 }
 
 // readFirst reads a value from the first place where something lies.
@@ -202,14 +218,6 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error
 	return nil, s.notFound(ctx)
 }
 
-// tell tells of an error, and returns it.
-func (s *Store) tell(ctx context.Context, err error) error {
-	if s.Failed != nil && ctx.Err() == nil {
-		s.Failed(ownerIn(ctx), err)
-	}
-	return err
-}
-
 func digestOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -221,20 +229,21 @@ func IsDigest(s string) bool {
 }
 
 // Write stores bytes under a name, for what is looked up by name: the Ideas of a process. The name stays readable.
-func (s *Store) Write(ctx context.Context, name string, data []byte) error {
-	data, err := s.sealNamed(ctx, name, data)
-	if err == nil {
-		err = s.writeAll(ctx, name, data)
-	}
+func (s *Store) Write(ctx context.Context, name string, data []byte) (err error) {
+	defer s.tell(ctx, &err)
+	defer failed(&err, "write %s", name)
+	data, err = s.sealNamed(ctx, name, data)
 	if err != nil {
-		return s.tell(ctx, fmt.Errorf("blobs: write %s: %w", name, err))
+		return err
 	}
-	return nil
+	return s.writeAll(ctx, name, data)
 }
 
 // Read reads what Write stored under a name; ok is false if there is nothing. The error wraps ErrChanged if the bytes
 // do not open, and is an *encryption.MissingKeyError if their key is not here.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
+	defer s.tell(ctx, &err)
+	defer failed(&err, "read %s", name)
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		if err = s.stays(ctx); err == nil {
@@ -244,8 +253,5 @@ func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, er
 	if err == nil {
 		data, err = s.openNamed(ctx, name, data)
 	}
-	if err != nil {
-		return nil, false, s.tell(ctx, fmt.Errorf("blobs: read %s: %w", name, err))
-	}
-	return data, true, nil
+	return data, err == nil, err
 }

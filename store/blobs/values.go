@@ -1,6 +1,7 @@
 package blobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,9 +22,15 @@ func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 	if !ok {
 		return s.Offload(ctx, v)
 	}
+	return eachMember(ctx, m, s.Offload)
+}
+
+// eachMember makes an object of what is made of the members of another.
+func eachMember(ctx context.Context, m map[string]any,
+	do func(context.Context, any) (any, error)) (any, error) {
 	out := make(map[string]any, len(m))
 	for k, e := range m {
-		x, err := s.Offload(ctx, e)
+		x, err := do(ctx, e)
 		if err != nil {
 			return nil, err
 		}
@@ -57,15 +64,11 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 		return v, nil
 	}
 	if m, ok := v.(map[string]any); ok {
-		out := make(map[string]any, len(m))
-		for k, e := range m {
-			x, err := s.offload(ctx, e)
-			if err != nil {
-				return nil, err
-			}
-			out[k] = x
+		var err error
+		if v, err = eachMember(ctx, m, s.offload); err != nil {
+			return nil, err
 		}
-		v, data = out, jsonval.Encode(out)
+		data = jsonval.Encode(v)
 		if len(data) <= jsonval.LargeValueBytes {
 			return v, nil
 		}
@@ -113,15 +116,7 @@ func (r *restorer) restore(ctx context.Context, v any) (any, error) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			x, err := r.restore(ctx, e)
-			if err != nil {
-				return nil, err
-			}
-			out[k] = x
-		}
-		return out, nil
+		return eachMember(ctx, v, r.restore)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
@@ -148,16 +143,13 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 		return nil, err
 	}
 	v, err := jsonval.Decode(data)
-	if err != nil {
+	path, badPath := jsonval.ParsePath(h.PathInValue)
+	if err = cmp.Or(err, badPath); err != nil {
 		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
 	v, err = r.restore(ctx, v)
 	if err != nil {
 		return nil, err
-	}
-	path, err := jsonval.ParsePath(h.PathInValue)
-	if err != nil {
-		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
 	}
 	at, ok := jsonval.ValueAt(v, path)
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,28 +48,23 @@ func HoldsValues(folder string) bool {
 }
 
 // Under lists what Write stored under names with a prefix, in no particular order.
-func (s *Store) Under(ctx context.Context, prefix string) (items []Item, err error) {
-	err = s.list(ctx, &blob.ListOptions{Prefix: prefix}, func(o *blob.ListObject) error {
-		items = append(items, Item{o.Key, o.Size, o.ModTime})
-		return nil
-	})
-	return items, err
+func (s *Store) Under(ctx context.Context, prefix string) ([]Item, error) {
+	return s.list(ctx, prefix, "")
 }
 
 // Folders lists the folders directly under one, without their contents; each name ends with a slash.
 func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err error) {
-	err = s.list(ctx, &blob.ListOptions{Prefix: prefix, Delimiter: "/"}, func(o *blob.ListObject) error {
-		if o.IsDir {
-			names = append(names, o.Key)
+	items, err := s.list(ctx, prefix, "/")
+	for _, i := range items {
+		if strings.HasSuffix(i.Name, "/") {
+			names = append(names, i.Name)
 		}
-		return nil
-	})
+	}
 	return names, err
 }
 
-// Values calls a function for every value, except those of keys that are not here: their names cannot be told from
-// others.
-func (s *Store) Values(ctx context.Context, each func(Item) error) error {
+// Values lists every value, except those of keys that are not here: their names cannot be told from others.
+func (s *Store) Values(ctx context.Context) (values []Item, err error) {
 	parts := []string{plainFolder}
 	for _, id := range s.keys.IDs() {
 		parts = append(parts, encryptedFolder+id+"/")
@@ -76,53 +72,31 @@ func (s *Store) Values(ctx context.Context, each func(Item) error) error {
 	if s.keys != nil {
 		owners, err := s.Folders(ctx, processFolder)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		parts = append(parts, owners...)
 	}
 	for _, part := range parts {
-		if err := s.valuesIn(ctx, part, each); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// valuesIn lists folder by folder: listing a large folder on disk in pages would read all of it for each page.
-func (s *Store) valuesIn(ctx context.Context, part string, each func(Item) error) error {
-	folders, err := s.Folders(ctx, part)
-	if err != nil {
-		return err
-	}
-	for _, f := range folders {
-		err := s.list(ctx, &blob.ListOptions{Prefix: f}, func(o *blob.ListObject) error {
-			if i := (Item{o.Key, o.Size, o.ModTime}); IsDigest(path.Base(i.Name)) {
-				return each(i)
-			}
-			return nil
-		})
+		// Folder by folder: listing a large folder on disk in pages would read all of it for each page.
+		folders, err := s.Folders(ctx, part)
 		if err != nil {
-			return err
+			return nil, err
+		}
+		for _, f := range folders {
+			items, err := s.Under(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values,
+				slices.DeleteFunc(items, func(i Item) bool { return !IsDigest(path.Base(i.Name)) })...)
 		}
 	}
-	return nil
+	return values, nil
 }
-
-// list gives the objects of a store; what is only being written is none.
-func (s *Store) list(ctx context.Context, o *blob.ListOptions, each func(*blob.ListObject) error) error {
-	return s.listFiles(ctx, o, func(object *blob.ListObject) error {
-		if !object.IsDir && s.isTemporary(object.Key) {
-			return nil
-		}
-		return each(object)
-	})
-}
-
-// isTemporary reports whether a file is one that some program was writing, or still is.
-func (s *Store) isTemporary(name string) bool { return s.folder != "" && temporary.MatchString(name) }
 
 // Unfinished lists what programs that were killed left half written; what others are just writing is among it.
 func (s *Store) Unfinished() (items []Item, err error) {
+	defer failed(&err, "list unfinished files")
 	if s.folder == "" {
 		return nil, nil
 	}
@@ -139,33 +113,31 @@ func (s *Store) Unfinished() (items []Item, err error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("blobs: list unfinished files: %w", err)
-	}
-	return items, nil
+	return items, err
 }
 
 // rereads is how often a page of a list is read again because a file was renamed or removed at that moment.
 const rereads = 100
 
-func (s *Store) listFiles(ctx context.Context, o *blob.ListOptions, each func(*blob.ListObject) error) error {
+// list gives the objects of a store, and the folders where a delimiter ends their names. What some program is only
+// writing, or was, is no object.
+func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Item, err error) {
+	defer failed(&err, "list %s", prefix)
 	if err := s.stays(ctx); err != nil {
-		return fmt.Errorf("blobs: list %s: %w", o.Prefix, err)
+		return nil, err
 	}
-	objects, left := s.bucket.List(o), rereads
+	objects, left := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), rereads
 	for {
-		object, err := objects.Next(ctx)
+		o, err := objects.Next(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return items, nil
 		case gcerrors.Code(err) == gcerrors.NotFound && left > 0:
 			left--
-			continue
 		case err != nil:
-			return fmt.Errorf("blobs: list %s: %w", o.Prefix, err)
-		}
-		if err := each(object); err != nil {
-			return err
+			return nil, err
+		case o.IsDir || s.folder == "" || !temporary.MatchString(o.Key):
+			items = append(items, Item{o.Key, o.Size, o.ModTime})
 		}
 	}
 }
@@ -178,10 +150,10 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	}
 	s.sure.Remove(name)
 	if !strings.HasPrefix(name, encryptedFolder) && !strings.HasPrefix(name, processFolder) {
-		s.cache.remove(path.Base(name))
+		s.cache.Remove(path.Base(name))
 		return nil
 	}
-	s.cache.purge() // the name does not tell the digest
+	s.cache.Purge() // the name does not tell the digest
 	return nil
 }
 

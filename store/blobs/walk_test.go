@@ -30,8 +30,7 @@ func TestWhatLiesInTheStoreIsListedByKind(t *testing.T) {
 	if err != nil || !slices.Equal(folders, []string{"ideas/a%2Fb/", "ideas/a/"}) {
 		t.Errorf("%v, %v", folders, err)
 	}
-	var values []Item
-	err = s.Values(t.Context(), func(i Item) error { values = append(values, i); return nil })
+	values, err := s.Values(t.Context())
 	if err != nil || len(values) != 1 || values[0].Name != s.Name(t.Context(), digest) {
 		t.Errorf("%+v, %v", values, err)
 	}

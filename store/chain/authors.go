@@ -3,7 +3,6 @@ package chain
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -21,15 +20,8 @@ type Authors struct {
 }
 
 // Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea where there is none.
-func (s *Store) Authors(ctx context.Context, process string, at int) (*Authors, error) {
-	a, err := s.authors(ctx, process, at)
-	if err != nil {
-		return nil, fmt.Errorf("chain: find who wrote in %s: %w", process, err)
-	}
-	return a, nil
-}
-
-func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, error) {
+func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors, err error) {
+	defer failed(&err, "find who wrote in %s", process)
 	manifests, err := s.manifestsUpTo(ctx, process, at)
 	if err != nil {
 		return nil, err
@@ -38,25 +30,21 @@ func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, 
 	if err != nil {
 		return nil, err
 	}
-	a := &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
-	for _, m := range manifests {
-		log, err := s.log(ctx, m)
-		if err != nil {
-			return nil, err
+	a = &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
+	err = s.eachEntry(ctx, manifests, false, func(_ *manifest, e turn.LogEntry) {
+		if e.IsWrite() {
+			a.writes[e.Instance] = turn.AddWrite(a.writes[e.Instance], e)
 		}
-		for _, e := range log {
-			if e.IsWrite() {
-				a.writes[e.Instance] = turn.AddWrite(a.writes[e.Instance], e)
-			}
-		}
-	}
+	})
 	for _, list := range a.writes {
-		slices.SortStableFunc(list, func(x, y turn.LogEntry) int {
-			return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index),
-				cmp.Compare(x.CorrectionNumber, y.CorrectionNumber))
-		})
+		slices.SortStableFunc(list, inPlanOrder)
 	}
-	return a, nil
+	return a, err
+}
+
+func inPlanOrder(x, y turn.LogEntry) int {
+	return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index),
+		cmp.Compare(x.CorrectionNumber, y.CorrectionNumber))
 }
 
 // initial is the State that an instance began with.
@@ -98,11 +86,7 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 
 // credited leaves out the writes that did not make the value, as a push of another element.
 func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
-	writes := make([]statelog.Write, len(all))
-	for n, e := range all {
-		writes[n] = e.Write
-	}
-	list, _, _ := statelog.ContributingWrites(a.initial(instance), writes, path)
+	list, _ := contributing(a.initial(instance), all, path)
 	if len(list) == 0 { // what is kept elsewhere cannot be followed here: each that wrote there counts
 		return all
 	}
@@ -111,4 +95,14 @@ func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEnt
 		made[n] = all[at]
 	}
 	return made
+}
+
+// contributing gives the numbers of those of some writes that made the value at a path, and what they lead to there.
+func contributing(initial any, all []turn.LogEntry, path jsonval.Path) (list []int, value any) {
+	writes := make([]statelog.Write, len(all))
+	for n, e := range all {
+		writes[n] = e.Write
+	}
+	list, value, _ = statelog.ContributingWrites(initial, writes, path)
+	return list, value
 }

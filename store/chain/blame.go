@@ -107,12 +107,9 @@ var (
 
 // Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in
 // the anonymous instance.
-func (s *Store) Blame(ctx context.Context, process, place string, at int) (*Blame, error) {
-	b, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
-	if err != nil {
-		return nil, fmt.Errorf("chain: blame %s of %s: %w", place, process, err)
-	}
-	return b, nil
+func (s *Store) Blame(ctx context.Context, process, place string, at int) (b *Blame, err error) {
+	defer failed(&err, "blame %s of %s", place, process)
+	return s.blame(blobs.ForProcess(ctx, process), process, place, at)
 }
 
 func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blame, error) {
@@ -242,22 +239,17 @@ func readPath(text string) (jsonval.Path, error) {
 // instanceLog lists what the logs say of an instance, and the writes among it, each with the number of its Idea.
 func (s *Store) instanceLog(ctx context.Context, token string,
 	manifests []*manifest) (writes []Written, facts []turn.LogEntry, err error) {
-	for _, m := range manifests {
-		log, err := s.log(ctx, m)
-		if err != nil {
-			return nil, nil, err
+	err = s.eachEntry(ctx, manifests, false, func(m *manifest, e turn.LogEntry) {
+		if e.Instance != token {
+			return
 		}
-		for _, e := range log {
-			if e.Instance == token {
-				facts = append(facts, e)
-				if e.IsWrite() {
-					writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
-						e.OutputMethod, e.Value, e})
-				}
-			}
+		facts = append(facts, e)
+		if e.IsWrite() {
+			writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
+				e.OutputMethod, e.Value, e})
 		}
-	}
-	return writes, facts, nil
+	})
+	return writes, facts, err
 }
 
 // writes finds the writes that made the value at a path. The last one in Plan order is the one that counts.
@@ -269,13 +261,11 @@ func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *m
 			if w.Value, err = s.values.Restore(ctx, w.Value); err != nil {
 				return err
 			}
+			w.entry.Value = w.Value
 			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Written) int {
-		return cmp.Or(cmp.Compare(x.entry.Request, y.entry.Request), cmp.Compare(x.entry.Index, y.entry.Index),
-			cmp.Compare(x.entry.CorrectionNumber, y.entry.CorrectionNumber))
-	})
+	slices.SortStableFunc(all, func(x, y Written) int { return inPlanOrder(x.entry, y.entry) })
 	all, err = s.credited(ctx, b, all, first, path)
 	if err != nil || len(all) == 0 {
 		return err
@@ -294,15 +284,11 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 	if err != nil {
 		return nil, err
 	}
-	writes := make([]statelog.Write, len(all))
+	entries := make([]turn.LogEntry, len(all))
 	for n, w := range all {
-		writes[n] = w.entry.Write
-		writes[n].Value = w.Value
+		entries[n] = w.entry
 	}
-	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(
-		b.Instance).PayloadByKind[ideafile.TypeState]
-	initial = withoutWrites(initial, all, first.number("at"))
-	list, value, _ := statelog.ContributingWrites(initial, writes, path)
+	list, value := contributing(withoutWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
 	var made []Written
 	for n, w := range all {
 		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {
@@ -310,6 +296,11 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 		}
 	}
 	return made, nil
+}
+
+// stateIn is the State of an instance in a whole Idea.
+func stateIn(whole map[string]any, instance string) any {
+	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
 // withoutWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran before

@@ -2,11 +2,10 @@ package chain
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"time"
 
+	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
 
@@ -47,16 +46,14 @@ type Kept struct {
 
 // Collect removes the chains whose latest Idea is old and whose processes have nothing open in Temporal, and the values
 // that are old and that neither a remaining chain nor a history in Temporal needs.
-func (s *Store) Collect(ctx context.Context, r Rules) (*Collected, error) {
+func (s *Store) Collect(ctx context.Context, r Rules) (done *Collected, err error) {
+	defer failed(&err, "collect")
 	c := s.collector(ctx, r)
-	if err := c.collect(ctx); err != nil {
-		return nil, fmt.Errorf("chain: collect: %w", err)
-	}
-	return &c.result, nil
+	return &c.result, c.collect(ctx)
 }
 
 func (s *Store) collector(ctx context.Context, r Rules) *collector {
-	return &collector{Store: s, rules: r, ctx: ctx, values: map[string]*stored{},
+	return &collector{Store: s, rules: r, ctx: ctx, listed: map[string]*stored{},
 		result: Collected{Removed: r.Remove, Chains: []string{}}}
 }
 
@@ -64,7 +61,7 @@ func (s *Store) collector(ctx context.Context, r Rules) *collector {
 type collector struct {
 	*Store
 	rules  Rules
-	values map[string]*stored    // by name
+	listed map[string]*stored    // all values, by name
 	ctx    context.Context       // of the whole collection
 	todo   []reference           // what is needed and not looked into yet
 	found  []*stored             // what is needed, each after something that refers to it
@@ -79,19 +76,7 @@ type stored struct {
 }
 
 func (c *collector) collect(ctx context.Context) error {
-	if err := c.list(ctx); err != nil {
-		return err
-	}
-	if err := c.chains(ctx); err != nil {
-		return err
-	}
-	if err := c.others(ctx); err != nil {
-		return err
-	}
-	for r := range c.rules.Held.references() {
-		c.need(r)
-	}
-	if err := c.follow(ctx); err != nil {
+	if err := c.mark(ctx, c.rules.Held, c.stays, true); err != nil {
 		return err
 	}
 	if err := c.sweep(ctx); err != nil {
@@ -103,40 +88,56 @@ func (c *collector) collect(ctx context.Context) error {
 	return c.sweepUnfinished(ctx)
 }
 
-// list lists all values.
-func (c *collector) list(ctx context.Context) error {
-	return c.Store.values.Values(ctx, func(i blobs.Item) error {
-		c.values[i.Name] = &stored{Item: i}
-		return nil
-	})
-}
-
-// chains decides which chains go, and marks what the others need.
-func (c *collector) chains(ctx context.Context) error {
+// mark lists all values, and marks what histories and some of the chains need; with elsewhere also what is no chain.
+func (c *collector) mark(ctx context.Context, held *Held,
+	of func(ctx context.Context, process string, items []blobs.Item) (bool, error), elsewhere bool) error {
+	values, err := c.values.Values(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range values {
+		c.listed[i.Name] = &stored{Item: i}
+	}
 	processes, err := c.Processes(ctx)
 	if err != nil {
 		return err
 	}
 	for _, process := range processes {
-		items, err := c.Store.values.Under(ctx, placeOf(process))
-		if err != nil {
-			return err
+		items, err := c.values.Under(ctx, placeOf(process))
+		counts := false
+		if err == nil {
+			counts, err = of(ctx, process, items)
 		}
-		old, err := c.old(ctx, process)
-		if err != nil {
-			return err
-		}
-		if !old || c.rules.Held.open(process) {
-			c.result.Kept.Chains++
+		if err == nil && counts {
 			err = c.readAll(ctx, process, items)
-		} else {
-			c.drop(process, items)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	if elsewhere {
+		if err := c.others(ctx); err != nil {
+			return err
+		}
+	}
+	for r := range held.references() {
+		c.need(r)
+	}
+	return c.follow(ctx)
+}
+
+// stays reports whether a chain stays, and drops one that does not.
+func (c *collector) stays(ctx context.Context, process string, items []blobs.Item) (bool, error) {
+	old, err := c.old(ctx, process)
+	if err != nil {
+		return false, err
+	}
+	if old && !c.rules.Held.open(process) {
+		c.drop(process, items)
+		return false, nil
+	}
+	c.result.Kept.Chains++
+	return true, nil
 }
 
 // old reports whether the latest Idea of a process is older than the rules say. An Idea that cannot be read is not old:
@@ -176,18 +177,16 @@ func (c *collector) drop(process string, items []blobs.Item) {
 func (c *collector) sweep(ctx context.Context) error {
 	if c.rules.Remove {
 		for _, i := range c.gone {
-			if err := c.Store.values.Remove(ctx, i.Name); err != nil {
+			if err := c.values.Remove(ctx, i.Name); err != nil {
 				return err
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.values)) {
-		v := c.values[name]
-		goes := !v.needed && v.Written.Before(c.rules.Before)
-		if goes && c.rules.Remove {
+	for _, name := range jsonval.SortedKeys(c.listed) {
+		v, goes := c.listed[name], false
+		if !v.needed {
 			var err error
-			goes, err = c.Store.values.RemoveUntouched(ctx, v.Item)
-			if err != nil {
+			if goes, err = c.take(ctx, v.Item); err != nil {
 				return err
 			}
 		}
@@ -200,6 +199,15 @@ func (c *collector) sweep(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// take removes what is old, or says that it would go.
+func (c *collector) take(ctx context.Context, i blobs.Item) (goes bool, err error) {
+	goes = i.Written.Before(c.rules.Before)
+	if goes && c.rules.Remove {
+		return c.values.RemoveUntouched(ctx, i)
+	}
+	return goes, nil
 }
 
 // sweepDataKeys removes the old data keys of processes that neither the store nor Temporal knows any more.
@@ -215,7 +223,7 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	for _, process := range processes {
 		known[blobs.RootOf(process)] = true
 	}
-	owners, err := c.Store.values.Owners(ctx)
+	owners, err := c.values.Owners(ctx)
 	if err != nil {
 		return err
 	}
@@ -224,9 +232,9 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 		if known[root] || c.rules.Held.knows(root) || !owner.Written.Before(c.rules.Before) {
 			continue
 		}
-		left, err := c.Store.values.Owned(ctx, owner.Name)
+		left, err := c.values.Owned(ctx, owner.Name)
 		if err == nil && len(left) == 0 {
-			err = c.Store.values.RemoveDataKey(ctx, owner.Name)
+			err = c.values.RemoveDataKey(ctx, owner.Name)
 		}
 		if err != nil {
 			return err
@@ -237,17 +245,14 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 
 // sweepUnfinished removes what was left half written, or counts it.
 func (c *collector) sweepUnfinished(ctx context.Context) error {
-	items, err := c.Store.values.Unfinished()
+	items, err := c.values.Unfinished()
 	if err != nil {
 		return err
 	}
 	for _, i := range items {
-		goes := i.Written.Before(c.rules.Before)
-		if goes && c.rules.Remove {
-			goes, err = c.Store.values.RemoveUntouched(ctx, i)
-			if err != nil {
-				return err
-			}
+		goes, err := c.take(ctx, i)
+		if err != nil {
+			return err
 		}
 		if goes {
 			c.result.Unfinished++

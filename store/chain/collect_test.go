@@ -155,12 +155,12 @@ func TestWhatSomebodyPutsMeanwhileStays(t *testing.T) {
 	s := newShelf(t)
 	digest := s.put(t, "x")
 	s.age(t)
-	var listed blobs.Item
-	if err := s.values.Values(t.Context(), func(i blobs.Item) error { listed = i; return nil }); err != nil {
-		t.Fatal(err)
+	listed, err := s.values.Values(t.Context())
+	if err != nil || len(listed) != 1 {
+		t.Fatal(listed, err)
 	}
 	s.cold(t).put(t, "x")
-	if removed, err := s.values.RemoveUntouched(t.Context(), listed); removed || err != nil {
+	if removed, err := s.values.RemoveUntouched(t.Context(), listed[0]); removed || err != nil {
 		t.Errorf("%v, %v", removed, err)
 	}
 	if _, err := s.values.Check(t.Context(), digest); err != nil {

@@ -1,12 +1,11 @@
 package chain
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
+	"maps"
 	"time"
 
 	"processidea/model/ideafile"
@@ -47,17 +46,8 @@ func (e Entry) draft() (draft, error) {
 	case e.At < 1:
 		return draft{}, fmt.Errorf("Ideas are numbered from 1")
 	}
-	d := draft{body: make(map[string]any, len(e.Idea))}
-	for k, v := range e.Idea {
-		if k != "meta" {
-			d.body[k] = v
-		}
-	}
-	given, _ := e.Idea["meta"].(map[string]any)
-	d.meta = make(map[string]any, len(given)+4)
-	for k, v := range given {
-		d.meta[k] = v
-	}
+	d := draft{body: jsonval.WithoutKey(e.Idea, "meta"), meta: map[string]any{}}
+	maps.Copy(d.meta, jsonval.AsObject(e.Idea["meta"]))
 	for _, k := range stale {
 		delete(d.meta, k)
 	}
@@ -77,41 +67,21 @@ func (e Entry) draft() (draft, error) {
 
 const createdAt = "createdAt"
 
-// date sets when the Idea was made.
-func (d draft) date(created string) { d.meta[createdAt] = created }
-
 func dateOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // digest gives the Idea's digest, and the size of the bytes that it is over.
 func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, size int, err error) {
-	sum := &summing{sha: sha256.New()}
-	to := bufio.NewWriter(sum)
-	if err = values.EncodeWhole(ctx, ideaOf(d.meta, d.body), to); err == nil {
-		err = to.Flush()
-	}
-	if err != nil {
-		return "", 0, err
-	}
-	return hex.EncodeToString(sum.sha.Sum(nil)), sum.size, nil
-}
-
-// summing makes a digest of what is written, and counts its bytes.
-type summing struct {
-	sha  hash.Hash
-	size int
-}
-
-func (s *summing) Write(data []byte) (int, error) {
-	s.size += len(data)
-	return s.sha.Write(data)
+	sum := sha256.New()
+	err = values.EncodeWhole(ctx, ideaOf(d.meta, d.body), func(data []byte) {
+		size += len(data)
+		sum.Write(data)
+	})
+	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
 // ideaOf joins an Idea's meta and body.
 func ideaOf(meta, body map[string]any) map[string]any {
-	idea := make(map[string]any, len(body)+1)
-	for k, v := range body {
-		idea[k] = v
-	}
+	idea := jsonval.WithoutKey(body, "meta")
 	idea["meta"] = meta
 	return idea
 }
@@ -134,12 +104,11 @@ func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]a
 
 // counts returns how much the Idea holds.
 func (d draft) counts() Counts {
-	solution, _ := d.body["solution"].(map[string]any)
-	calls, _ := solution["calls"].([]any)
+	calls, _ := jsonval.AsObject(d.body["solution"])["calls"].([]any)
 	c := Counts{Instances: len(ideafile.SplitContextByInstance(d.body["context"]).InstanceTokens), Calls: len(calls)}
 	log, _ := d.log.([]any)
 	for _, raw := range log {
-		e, _ := raw.(map[string]any)
+		e := jsonval.AsObject(raw)
 		if e["by"] != nil {
 			c.Writes++
 		}
@@ -163,19 +132,11 @@ const origin = "origin"
 // Fork returns an Idea, as Load gives it, in the form from which another process starts: its meta names where it comes
 // from.
 func Fork(idea map[string]any) map[string]any {
-	out := make(map[string]any, len(idea))
-	for k, v := range idea {
-		out[k] = v
-	}
-	given, _ := idea["meta"].(map[string]any)
-	meta := make(map[string]any, len(given))
-	for k, v := range given {
-		meta[k] = v
-	}
+	given := jsonval.AsObject(idea["meta"])
+	meta := jsonval.WithoutKey(given, origin)
 	meta[origin] = map[string]any{"process": given["process"], "at": given["at"], "digest": given["digest"]}
 	for _, k := range ofItself {
 		delete(meta, k)
 	}
-	out["meta"] = meta
-	return out
+	return ideaOf(meta, idea)
 }

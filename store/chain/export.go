@@ -2,10 +2,7 @@ package chain
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -29,14 +26,9 @@ type exportHead struct {
 
 // Export writes a whole chain as one file that VerifyExport checks without a store. A chain with a broken place is not
 // exported: the error names the place.
-func (s *Store) Export(ctx context.Context, process string, w io.Writer) error {
-	if err := s.export(blobs.ForProcess(ctx, process), process, w); err != nil {
-		return fmt.Errorf("chain: export %s: %w", process, err)
-	}
-	return nil
-}
-
-func (s *Store) export(ctx context.Context, process string, w io.Writer) error {
+func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err error) {
+	defer failed(&err, "export %s", process)
+	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
 		return err
@@ -122,12 +114,12 @@ func (x *exporter) give(ctx context.Context, v any, values map[string]any) error
 
 // handlesIn lists the digests of the handles that a value holds.
 func handlesIn(v any) (digests []string) {
-	if h, ok := jsonval.AsBlobHandle(v); ok && blobs.IsDigest(h.Digest) {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return []string{h.Digest}
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+		for _, k := range jsonval.SortedKeys(v) {
 			digests = append(digests, handlesIn(v[k])...)
 		}
 	case []any:

@@ -26,7 +26,7 @@ func exported(t *testing.T, s *shelf, process string) []byte {
 
 func verifiedExport(t *testing.T, data []byte) *Report {
 	t.Helper()
-	r, err := VerifyExport(bytes.NewReader(data))
+	r, err := VerifyExport(bytes.NewReader(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestAChangedByteOfAnExportIsFoundAndItsLineNamed(t *testing.T) {
 		for _, at := range positions(starts[n+1] - starts[n]) {
 			changed := bytes.Clone(data)
 			changed[starts[n]+at] ^= byte(1 << rand.IntN(8))
-			r, err := VerifyExport(bytes.NewReader(changed))
+			r, err := VerifyExport(bytes.NewReader(changed), nil)
 			if n == 0 && errors.Is(err, ErrNoExport) {
 				continue
 			}
@@ -150,7 +150,7 @@ func TestAnExportSaysNothingBesideTheChain(t *testing.T) {
 func TestWhatIsNoExportIsSaidToBeNone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{}\n", "hello", `{"schema":{}}`, "\n\n"} {
-		if r, err := VerifyExport(strings.NewReader(text)); !errors.Is(err, ErrNoExport) {
+		if r, err := VerifyExport(strings.NewReader(text), nil); !errors.Is(err, ErrNoExport) {
 			t.Errorf("%q: %+v, %v", text, r, err)
 		}
 	}

@@ -3,7 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,7 +30,8 @@ type Findings struct {
 
 // Find looks for a text, in whatever case, in all that the Ideas of a process hold: in keys, numbers and large values
 // too. It holds one Idea and one value at a time. A chain that was forgotten holds nothing.
-func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (*Findings, error) {
+func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (found *Findings, err error) {
+	defer failed(&err, "look through the Ideas of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	numbers, _, err := s.numbers(ctx, process)
 	f := finder{Store: s, process: process, needle: needle, without: map[string]bool{}}
@@ -47,11 +47,8 @@ func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (
 			f.Unread, err = append(f.Unread, at), nil
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("chain: look through the Ideas of %s: %w", process, err)
-	}
 	slices.SortFunc(f.Found, func(a, b InInstance) int { return strings.Compare(a.Instance, b.Instance) })
-	return &f.Findings, nil
+	return &f.Findings, err
 }
 
 // finder looks through one chain.
@@ -69,22 +66,23 @@ func (f *finder) idea(ctx context.Context, at int) error {
 	if err != nil {
 		return err
 	}
-	st, err := f.state(ctx, m, f.tip)
+	var d draft
+	d, f.tip, err = f.draft(ctx, m, f.tip)
 	if err != nil {
 		return err
 	}
-	f.tip = st
-	log, err := f.logValue(ctx, m)
-	if err != nil {
-		return err
-	}
+	return d.eachText(f.walk(ctx, func(place texts.Place) { f.add(at, place) }))
+}
+
+// walk tells of every place that holds the text.
+func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 	look := func(place texts.Place, text string) {
 		if f.needle.In(text) {
-			f.add(at, place)
+			found(place)
 		}
 	}
 	load := func(h jsonval.BlobHandle) (any, error) { return f.load(ctx, h) }
-	return (draft{m.Meta, st.body, log}).eachText(texts.Walk{Load: load, Give: look, Number: look})
+	return texts.Walk{Load: load, Give: look, Number: look}
 }
 
 // load gives large values that hold the text; of the others nothing, without reading them again.
@@ -97,9 +95,7 @@ func (f *finder) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 		return nil, err
 	}
 	holds := false
-	look := func(_ texts.Place, text string) { holds = holds || f.needle.In(text) }
-	load := func(h jsonval.BlobHandle) (any, error) { return f.load(ctx, h) }
-	err = texts.Walk{Load: load, Give: look, Number: look}.Each(v, texts.Place{})
+	err = f.walk(ctx, func(texts.Place) { holds = true }).Each(v, texts.Place{})
 	f.without[h.Digest] = err == nil && !holds
 	return v, err
 }

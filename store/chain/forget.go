@@ -46,20 +46,14 @@ type ForgottenContents struct {
 // parent's, and when it was sealed; a last Idea says that, when and by whom the contents were forgotten. Whatever
 // interrupts it, doing it again completes it: what says where something lies goes after it. The histories in Temporal,
 // which say it too, are for the caller to delete then.
-func (s *Store) Forget(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
-	done, err := s.forget(blobs.ForProcess(ctx, ""), f)
-	if err != nil {
-		return nil, fmt.Errorf("chain: forget %s: %w", f.Process, err)
-	}
-	return done, nil
-}
-
-func (s *Store) forget(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
+	defer failed(&err, "forget %s", f.Process)
+	ctx = blobs.ForProcess(ctx, "")
 	tree, err := s.tree(ctx, f.Process)
 	if err != nil {
 		return nil, err
 	}
-	done := &ForgottenContents{Chains: tree, KeyDestroyed: s.values.Keys() != nil}
+	done = &ForgottenContents{Chains: tree, KeyDestroyed: s.values.Keys() != nil}
 	for _, process := range tree {
 		ideas, err := s.sealForgotten(ctx, process, f.Forgotten)
 		if err != nil {
@@ -116,23 +110,30 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	if len(numbers) > 0 {
 		at = numbers[len(numbers)-1] + 1
 	}
-	d, err := Entry{Process: process, At: at, Parent: parent, Idea: map[string]any{"context": []any{}}}.draft()
-	if err != nil {
-		return 0, err
-	}
 	says := jsonval.AsObject(jsonval.ToJSONValue(f))
 	says[digestsKey] = digests
-	d.meta[forgottenKey] = says
-	d.date(dateOf(f.At))
-	digest, size, err := d.digest(ctx, s.values)
-	if err != nil {
-		return 0, err
-	}
-	m, _, err := s.lay(ctx, d, at, digest, nil, size)
+	m, err := s.layNote(ctx, Entry{Process: process, At: at, Parent: parent, Created: f.At,
+		Idea: map[string]any{"context": []any{}}}, forgottenKey, says, nil)
 	if err == nil {
 		err = s.values.Write(ctx, Place(process, at), m.encode())
 	}
 	return len(numbers), err
+}
+
+// layNote makes the Idea at the end of a chain that says under a key of its meta what was forgotten.
+func (s *Store) layNote(ctx context.Context, e Entry, key string, says map[string]any,
+	parent *state) (*manifest, error) {
+	d, err := e.draft()
+	if err != nil {
+		return nil, err
+	}
+	d.meta[key], d.meta[createdAt] = says, dateOf(e.Created)
+	digest, size, err := d.digest(ctx, s.values)
+	if err != nil {
+		return nil, err
+	}
+	m, _, err := s.lay(ctx, d, e.At, digest, parent, size)
+	return m, err
 }
 
 // keptMeta are the keys of meta that stay when the contents are forgotten.
@@ -140,7 +141,7 @@ var keptMeta = []string{"process", "at", "parent", createdAt, origin}
 
 // empty leaves of all Ideas of a chain but the last what links them.
 func (s *Store) empty(ctx context.Context, process string) error {
-	s.tips.forget(process)
+	s.tips.Remove(process)
 	numbers, strange, err := s.numbers(ctx, process)
 	if err != nil {
 		return err
@@ -170,7 +171,8 @@ func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgot
 	case err != nil || m.Forgotten != nil:
 		return err
 	}
-	left := manifest{Format: format, Digest: m.Digest, Meta: map[string]any{}, Since: at, Forgotten: f}
+	left := manifest{Format: format, Digest: m.Digest, Meta: map[string]any{}, lineage: lineage{Since: at},
+		Forgotten: f}
 	for _, k := range keptMeta {
 		if v, has := m.Meta[k]; has {
 			left.Meta[k] = v
@@ -248,60 +250,44 @@ func (s *Store) removeUnfinished(of func(name string) bool) error {
 
 // unshared lists the values that the process refers to and nobody else does, each after something that refers to it.
 func (s *Store) unshared(ctx context.Context, f Forgetting, tree []string) ([]*stored, error) {
-	var ownHeld, otherHeld *Held
-	if f.Held != nil {
-		var err error
-		if ownHeld, otherHeld, err = f.Held(ctx); err != nil {
-			return nil, err
-		}
+	ownHeld, otherHeld, err := f.held(ctx)
+	if err != nil {
+		return nil, err
 	}
-	own, err := s.referred(ctx, ownHeld, f.Open, func(process string) bool { return slices.Contains(tree, process) },
-		false)
+	own, err := s.referred(ctx, ownHeld, f, tree)
 	if err != nil || len(own.found) == 0 {
 		return nil, err
 	}
-	others, err := s.referred(ctx, otherHeld, f.Open,
-		func(process string) bool { return !slices.Contains(tree, process) }, true)
+	others, err := s.referredElsewhere(ctx, otherHeld, f, tree, nil)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(own.found,
-		func(v *stored) bool { return others.values[v.Name] != nil && others.values[v.Name].needed }), nil
+		func(v *stored) bool { return others.listed[v.Name] != nil && others.listed[v.Name].needed }), nil
+}
+
+// held reads what the histories refer to that go, and what everything else does.
+func (f Forgetting) held(ctx context.Context) (own, others *Held, err error) {
+	if f.Held == nil {
+		return nil, nil, nil
+	}
+	return f.Held(ctx)
 }
 
 // referred marks the values that some chains and histories refer to.
-func (s *Store) referred(ctx context.Context, held *Held, open Opener, of func(process string) bool,
-	elsewhere bool) (*collector, error) {
-	c := s.collector(ctx, Rules{Open: open})
-	return c, s.mark(ctx, c, held, of, elsewhere)
+func (s *Store) referred(ctx context.Context, held *Held, f Forgetting, chains []string) (*collector, error) {
+	c := s.collector(ctx, Rules{Open: f.Open})
+	return c, c.mark(ctx, held, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {
+		return slices.Contains(chains, process), nil
+	}, false)
 }
 
-func (s *Store) mark(
-	ctx context.Context, c *collector, held *Held, of func(process string) bool, elsewhere bool,
-) error {
-	if err := c.list(ctx); err != nil {
-		return err
-	}
-	processes, err := c.Processes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, process := range slices.DeleteFunc(processes, func(p string) bool { return !of(p) }) {
-		items, err := s.values.Under(ctx, placeOf(process))
-		if err == nil {
-			err = c.readAll(ctx, process, items)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if elsewhere {
-		if err := c.others(ctx); err != nil {
-			return err
-		}
-	}
-	for r := range held.references() {
-		c.need(r)
-	}
-	return c.follow(ctx)
+// referredElsewhere marks the values that everything refers to but some chains, and keeps each.
+func (s *Store) referredElsewhere(ctx context.Context, held *Held, f Forgetting, chains []string,
+	keep func(reference) error) (*collector, error) {
+	c := s.collector(ctx, Rules{Open: f.Open})
+	c.keep = keep
+	return c, c.mark(ctx, held, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {
+		return !slices.Contains(chains, process), nil
+	}, true)
 }

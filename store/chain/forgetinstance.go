@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,15 +64,9 @@ func journalOf(process string) string { return strings.TrimSuffix(placeOf(proces
 // needed. Every Idea keeps its digest; a last one says when, by whom and why, and names the digests of what is left.
 // With keys the process gets another data key, and the one that was is destroyed. Whatever interrupts it, doing it
 // again completes it.
-func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
-	done, err := s.forgetInstance(blobs.ForProcess(ctx, f.Process), f)
-	if err != nil {
-		return nil, fmt.Errorf("chain: forget %s of %s: %w", f.Instance, f.Process, err)
-	}
-	return done, nil
-}
-
-func (s *Store) forgetInstance(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
+	defer failed(&err, "forget %s of %s", f.Instance, f.Process)
+	ctx = blobs.ForProcess(ctx, f.Process)
 	var j journal
 	data, begun, err := s.values.Read(ctx, journalOf(f.Process))
 	switch {
@@ -98,6 +93,7 @@ func (s *Store) forgetInstance(ctx context.Context, f Forgetting) (*ForgottenCon
 // FindInstance gives the token of an instance that the Ideas of a process, or of its parts, name, in either spelling.
 // The error wraps ErrNoInstance where none does.
 func (s *Store) FindInstance(ctx context.Context, process, word string) (token string, err error) {
+	defer failed(&err, "find instance %q of %s", word, process)
 	tree, err := s.tree(ctx, process)
 	for _, id := range tree {
 		if err != nil || token != "" || strings.Contains(id, "/~call/") {
@@ -113,10 +109,7 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 	if err == nil && token == "" {
 		err = ErrNoInstance
 	}
-	if err != nil {
-		return "", fmt.Errorf("chain: find instance %q of %s: %w", word, process, err)
-	}
-	return token, nil
+	return token, err
 }
 
 // writeWithout writes the Ideas of the chains that have the instance anew, beside them.
@@ -204,14 +197,11 @@ func (s *Store) eachState(ctx context.Context, process string, do func(*manifest
 
 // mayGo lists the values that the chains and histories refer to of which something goes.
 func (s *Store) mayGo(ctx context.Context, f Forgetting, chains []string) (names []string, err error) {
-	var own *Held
-	if f.Held != nil {
-		if own, _, err = f.Held(ctx); err != nil {
-			return nil, err
-		}
+	own, _, err := f.held(ctx)
+	if err != nil {
+		return nil, err
 	}
-	of := func(process string) bool { return slices.Contains(chains, process) }
-	c, err := s.referred(blobs.ForProcess(ctx, ""), own, f.Open, of, false)
+	c, err := s.referred(blobs.ForProcess(ctx, ""), own, f, chains)
 	if err != nil {
 		return nil, err
 	}
@@ -271,27 +261,20 @@ func (s *Store) noteOf(
 ) (*manifest, error) {
 	idea := ideaOf(jsonval.WithoutKey(left.meta, "llm"), left.body)
 	if solution, ok := idea["solution"].(map[string]any); ok {
-		idea["solution"] = jsonval.WithoutKey(solution, "calls")
-		idea["solution"].(map[string]any)["calls"] = []any{}
+		solution = maps.Clone(solution)
+		idea["solution"], solution["calls"] = solution, []any{}
 	}
-	at := laid.at + 1
-	d, err := Entry{Process: last.text("process"), At: at, Parent: last.Digest, Idea: idea}.draft()
+	e := Entry{Process: last.text("process"), At: laid.at + 1, Parent: last.Digest, Idea: idea, Created: f.At}
+	d, err := e.draft()
 	if err == nil {
-		err = gather.in(s.loader(ctx), at, d)
+		err = gather.in(s.loader(ctx), e.At, d)
 	}
 	if err != nil {
 		return nil, err
 	}
 	says := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, gather.list}))
 	says[ideasKey] = jsonval.ToJSONValue(said)
-	d.meta[forgottenInstanceKey] = says
-	d.date(dateOf(f.At))
-	digest, size, err := d.digest(ctx, s.values)
-	if err != nil {
-		return nil, err
-	}
-	m, _, err := s.lay(ctx, d, at, digest, laid, size)
-	return m, err
+	return s.layNote(ctx, e, forgottenInstanceKey, says, laid)
 }
 
 // loader gives values of the store, as far as they can be read.
@@ -341,7 +324,7 @@ func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*Forgott
 		if err := s.eachWithout(ctx, process, s.replace); err != nil {
 			return nil, err
 		}
-		s.tips.forget(process)
+		s.tips.Remove(process)
 	}
 	for _, process := range j.Delegates {
 		_, err := s.sealForgotten(blobs.ForProcess(ctx, process), process, j.Forgotten)
@@ -400,7 +383,7 @@ func (s *Store) unneeded(ctx context.Context, f Forgetting, names []string) (lis
 		return nil, err
 	}
 	for _, name := range names {
-		if v := c.values[name]; v != nil && !v.needed {
+		if v := c.listed[name]; v != nil && !v.needed {
 			list = append(list, v)
 		}
 	}
@@ -409,16 +392,11 @@ func (s *Store) unneeded(ctx context.Context, f Forgetting, names []string) (lis
 
 // allReferred marks what everything refers to that stays.
 func (s *Store) allReferred(ctx context.Context, f Forgetting, keep func(reference) error) (*collector, error) {
-	var held *Held
-	if f.Held != nil {
-		var err error
-		if _, held, err = f.Held(ctx); err != nil {
-			return nil, err
-		}
+	_, held, err := f.held(ctx)
+	if err != nil {
+		return nil, err
 	}
-	c := s.collector(ctx, Rules{Open: f.Open})
-	c.keep = keep
-	return c, s.mark(ctx, c, held, func(string) bool { return true }, true)
+	return s.referredElsewhere(ctx, held, f, nil, keep)
 }
 
 // renewKey encrypts all that stays of the process with another data key, and destroys the one that was.

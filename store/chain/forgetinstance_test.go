@@ -129,7 +129,7 @@ func (s *shelf) withoutAda(t testing.TB, before []Link, others []any) {
 	if err := s.Export(t.Context(), "p", &export); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := VerifyExport(&export); err != nil || !r.Whole || len(r.ForgottenInstances) != 1 {
+	if r, err := VerifyExport(&export, nil); err != nil || !r.Whole || len(r.ForgottenInstances) != 1 {
 		t.Errorf("the export: %+v, %v", r, err)
 	}
 }

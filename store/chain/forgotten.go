@@ -59,11 +59,14 @@ func (m *manifest) forgotten() *Forgotten {
 		return m.Forgotten
 	}
 	f := &Forgotten{}
-	if json.Unmarshal(jsonval.Encode(m.Meta[forgottenKey]), f) != nil {
+	if !readInto(m.Meta[forgottenKey], f) {
 		return nil
 	}
 	return f
 }
+
+// readInto reads a JSON value into a struct; it reports whether that is one.
+func readInto(v, to any) bool { return json.Unmarshal(jsonval.Encode(v), to) == nil }
 
 // readable gives a *ForgottenError where the contents of an Idea were forgotten.
 func (m *manifest) readable() error {
@@ -93,12 +96,7 @@ func (v *verifier) compareForgotten() {
 	if v.report.Forgotten == nil || v.before == nil {
 		return
 	}
-	says, _ := v.before.Meta[forgottenKey].(map[string]any)
-	digests := []string{}
-	list, _ := says[digestsKey].([]any)
-	for _, d := range list {
-		digests = append(digests, jsonval.AsText(d))
-	}
+	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.before.Meta[forgottenKey])[digestsKey])
 	if at := v.before.number("at"); !slices.Equal(digests, v.forgotten) {
 		v.report.add(at, Place(v.process, at), "it says that other Ideas were forgotten than those before it")
 	}
@@ -106,12 +104,13 @@ func (v *verifier) compareForgotten() {
 
 // Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents
 // were not forgotten: they hold what it had worked on by then.
-func (s *Store) Forks(ctx context.Context, process string) ([]string, error) {
+func (s *Store) Forks(ctx context.Context, process string) (forks []string, err error) {
+	defer failed(&err, "look for forks of %s", process)
 	processes, err := s.Processes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	forks := []string{}
+	forks = []string{}
 	for _, id := range processes {
 		root := blobs.RootOf(id)
 		if root == process || slices.Contains(forks, root) {
@@ -122,10 +121,10 @@ func (s *Store) Forks(ctx context.Context, process string) ([]string, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("chain: look for forks of %s: %w", process, err)
+			return nil, err
 		}
-		from, _ := first.Origin.(map[string]any)
-		if first.Forgotten == nil && blobs.RootOf(jsonval.AsText(from["process"])) == process {
+		from := jsonval.AsText(jsonval.AsObject(first.Origin)["process"])
+		if first.Forgotten == nil && blobs.RootOf(from) == process {
 			forks = append(forks, root)
 		}
 	}

@@ -1,11 +1,6 @@
 package chain
 
-import (
-	"encoding/json"
-	"slices"
-
-	"processidea/model/jsonval"
-)
+import "slices"
 
 // forgottenInstanceKey is the key of meta by which an Idea says that an instance was taken out of those before:
 // ForgottenInstance, and of every Idea before it the digest, and that of what is left.
@@ -33,7 +28,7 @@ type leftIdeas struct {
 
 // forgottenInstance is what an Idea says of an instance that was forgotten; empty where it says nothing.
 func (m *manifest) forgottenInstance() (f ForgottenInstance) {
-	_ = json.Unmarshal(jsonval.Encode(m.Meta[forgottenInstanceKey]), &f)
+	readInto(m.Meta[forgottenInstanceKey], &f)
 	return f
 }
 
@@ -42,7 +37,7 @@ func (l *leftIdeas) note(r *Report, m *manifest) {
 	at := m.number("at")
 	if says, ok := m.Meta[forgottenInstanceKey].(map[string]any); ok {
 		l.said, l.before, l.sayer, l.missing = nil, len(l.list), at, 0
-		if json.Unmarshal(jsonval.Encode(says[ideasKey]), &l.said) == nil {
+		if readInto(says[ideasKey], &l.said) {
 			r.ForgottenInstances = append(r.ForgottenInstances, m.forgottenInstance())
 		}
 	}

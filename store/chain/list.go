@@ -39,25 +39,23 @@ type Link struct {
 const readers = 16
 
 // List gives the Ideas of a process in order. The error wraps ErrNoIdea where there is none.
-func (s *Store) List(ctx context.Context, process string) ([]Link, error) {
+func (s *Store) List(ctx context.Context, process string) (links []Link, err error) {
+	defer failed(&err, "list Ideas of %s", process)
 	manifests, err := s.manifests(ctx, process)
-	if err != nil {
-		return nil, fmt.Errorf("chain: list Ideas of %s: %w", process, err)
+	for _, m := range manifests {
+		links = append(links, m.link())
 	}
-	links := make([]Link, len(manifests))
-	for i, m := range manifests {
-		links[i] = m.link()
-	}
-	return links, nil
+	return links, err
 }
 
 // Link gives one Idea of a process, by its number. The error wraps ErrNoIdea where there is none.
-func (s *Store) Link(ctx context.Context, process string, at int) (Link, error) {
+func (s *Store) Link(ctx context.Context, process string, at int) (l Link, err error) {
+	defer failed(&err, "read Idea %d of %s", at, process)
 	m, err := s.manifest(ctx, process, at)
-	if err != nil {
-		return Link{}, fmt.Errorf("chain: read Idea %d of %s: %w", at, process, err)
+	if err == nil {
+		l = m.link()
 	}
-	return m.link(), nil
+	return l, err
 }
 
 func (m *manifest) link() Link {
@@ -116,19 +114,17 @@ func numberAt(process, name string) (at int, ok bool) {
 }
 
 // Processes lists the processes that have Ideas, in the order of their names.
-func (s *Store) Processes(ctx context.Context) ([]string, error) {
+func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
+	defer failed(&err, "list processes")
 	folders, err := s.values.Folders(ctx, folder)
-	if err != nil {
-		return nil, fmt.Errorf("chain: list processes: %w", err)
-	}
-	processes := []string{}
+	processes = []string{}
 	for _, f := range folders {
 		if p, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(f, folder), "/")); err == nil {
 			processes = append(processes, p)
 		}
 	}
 	slices.Sort(processes)
-	return processes, nil
+	return processes, err
 }
 
 // numbers lists the numbers of a process's Ideas in order, and whatever else lies among them.
@@ -146,13 +142,11 @@ func (s *Store) numbers(ctx context.Context, process string) (numbers []int, str
 }
 
 // Latest gives the number of a process's latest Idea; 0 where it has none.
-func (s *Store) Latest(ctx context.Context, process string) (int, error) {
+func (s *Store) Latest(ctx context.Context, process string) (at int, err error) {
+	defer failed(&err, "find the latest Idea of %s", process)
 	numbers, _, err := s.numbers(ctx, process)
-	if err != nil {
-		return 0, fmt.Errorf("chain: find the latest Idea of %s: %w", process, err)
+	if len(numbers) > 0 {
+		at = numbers[len(numbers)-1]
 	}
-	if len(numbers) == 0 {
-		return 0, nil
-	}
-	return numbers[len(numbers)-1], nil
+	return at, err
 }

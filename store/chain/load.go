@@ -3,8 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -16,17 +14,14 @@ import (
 
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
 // ErrNoIdea where the chain has none of the number, and names the part where one is missing or broken.
-func (s *Store) Load(ctx context.Context, process string, at int) (map[string]any, error) {
+func (s *Store) Load(ctx context.Context, process string, at int) (whole map[string]any, err error) {
+	defer failed(&err, "load Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
-	var whole map[string]any
 	if err == nil {
 		whole, _, err = s.load(ctx, m, nil)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("chain: load Idea %d of %s: %w", at, process, err)
-	}
-	return whole, nil
+	return whole, err
 }
 
 // load returns the whole Idea of a manifest, after checking that it has the digest that the manifest names.
@@ -40,34 +35,36 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string
 		return nil, st, err
 	}
 	if digestOf(jsonval.Encode(whole)) != m.contents() {
-		return nil, st, brokenf(Place(m.text("process"), st.at), "what it leads to has another digest")
+		return nil, st, brokenf(m.place(), "what it leads to has another digest")
 	}
 	return sealed(whole, m.Digest), st, nil
 }
 
 // sealed puts the digest into an Idea's meta.
 func sealed(whole map[string]any, digest string) map[string]any {
-	meta, _ := whole["meta"].(map[string]any)
-	meta["digest"] = digest
+	jsonval.AsObject(whole["meta"])["digest"] = digest
 	return whole
 }
 
-// log reads an Idea's log, after checking that it is the one that the Idea names.
-func (s *Store) log(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
+// log reads an Idea's log, after checking that it is the one that the Idea names; whole: with every value of the store
+// in its place.
+func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
+	if err == nil && whole {
+		v, err = s.values.Restore(ctx, v)
+	}
 	if err != nil || v == nil {
 		return nil, err
 	}
 	log, err := turn.DecodeLog(v)
 	if err != nil {
-		return nil, brokenf(Place(m.text("process"), m.number("at")), "%w", err)
+		return nil, &broken{m.place(), err}
 	}
 	return log, nil
 }
 
 // logValue gives the log as it is hashed; nil where there is none.
 func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
-	process, at := m.text("process"), m.number("at")
 	if err := m.readable(); err != nil {
 		return nil, err
 	}
@@ -80,74 +77,82 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		err = errors.New("the log is not the one that meta.log names")
 	}
 	if err != nil {
-		return nil, inManifest(process, at, err)
+		return nil, m.broken(err)
 	}
 	return v, nil
 }
 
+// draft reads what a manifest leads to. known is an Idea read before, which may spare some reading.
+func (s *Store) draft(ctx context.Context, m *manifest, known *state) (draft, *state, error) {
+	st, err := s.state(ctx, m, known)
+	if err != nil {
+		return draft{}, known, err
+	}
+	log, err := s.logValue(ctx, m)
+	return draft{m.Meta, st.body, log}, st, err
+}
+
 // Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its
 // place. The error wraps ErrNoIdea where the process has none.
-func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error) {
+func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, err error) {
+	defer failed(&err, "read the log of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
-		return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
+		return nil, err
 	}
-	var all []turn.LogEntry
-	for _, m := range manifests {
-		log, err := s.wholeLog(ctx, m)
-		if err != nil {
-			return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
+	err = s.eachEntry(ctx, manifests, true, func(_ *manifest, e turn.LogEntry) {
+		if e.IsWrite() {
+			all = append(all, e)
 		}
-		all = append(all, slices.DeleteFunc(log, func(e turn.LogEntry) bool { return !e.IsWrite() })...)
+	})
+	return all, err
+}
+
+// eachEntry goes through what the logs of Ideas say, in order.
+func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, whole bool,
+	do func(*manifest, turn.LogEntry)) error {
+	for _, m := range manifests {
+		log, err := s.log(ctx, m, whole)
+		if err != nil {
+			return err
+		}
+		for _, e := range log {
+			do(m, e)
+		}
 	}
-	return all, nil
+	return nil
 }
 
 // LogAt gives all that the log of one Idea says.
 func (s *Store) LogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, at, s.wholeLog)
+	return s.logAt(ctx, process, at, true)
 }
 
 // StoredLogAt is LogAt, with handles in place of large values.
 func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, at, s.log)
+	return s.logAt(ctx, process, at, false)
 }
 
-func (s *Store) logAt(ctx context.Context, process string, at int,
-	read func(context.Context, *manifest) ([]turn.LogEntry, error)) ([]turn.LogEntry, error) {
+func (s *Store) logAt(ctx context.Context, process string, at int, whole bool) (log []turn.LogEntry, err error) {
+	defer failed(&err, "read the log of Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
-	var log []turn.LogEntry
 	if err == nil {
-		log, err = read(ctx, m)
+		log, err = s.log(ctx, m, whole)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("chain: read the log of Idea %d of %s: %w", at, process, err)
-	}
-	return log, nil
-}
-
-func (s *Store) wholeLog(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
-	v, err := s.logValue(ctx, m)
-	if err != nil || v == nil {
-		return nil, err
-	}
-	v, err = s.values.Restore(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	return turn.DecodeLog(v)
+	return log, err
 }
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.
-func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (map[string]any, error) {
+func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (states map[string]any, err error) {
+	defer failed(&err, "read the States of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
-		return nil, fmt.Errorf("chain: read the States of Idea %d of %s: %w", at.At, process, err)
+		return nil, err
 	}
 	owners := ideafile.SplitContextByInstance(st.body["context"])
-	states := make(map[string]any, len(owners.InstanceTokens))
+	states = make(map[string]any, len(owners.InstanceTokens))
 	for _, token := range owners.InstanceTokens {
 		states[token] = statelog.NewState(owners.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
@@ -155,17 +160,18 @@ func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef)
 }
 
 // Context gives the context of an Idea, with handles in place of large values.
-func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (any, error) {
+func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (found any, err error) {
+	defer failed(&err, "read the context of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
-		return nil, fmt.Errorf("chain: read the context of Idea %d of %s: %w", at.At, process, err)
+		return nil, err
 	}
 	return st.body["context"], nil
 }
 
 // bodyOf reads an Idea, or remembers it.
 func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef) (*state, error) {
-	if st := s.tips.of(process, at.Digest); st != nil {
+	if st := s.tip(process, at.Digest); st != nil {
 		return st, nil
 	}
 	ctx = blobs.ForProcess(ctx, process)
@@ -174,11 +180,11 @@ func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef)
 		return nil, err
 	}
 	if m.Digest != at.Digest {
-		return nil, brokenf(Place(process, at.At), "it is another Idea than %s", at.Digest)
+		return nil, brokenf(m.place(), "it is another Idea than %s", at.Digest)
 	}
 	st, err := s.state(ctx, m, nil)
 	if err == nil {
-		s.tips.keep(process, st)
+		s.tips.Keep(process, st)
 	}
 	return st, err
 }

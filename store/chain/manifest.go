@@ -26,10 +26,7 @@ type manifest struct {
 	// Body is the node of the whole body, or, where On is a number, that of what it differs in from Idea On.
 	Body any `json:"body"`
 	On   int `json:"on,omitempty"`
-	// Since is the Idea that is stored whole and that this one comes from by Steps deltas of so many Bytes.
-	Since  int    `json:"since"`
-	Steps  int    `json:"steps"`
-	Bytes  int    `json:"bytes"`
+	lineage
 	Log    any    `json:"log,omitempty"`
 	Counts Counts `json:"counts"`
 	Sum    string `json:"sum,omitempty"`
@@ -37,6 +34,13 @@ type manifest struct {
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
 	// Left is the digest of what is left of the Idea where an instance was taken out of it; empty where none was.
 	Left string `json:"left,omitempty"`
+}
+
+// lineage says that an Idea comes from Idea Since, which is stored whole, by Steps deltas of so many Bytes.
+type lineage struct {
+	Since int `json:"since"`
+	Steps int `json:"steps"`
+	Bytes int `json:"bytes"`
 }
 
 // contents is the digest of what the manifest leads to.
@@ -81,9 +85,7 @@ func readManifest(data []byte) (*manifest, error) {
 	if m.Format != format {
 		return nil, fmt.Errorf("this is no manifest of format %d", format)
 	}
-	fields, _ := v.(map[string]any)
-	delete(fields, "sum")
-	if digestOf(jsonval.Encode(fields)) != m.Sum {
+	if digestOf(jsonval.Encode(jsonval.WithoutKey(jsonval.AsObject(v), "sum"))) != m.Sum {
 		return nil, errors.New("these are not the bytes that were written: the sum does not fit")
 	}
 	return m, nil
@@ -112,10 +114,12 @@ func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest
 	return m, nil
 }
 
+// place is where the manifest lies.
+func (m *manifest) place() string { return Place(m.text("process"), m.number("at")) }
+
 // partOf is the part that is broken where something under a name cannot be read: that, or the data key that opens it.
 func partOf(name string, err error) string {
-	var key *blobs.DataKeyError
-	if errors.As(err, &key) {
+	if key, is := errors.AsType[*blobs.DataKeyError](err); is {
 		return key.Name
 	}
 	return name
@@ -123,8 +127,7 @@ func partOf(name string, err error) string {
 
 // text gives a text of the meta; empty where it has none.
 func (m *manifest) text(key string) string {
-	s, _ := m.Meta[key].(string)
-	return s
+	return jsonval.AsText(m.Meta[key])
 }
 
 // number gives a number of the meta; 0 where it has none.

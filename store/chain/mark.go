@@ -39,8 +39,8 @@ type reference struct{ process, digest string }
 // need marks a value as needed.
 func (c *collector) need(r reference) {
 	found := false
-	for _, name := range c.Store.values.Names(blobs.ForProcess(c.ctx, r.process), r.digest) {
-		if v := c.values[name]; v != nil && !v.needed {
+	for _, name := range c.values.Names(blobs.ForProcess(c.ctx, r.process), r.digest) {
+		if v := c.listed[name]; v != nil && !v.needed {
 			v.needed, found = true, true
 			c.found = append(c.found, v)
 		}
@@ -74,7 +74,7 @@ func (c *collector) follow(ctx context.Context) error {
 		r := c.todo[len(c.todo)-1]
 		c.todo = c.todo[:len(c.todo)-1]
 		ctx := blobs.ForProcess(ctx, r.process)
-		data, err := c.Store.values.Check(ctx, r.digest)
+		data, err := c.values.Check(ctx, r.digest)
 		if gone(err) {
 			continue
 		}
@@ -98,7 +98,7 @@ func (c *collector) follow(ctx context.Context) error {
 // needsOfPieces marks what a payload in pieces refers to: a digest in it may be cut between two pieces.
 func (c *collector) needsOfPieces(ctx context.Context, process string, data []byte) error {
 	list := blobs.PiecesOf(data)
-	whole, err := c.Store.values.Join(ctx, list, c.Store.values.Check)
+	whole, err := c.values.Join(ctx, list, c.values.Check)
 	if gone(err) {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (c *collector) readAll(ctx context.Context, process string, items []blobs.I
 		if strings.HasSuffix(i.Name, journalName) {
 			continue // it names what is to go
 		}
-		data, _, err := c.Store.values.Read(ctx, i.Name)
+		data, _, err := c.values.Read(ctx, i.Name)
 		if errors.Is(err, blobs.ErrForgotten) {
 			continue
 		}
@@ -131,7 +131,7 @@ func (c *collector) readAll(ctx context.Context, process string, items []blobs.I
 
 // others marks what is referred to from folders that this package does not know.
 func (c *collector) others(ctx context.Context) error {
-	folders, err := c.Store.values.Folders(ctx, "")
+	folders, err := c.values.Folders(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (c *collector) others(ctx context.Context) error {
 		if f == folder || blobs.HoldsValues(f) {
 			continue
 		}
-		items, err := c.Store.values.Under(ctx, f)
+		items, err := c.values.Under(ctx, f)
 		if err == nil {
 			err = c.readAll(ctx, "", items)
 		}

@@ -14,13 +14,13 @@ import (
 // take longer than reading it.
 func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent *state,
 	size int) (*manifest, *state, error) {
-	m := &manifest{Format: format, Digest: digest, Meta: d.meta, Counts: d.counts(), Since: at}
-	st := &state{at: at, digest: digest, since: at}
+	m := &manifest{Format: format, Digest: digest, Meta: d.meta, Counts: d.counts(), lineage: lineage{Since: at}}
+	st := &state{at: at, digest: digest}
 	node, err := s.layBody(ctx, d.body, m, st, parent, size)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Body = node
+	m.Body, st.lineage = node, m.lineage
 	if d.log != nil {
 		m.Log, err = s.leaf(ctx, d.log, ownInline)
 	}
@@ -33,9 +33,9 @@ func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, s
 	if under != nil {
 		delta, _ := jsonval.ComputeDelta(under.body, body)
 		data := jsonval.Encode(delta)
-		if under.bytes+len(data) <= size {
-			m.On, m.Since, m.Steps, m.Bytes = under.at, under.since, under.steps+1, under.bytes+len(data)
-			st.under, st.since, st.steps, st.bytes, st.whole = under, m.Since, m.Steps, m.Bytes, under.whole
+		if under.Bytes+len(data) <= size {
+			m.On, m.lineage = under.at, lineage{under.Since, under.Steps + 1, under.Bytes + len(data)}
+			st.under, st.whole = under, under.whole
 			return s.layDelta(ctx, data, st)
 		}
 	}
@@ -51,10 +51,10 @@ func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, s
 
 // baseFor returns the Idea to store this one against; nil if it is to be stored whole.
 func baseFor(at int, parent *state) *state {
-	if parent == nil || at-parent.since >= longest {
+	if parent == nil || at-parent.Since >= longest {
 		return nil
 	}
-	return parent.find(parent.since + baseOf(at-parent.since))
+	return parent.find(parent.Since + baseOf(at-parent.Since))
 }
 
 // layDelta stores a delta, and makes the state anew from its bytes, so that what is remembered is what will be read.
@@ -86,14 +86,18 @@ func ownCopy(data []byte) (map[string]any, error) {
 
 // unpack gives the value that a node stands for.
 func (s *Store) unpack(ctx context.Context, node any) (any, error) {
-	m, _ := node.(map[string]any)
-	if v, ok := m[nodeValue]; ok && len(m) == 1 {
+	m := jsonval.AsObject(node)
+	v, isValue := m[nodeValue]
+	digest, isPart := m[nodePart].(string)
+	each, isEach := m[nodeEach].(map[string]any)
+	runs, isRuns := m[nodeRuns].([]any)
+	switch {
+	case len(m) != 1:
+	case isValue:
 		return v, nil
-	}
-	if digest, ok := m[nodePart].(string); ok && len(m) == 1 {
+	case isPart:
 		return s.part(ctx, digest)
-	}
-	if each, ok := m[nodeEach].(map[string]any); ok && len(m) == 1 {
+	case isEach:
 		out := make(map[string]any, len(each))
 		for k, n := range each {
 			v, err := s.unpack(ctx, n)
@@ -103,8 +107,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 			out[k] = v
 		}
 		return out, nil
-	}
-	if runs, ok := m[nodeRuns].([]any); ok && len(m) == 1 {
+	case isRuns:
 		return s.unpackRuns(ctx, runs)
 	}
 	return nil, fmt.Errorf("%s stands for no value", jsonval.Clip(string(jsonval.Encode(node)), 80))

@@ -37,32 +37,26 @@ func (s *Store) leaf(ctx context.Context, v any, inline int) (any, error) {
 
 // wholeBody makes the parts of an Idea that is stored by itself.
 func (s *Store) wholeBody(ctx context.Context, body map[string]any) (any, error) {
-	each := map[string]any{}
-	for k, v := range body {
-		var err error
+	return members(body, func(k string, v any) (any, error) {
 		object, isObject := v.(map[string]any)
 		messages, isContext := v.([]any)
 		switch {
 		case k == "context" && isContext:
-			each[k], err = s.runs(ctx, messages)
+			return s.runs(ctx, messages)
 		case (k == "schema" || k == "delegates") && isObject:
-			each[k], err = s.members(ctx, object)
+			return members(object, func(_ string, v any) (any, error) { return s.leaf(ctx, v, sharedInline) })
 		case k == "solution":
-			each[k], err = s.leaf(ctx, v, ownInline)
-		default:
-			each[k], err = s.leaf(ctx, v, sharedInline)
+			return s.leaf(ctx, v, ownInline)
 		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return map[string]any{nodeEach: each}, nil
+		return s.leaf(ctx, v, sharedInline)
+	})
 }
 
-func (s *Store) members(ctx context.Context, m map[string]any) (any, error) {
+// members makes the parts of an object, member by member.
+func members(m map[string]any, part func(k string, v any) (any, error)) (any, error) {
 	each := map[string]any{}
 	for k, v := range m {
-		n, err := s.leaf(ctx, v, sharedInline)
+		n, err := part(k, v)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +88,7 @@ func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
 
 // changing reports whether a Message is one that each Idea states anew.
 func changing(message any) bool {
-	m, _ := message.(map[string]any)
+	m := jsonval.AsObject(message)
 	switch m["type"] {
 	case ideafile.TypeState, ideafile.TypePlan, ideafile.TypeError:
 		return true

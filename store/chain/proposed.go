@@ -39,8 +39,8 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 			return err
 		}
 	}
-	call, _ := p.Written.(map[string]any)
-	p.Tool, _ = call["_tool"].(string)
+	call := jsonval.AsObject(p.Written)
+	p.Tool = jsonval.AsText(call["_tool"])
 	if p.Ran != nil {
 		p.Tool = p.Ran.Tool
 	}
@@ -108,8 +108,7 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 			return err
 		}
 		tip = next
-		value, there := jsonval.ValueAt(ideafile.SplitContextByInstance(whole["context"]).InstanceView(
-			b.Instance).PayloadByKind[ideafile.TypeState], path)
+		value, there := jsonval.ValueAt(stateIn(whole, b.Instance), path)
 		switch {
 		case !there || !jsonval.Equal(value, b.Value):
 			b.Since = 0

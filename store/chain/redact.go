@@ -34,41 +34,43 @@ func (r *redaction) learn(m *manifest, body map[string]any) (found bool) {
 		r.done, r.told = true, append(r.told, says.Mentions...)
 	}
 	owners := ideafile.SplitContextByInstance(body["context"])
-	give := func(mine bool) texts.Walk {
-		return texts.Walk{Give: func(_ texts.Place, text string) {
-			_, known := r.own[text]
-			switch {
-			case !mine && known:
-				r.own[text] = false
-			case mine && !known && len([]rune(text)) >= ownLength && len(r.own) < ownTexts:
-				r.own[text] = true
-			}
-		}}
+	own := owners.MessagesByInstance[r.token]
+	isGone := len(own) == 1 && jsonval.Equal(own[0].Source, r.stub())
+	if found = len(own) > 0 && !isGone; found {
+		for _, m := range own {
+			r.learnTexts(m.Payload, true)
+		}
 	}
-	for _, mine := range []bool{true, false} {
-		for _, token := range owners.InstanceTokens {
-			if (token == r.token) != mine {
-				continue
-			}
-			messages := owners.MessagesByInstance[token]
-			if mine && len(messages) == 1 && jsonval.Equal(messages[0].Source, r.stub()) {
-				continue
-			}
-			found = found || mine
-			if !mine && !slices.Contains(r.others, token) {
-				r.others = append(r.others, token)
-			}
-			for _, m := range messages {
-				_ = give(mine).Each(m.Payload, texts.Place{}) // nothing is loaded, and nothing fails
-			}
+	for _, token := range owners.InstanceTokens {
+		if token == r.token {
+			continue
+		}
+		if !slices.Contains(r.others, token) {
+			r.others = append(r.others, token)
+		}
+		for _, m := range owners.MessagesByInstance[token] {
+			r.learnTexts(m.Payload, false)
 		}
 	}
 	for _, m := range owners.SharedMessages {
 		if m.Type != ideafile.TypePlan && m.Type != ideafile.TypeError {
-			_ = give(false).Each(m.Source, texts.Place{})
+			r.learnTexts(m.Source, false)
 		}
 	}
 	return found
+}
+
+func (r *redaction) learnTexts(v any, mine bool) {
+	look := func(_ texts.Place, text string) {
+		_, known := r.own[text]
+		switch {
+		case !mine && known:
+			r.own[text] = false
+		case mine && !known && len([]rune(text)) >= ownLength && len(r.own) < ownTexts:
+			r.own[text] = true
+		}
+	}
+	_ = texts.Walk{Give: look}.Each(v, texts.Place{}) // nothing is loaded, and nothing fails
 }
 
 func (r *redaction) draft(d draft) draft {
@@ -99,7 +101,7 @@ func (r *redaction) draft(d draft) draft {
 func (r *redaction) without(list []any) []any {
 	left := []any{}
 	for _, e := range list {
-		m, _ := e.(map[string]any)
+		m := jsonval.AsObject(e)
 		if of, ok := m["instances"].([]any); ok && slices.Contains(of, any(r.token)) {
 			rest := r.without(of)
 			if len(rest) == 0 {
@@ -126,7 +128,7 @@ func (r *redaction) stub() map[string]any {
 func (r *redaction) messages(list []any) []any {
 	left, stands := []any{}, false
 	for _, raw := range list {
-		m, _ := raw.(map[string]any)
+		m := jsonval.AsObject(raw)
 		switch {
 		case m["_instance"] == r.token && !stands:
 			stands = true

@@ -3,7 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -12,25 +11,19 @@ import (
 // Seal puts an Idea on its process's chain and gives its digest: SHA-256, in hex, over the canonical bytes of the whole
 // Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
 // never replaced: the error wraps ErrTaken.
-func (s *Store) Seal(ctx context.Context, e Entry) (protocol.IdeaRef, error) {
-	sealed, err := s.seal(blobs.ForProcess(ctx, e.Process), e)
-	if err != nil {
-		return protocol.IdeaRef{}, fmt.Errorf("chain: seal Idea %d of %s: %w", e.At, e.Process, err)
-	}
-	return sealed, nil
-}
-
-func (s *Store) seal(ctx context.Context, e Entry) (protocol.IdeaRef, error) {
+func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err error) {
+	defer failed(&err, "seal Idea %d of %s", e.At, e.Process)
+	ctx = blobs.ForProcess(ctx, e.Process)
 	d, err := e.draft()
 	if err != nil {
-		return protocol.IdeaRef{}, err
+		return sealed, err
 	}
-	sealed := protocol.IdeaRef{At: e.At, Place: Place(e.Process, e.At)}
+	sealed = protocol.IdeaRef{At: e.At, Place: Place(e.Process, e.At)}
 	sealed.Digest, err = s.sealedBefore(ctx, e, d)
 	if err != nil || sealed.Digest != "" {
 		return sealed, err
 	}
-	d.date(dateOf(e.Created))
+	d.meta[createdAt] = dateOf(e.Created)
 	digest, size, err := d.digest(ctx, s.values)
 	if err != nil {
 		return sealed, err
@@ -47,7 +40,7 @@ func (s *Store) seal(ctx context.Context, e Entry) (protocol.IdeaRef, error) {
 	if err := s.values.Write(ctx, sealed.Place, m.encode()); err != nil {
 		return sealed, err
 	}
-	s.tips.keep(e.Process, st)
+	s.tips.Keep(e.Process, st)
 	sealed.Digest = digest
 	return sealed, nil
 }
@@ -64,7 +57,7 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	case err == nil && there.forgotten() != nil:
 		return "", &ForgottenError{e.Process, *there.forgotten()}
 	case err == nil:
-		d.date(there.text(createdAt))
+		d.meta[createdAt] = there.text(createdAt)
 		digest, _, err := d.digest(ctx, s.values)
 		if err != nil || digest == there.Digest {
 			return digest, err
@@ -83,7 +76,7 @@ func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
 	if e.Parent == "" || e.At == 1 {
 		return nil, nil
 	}
-	if st := s.tips.of(e.Process, e.Parent); st != nil && st.at == e.At-1 {
+	if st := s.tip(e.Process, e.Parent); st != nil && st.at == e.At-1 {
 		return st, nil
 	}
 	// An Idea may be stored against any before it, even one that is not its parent.

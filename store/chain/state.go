@@ -2,11 +2,9 @@ package chain
 
 import (
 	"context"
-	"sync"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 )
 
 // state is the body of an Idea in memory, with the Ideas that it was built from: it shares with them what has not
@@ -16,10 +14,8 @@ type state struct {
 	digest string
 	body   map[string]any
 	under  *state // the one that it is stored against; nil where it is stored whole
-	since  int
-	steps  int
-	bytes  int // of the deltas that lead to it
-	whole  int // bytes of the Idea that it comes from
+	lineage
+	whole int // bytes of the Idea that it comes from
 }
 
 // base and longest decide against which Idea one is stored. Counted from the last one that is stored whole, Idea i of a
@@ -51,28 +47,26 @@ func (st *state) find(at int) *state {
 }
 
 // weight is roughly how many bytes the state and those that it was built from have.
-func (st *state) weight() int { return st.whole + st.bytes }
+func (st *state) weight() int { return st.whole + st.Bytes }
 
 // state reads the body of an Idea. known is one read before, which may spare some reading.
 func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
-	process, at := m.text("process"), m.number("at")
 	if err := m.readable(); err != nil {
 		return nil, err
 	}
-	st := &state{at: at, digest: m.Digest, since: m.Since, steps: m.Steps, bytes: m.Bytes}
-	node, err := s.unpack(ctx, m.Body)
+	st := &state{at: m.number("at"), digest: m.Digest, lineage: m.lineage}
+	body, err := s.unpack(ctx, m.Body)
 	if err != nil {
-		return nil, inManifest(process, at, err)
+		return nil, m.broken(err)
 	}
-	body := node
 	if m.On != 0 {
 		st.under, err = s.under(ctx, m, known)
 		if err != nil {
 			return nil, err
 		}
-		body, err = jsonval.ApplyDelta(st.under.body, node)
+		body, err = jsonval.ApplyDelta(st.under.body, body)
 		if err != nil {
-			return nil, brokenf(Place(process, at), "it does not fit Idea %d: %w", m.On, err)
+			return nil, brokenf(m.place(), "it does not fit Idea %d: %w", m.On, err)
 		}
 		st.whole = st.under.whole
 	} else {
@@ -81,82 +75,47 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 	var ok bool
 	st.body, ok = body.(map[string]any)
 	if !ok {
-		return nil, brokenf(Place(process, at), "an Idea is an object, not %s", jsonval.TypeOf(body))
+		return nil, brokenf(m.place(), "an Idea is an object, not %s", jsonval.TypeOf(body))
 	}
 	return st, nil
 }
 
 // under reads the Idea that another is stored against.
 func (s *Store) under(ctx context.Context, m *manifest, known *state) (*state, error) {
-	process, at := m.text("process"), m.number("at")
-	if m.On < 0 || m.On >= at {
-		return nil, brokenf(Place(process, at), "it is stored against Idea %d, which is none before it", m.On)
+	if m.On < 0 || m.On >= m.number("at") {
+		return nil, brokenf(m.place(), "it is stored against Idea %d, which is none before it", m.On)
 	}
 	if under := known.find(m.On); under != nil {
 		return under, nil
 	}
-	below, err := s.manifest(ctx, process, m.On)
+	below, err := s.manifest(ctx, m.text("process"), m.On)
 	if err != nil {
 		return nil, err
 	}
 	return s.state(ctx, below, known)
 }
 
-// inManifest names the manifest where an error names no part.
-func inManifest(process string, at int, err error) error {
+// broken names the manifest where an error names no part.
+func (m *manifest) broken(err error) error {
 	if named(err) {
 		return err
 	}
-	return brokenf(Place(process, at), "%w", err)
+	return &broken{m.place(), err}
 }
 
-// tips remembers the latest Idea of the processes that were sealed last, so that the next one is stored without reading
-// the one before. What it remembers is bounded by its bytes.
-type tips struct {
-	mu     sync.Mutex
-	states *simplelru.LRU[string, *state]
-	bytes  int
-}
-
+// What a Store remembers of the processes that were sealed last: the latest Idea of each, so that the next one is
+// stored without reading the one before.
 const (
 	mostTips     = 1024
 	mostTipBytes = 32 << 20
 )
 
-func newTips() *tips {
-	t := &tips{}
-	// The only error is that of a size below one.
-	t.states, _ = simplelru.NewLRU(mostTips, func(_ string, st *state) { t.bytes -= st.weight() })
-	return t
-}
+func newTips() *blobs.Recent[*state] { return blobs.NewRecent(mostTips, mostTipBytes, (*state).weight) }
 
-// of gives the remembered Idea of a process if it has the digest; else nil.
-func (t *tips) of(process, digest string) *state {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if st, ok := t.states.Get(process); ok && st.digest == digest {
+// tip gives the remembered Idea of a process if it has the digest; else nil.
+func (s *Store) tip(process, digest string) *state {
+	if st, ok := s.tips.Get(process); ok && st.digest == digest {
 		return st
 	}
 	return nil
-}
-
-// keep remembers an Idea in place of the process's one before.
-func (t *tips) keep(process string, st *state) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.states.Remove(process)
-	if st.weight() > mostTipBytes {
-		return
-	}
-	t.states.Add(process, st)
-	for t.bytes += st.weight(); t.bytes > mostTipBytes; {
-		t.states.RemoveOldest()
-	}
-}
-
-// forget drops what is remembered of a process.
-func (t *tips) forget(process string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.states.Remove(process)
 }

@@ -13,7 +13,7 @@ import (
 // Store is the chains of a store of values. It is safe for concurrent use.
 type Store struct {
 	values *blobs.Store
-	tips   *tips
+	tips   *blobs.Recent[*state]
 	// deciders are the keys with which Verify checks the proofs of decisions; nil: it leaves their signatures alone.
 	deciders proofs.Keys
 }
@@ -49,6 +49,13 @@ func brokenf(part, format string, args ...any) error {
 	return &broken{part, fmt.Errorf(format, args...)}
 }
 
+// failed says of an error, when a function returns it, what was to be done.
+func failed(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("chain: "+format+": %w", append(args, *err)...)
+	}
+}
+
 // lost reports whether an error means that something is missing or broken, and not that the store does not answer.
 func lost(err error) bool {
 	for _, known := range []error{ErrNoIdea, blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {
@@ -61,8 +68,8 @@ func lost(err error) bool {
 
 // named reports whether an error names the part that is broken.
 func named(err error) bool {
-	var b *broken
-	return errors.As(err, &b)
+	_, is := errors.AsType[*broken](err)
+	return is
 }
 
 // Report is what a check of a chain found.

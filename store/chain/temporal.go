@@ -24,8 +24,7 @@ type Held struct {
 	roots map[string]bool // processes of which something is open
 	// processes of which there is anything, and those whose data keys something is encrypted with
 	known  map[string]bool
-	refs   map[reference]bool   // what their histories refer to
-	of     func(id string) bool // whose histories are read; nil: all
+	refs   map[reference]bool // what their histories refer to
 	opener Opener
 }
 
@@ -46,15 +45,8 @@ func (h *Held) references() map[reference]bool {
 // encrypted, open decrypts them (nil: none is).
 func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	open Opener) (*Held, error) {
-	h := newHeld(open, nil)
-	err := h.readExecutions(ctx, c, namespace)
-	if err == nil {
-		err = h.readSchedules(ctx, c, namespace)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+	_, all, err := ReadTemporalApart(ctx, c, namespace, func(string) bool { return false }, open)
+	return all, err
 }
 
 // ReadTemporalApart is ReadTemporal, for Forget: it tells apart what the histories of the workflows refer to that go,
@@ -63,48 +55,45 @@ func ReadTemporalApart(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, goes func(id string) bool,
 	open Opener,
 ) (own, others *Held, err error) {
-	own = newHeld(open, goes)
-	others = newHeld(open, func(id string) bool { return !goes(id) })
-	err = own.readExecutions(ctx, c, namespace)
+	own, others = newHeld(open), newHeld(open)
+	err = EachExecution(ctx, c, namespace, func(workflow string, m proto.Message) error {
+		if goes(workflow) {
+			return own.execution(ctx, workflow, m)
+		}
+		return others.execution(ctx, workflow, m)
+	})
 	if err == nil {
-		err = others.readExecutions(ctx, c, namespace)
-	}
-	if err == nil {
-		err = others.readSchedules(ctx, c, namespace)
+		err = EachSchedule(ctx, c, namespace,
+			func(_ string, m proto.Message) error { return others.visit(ctx, "", m) })
 	}
 	return own, others, err
 }
 
-func newHeld(open Opener, of func(id string) bool) *Held {
-	return &Held{of: of, roots: map[string]bool{}, known: map[string]bool{}, refs: map[reference]bool{}, opener: open}
+func newHeld(open Opener) *Held {
+	return &Held{roots: map[string]bool{}, known: map[string]bool{}, refs: map[reference]bool{}, opener: open}
 }
 
-func (h *Held) readExecutions(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) error {
-	return EachExecution(ctx, c, namespace, h.of, func(workflow string, m proto.Message) error {
-		root := blobs.RootOf(workflow)
-		if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
-			h.Executions++
-			h.known[root] = true
-			if isRunning(e) {
-				h.roots[root] = true
-			}
+// execution notes what belongs to an execution of a workflow.
+func (h *Held) execution(ctx context.Context, workflow string, m proto.Message) error {
+	root := blobs.RootOf(workflow)
+	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
+		h.Executions++
+		h.known[root] = true
+		if isRunning(e) {
+			h.roots[root] = true
 		}
-		return h.visit(ctx, root, m)
-	})
-}
-
-func (h *Held) readSchedules(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) error {
-	return EachSchedule(ctx, c, namespace, func(_ string, m proto.Message) error { return h.visit(ctx, "", m) })
+	}
+	return h.visit(ctx, root, m)
 }
 
 func isRunning(e *workflowpb.WorkflowExecutionInfo) bool {
 	return e.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 }
 
-// EachExecution gives all that a namespace has of the executions of some workflows (nil: of all), a page of a history
-// at a time: what its list shows of one, what activities of an open one have said, and its events.
+// EachExecution gives all that a namespace has of executions of workflows, a page of a history at a time: what its list
+// shows of one, what activities of an open one have said, and its events.
 func EachExecution(
-	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, of func(workflow string) bool,
+	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	do func(workflow string, m proto.Message) error,
 ) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000}
@@ -115,9 +104,6 @@ func EachExecution(
 		}
 		for _, e := range page.GetExecutions() {
 			workflow := e.GetExecution().GetWorkflowId()
-			if of != nil && !of(workflow) {
-				continue
-			}
 			err := eachOfExecution(ctx, c, namespace, e, func(m proto.Message) error { return do(workflow, m) })
 			if err != nil {
 				return fmt.Errorf("chain: read history of %s: %w", workflow, err)
@@ -151,8 +137,11 @@ func eachOfExecution(
 	request := &workflowservice.GetWorkflowExecutionHistoryRequest{Namespace: namespace, Execution: e.GetExecution()}
 	for {
 		page, err := c.GetWorkflowExecutionHistory(ctx, request)
+		if expired(err) {
+			return nil
+		}
 		if err != nil {
-			return unlessExpired(err)
+			return err
 		}
 		for _, event := range page.GetHistory().GetEvents() {
 			if err := do(event); err != nil {
@@ -210,33 +199,24 @@ func (h *Held) visit(ctx context.Context, process string, m proto.Message) error
 }
 
 func (h *Held) refer(process string, p *commonpb.Payload) error {
-	note := func(text []byte) {
-		if r := (reference{process, string(text)}); !h.refs[r] {
-			h.refs[r] = true
-		}
+	note := func(process string, p *commonpb.Payload) {
+		eachDigest(p.GetData(), func(text []byte) { h.refs[reference{process, string(text)}] = true })
 	}
 	if owner := blobs.OwnerOfClaim(p); owner != "" { // of a Schedule's process it is another
 		h.known[owner] = true
-		eachDigest(p.GetData(), func(text []byte) { h.refs[reference{owner, string(text)}] = true })
+		note(owner, p)
 	}
-	eachDigest(p.GetData(), note)
+	note(process, p)
 	if h.opener == nil {
 		return nil
 	}
 	p, err := h.opener(p)
-	eachDigest(p.GetData(), note)
+	note(process, p)
 	return err
 }
 
 // expired reports whether an execution went away while its history was read.
 func expired(err error) bool {
-	var gone *serviceerror.NotFound
-	return errors.As(err, &gone)
-}
-
-func unlessExpired(err error) error {
-	if expired(err) {
-		return nil
-	}
-	return err
+	_, gone := errors.AsType[*serviceerror.NotFound](err)
+	return gone
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,28 +17,7 @@ import (
 // one before, and that every manifest, part, value, log and Idea is what its digest says. The error is for a store that
 // does not answer, and wraps ErrNoIdea where there is no chain.
 func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
-	return s.VerifyWitnessed(ctx, process, nil)
-}
-
-// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store
-// can write a whole chain anew.
-func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests) (*Report, error) {
-	return s.verifyAll(ctx, process, witnessed, func(int, int) {})
-}
-
-// VerifyWithProgress is Verify, and tells before each Idea how many of how many are checked.
-func (s *Store) VerifyWithProgress(ctx context.Context, process string,
-	progress func(checked, of int)) (*Report, error) {
-	return s.verifyAll(ctx, process, nil, progress)
-}
-
-func (s *Store) verifyAll(ctx context.Context, process string, witnessed Digests,
-	progress func(checked, of int)) (*Report, error) {
-	r, err := s.verify(blobs.ForProcess(ctx, process), process, witnessed, progress)
-	if err != nil {
-		return nil, fmt.Errorf("chain: verify %s: %w", process, err)
-	}
-	return r.close(), nil
+	return s.VerifyWitnessed(ctx, process, nil, func(int, int) {})
 }
 
 // Digests are those with which somebody knows the Ideas of a process, by their numbers.
@@ -52,8 +30,12 @@ func (d Digests) Add(at int, digest string) {
 	}
 }
 
-func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
-	progress func(checked, of int)) (*Report, error) {
+// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store
+// can write a whole chain anew. It tells before each Idea how many of how many are checked.
+func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests,
+	progress func(checked, of int)) (r *Report, err error) {
+	defer failed(&err, "verify %s", process)
+	ctx = blobs.ForProcess(ctx, process)
 	numbers, strange, err := s.numbers(ctx, process)
 	if err == nil && len(numbers)+len(strange) == 0 {
 		err = ErrNoIdea
@@ -62,8 +44,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
 		return nil, err
 	}
 	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed,
-		audit:   proofs.New(s.deciders),
-		checked: map[string]error{}, inside: map[string]error{}}
+		audit: proofs.New(s.deciders), checked: map[string]error{}, inside: map[string]error{}}
 	v.report.Ideas = len(numbers)
 	for _, name := range strange {
 		v.report.add(0, name, "this is no Idea of the chain")
@@ -83,7 +64,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
 		}
 		before = at
 	}
-	for _, at := range slices.Sorted(maps.Keys(witnessed)) {
+	for _, at := range jsonval.SortedKeys(witnessed) {
 		if at > before {
 			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at,
 				strings.Join(witnessed[at], " and "))
@@ -95,7 +76,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
 	if v.before != nil {
 		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
 	}
-	return v.report, nil
+	return v.report.close(), nil
 }
 
 func gap(from, to int) string {
@@ -156,8 +137,7 @@ func (v *verifier) broken(at int, err error) error {
 	}
 	v.report.Unreadable = append(v.report.Unreadable, at)
 	part := Place(v.process, at)
-	var b *broken
-	if errors.As(err, &b) {
+	if b, is := errors.AsType[*broken](err); is {
 		part = b.part
 	}
 	v.report.add(at, part, "%s", problemOf(err))
@@ -195,8 +175,7 @@ func (v *verifier) origin(ctx context.Context, m *manifest) error {
 		return nil
 	}
 	v.report.Origin = m.Meta[origin]
-	given, _ := m.Meta[origin].(map[string]any)
-	from := &manifest{Meta: given}
+	from := &manifest{Meta: jsonval.AsObject(m.Meta[origin])}
 	there, err := v.manifest(ctx, from.text("process"), from.number("at"))
 	switch {
 	case lost(err):
@@ -213,28 +192,24 @@ func (v *verifier) origin(ctx context.Context, m *manifest) error {
 // idea checks that what a manifest leads to is the Idea that it says.
 func (v *verifier) idea(ctx context.Context, m *manifest) error {
 	at := m.number("at")
-	st, err := v.state(ctx, m, v.tip)
-	if err != nil {
-		return err
-	}
+	d, st, err := v.draft(ctx, m, v.tip)
 	v.tip = st
-	log, err := v.logValue(ctx, m)
 	if err != nil {
 		return err
 	}
-	if err := v.handles(ctx, at, []any{m.Meta, st.body, log}); err != nil {
+	if err := v.handles(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
 		return err
 	}
-	whole, err := wholeIdea(ctx, v.values, m.Meta, st.body)
+	whole, err := wholeIdea(ctx, v.values, d.meta, d.body)
 	if err != nil {
 		return err
 	}
 	place := Place(v.process, at)
-	v.report.addProblems(at, place, v.audit.Log(v.process, log))
+	v.report.addProblems(at, place, v.audit.Log(v.process, d.log))
 	if at == 1 {
 		v.report.addProblems(at, place, v.audit.Carried(whole))
 	}
-	switch counts := (draft{m.Meta, st.body, log}).counts(); {
+	switch counts := d.counts(); {
 	case digestOf(jsonval.Encode(whole)) != m.contents():
 		v.report.add(at, place, "the Idea has another digest than it says")
 	case counts != m.Counts:
@@ -248,7 +223,7 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 // comesFrom reports whether a manifest tells rightly by how many deltas it comes from which Idea.
 func (m *manifest) comesFrom(st *state) bool {
 	if st.under == nil {
-		return m.Since == st.at && m.Steps == 0 && m.Bytes == 0
+		return m.lineage == lineage{Since: st.at}
 	}
-	return m.Since == st.under.since && m.Steps == st.under.steps+1 && m.Bytes > st.under.bytes
+	return m.Since == st.under.Since && m.Steps == st.under.Steps+1 && m.Bytes > st.under.Bytes
 }

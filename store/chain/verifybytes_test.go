@@ -147,7 +147,7 @@ func TestAChangeOfAByteOfAnyClassOfAnExportIsFoundAndItsIdeaNamed(t *testing.T) 
 		for what, changed := range changesOf(line) {
 			all := append([][]byte{}, lines...)
 			all[n] = changed
-			r, err := VerifyExport(bytes.NewReader(bytes.Join(all, nil)))
+			r, err := VerifyExport(bytes.NewReader(bytes.Join(all, nil)), nil)
 			if n == 0 && errors.Is(err, ErrNoExport) {
 				continue
 			}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -18,12 +16,11 @@ import (
 // ErrNoExport says that a file is no export of a chain.
 var ErrNoExport = errors.New("this is no export of a chain")
 
-// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts. The error is
-// for a file that cannot be read or is no export.
-func VerifyExport(r io.Reader) (*Report, error) { return VerifyExportTrusting(r, nil) }
-
-// VerifyExportTrusting is VerifyExport, and checks the signatures of decisions with these keys.
-func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
+// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts, and the
+// signatures of decisions with keys; nil: it leaves these alone. The error is for a file that cannot be read or is no
+// export.
+func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error) {
+	defer failed(&err, "verify export")
 	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), given: map[string]bool{},
 		needed: map[string]bool{}}
 	lines := bufio.NewReader(r)
@@ -33,7 +30,7 @@ func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
 			break
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("chain: verify export: %w", err)
+			return nil, err
 		}
 		if v.line == 1 && !bytes.Contains(data, []byte(exportFormat)) && !bytes.Contains(data, []byte(`"digest"`)) {
 			break
@@ -41,7 +38,7 @@ func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
 		v.read(data)
 	}
 	if v.line == 1 {
-		return nil, fmt.Errorf("chain: verify export: %w", ErrNoExport)
+		return nil, ErrNoExport
 	}
 	v.end()
 	return v.report.close(), nil
@@ -54,8 +51,7 @@ type exportVerifier struct {
 	line    int
 	head    exportHead
 	process string // of the first Idea that is whole
-	before  string // digest of the Idea before; empty where it is not known
-	last    string // digest of the last Idea, if it is whole
+	before  string // digest of the Idea before; empty where that is not whole
 	given   map[string]bool
 	needed  map[string]bool
 	left    leftIdeas
@@ -75,7 +71,7 @@ func (v *exportVerifier) read(data []byte) {
 		v.report.Ideas++
 		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
 		v.report.harms(fmt.Sprintf("line %d", v.line), v.line-1)
-		v.before, v.last = "", ""
+		v.before = ""
 	}
 }
 
@@ -88,8 +84,8 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	if err != nil {
 		return err
 	}
-	line, ok := value.(map[string]any)
-	if !ok || !bytes.Equal(jsonval.Encode(value), text) {
+	line, isObject := value.(map[string]any)
+	if !isObject || !bytes.Equal(jsonval.Encode(value), text) {
 		return errors.New("these are not the bytes that were written: the JSON is not canonical")
 	}
 	if v.line == 1 {
@@ -110,21 +106,21 @@ func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
 }
 
 func (v *exportVerifier) idea(line map[string]any) error {
-	idea, _ := line["idea"].(map[string]any)
-	meta, _ := idea["meta"].(map[string]any)
-	digest, _ := meta["digest"].(string)
+	idea := jsonval.AsObject(line["idea"])
+	meta := jsonval.AsObject(idea["meta"])
+	digest := jsonval.AsText(meta["digest"])
 	delete(meta, "digest")
 	m := &manifest{Meta: meta, Digest: digest, Left: jsonval.AsText(line["left"])}
 	if digestOf(jsonval.Encode(idea)) != m.contents() {
 		return errors.New("the Idea has another digest than it says")
 	}
 	v.left.note(v.report, m)
-	for _, k := range slices.Sorted(maps.Keys(line)) {
+	for _, k := range jsonval.SortedKeys(line) {
 		if k != "idea" && k != "log" && k != "values" && k != "left" {
 			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
 		}
 	}
-	if err := v.link(meta); err != nil {
+	if err := v.link(m); err != nil {
 		return err
 	}
 	if err := v.log(meta, line); err != nil {
@@ -138,14 +134,13 @@ func (v *exportVerifier) idea(line map[string]any) error {
 		v.report.addProblems(v.line-1, place, v.audit.Carried(idea))
 		v.report.Origin = meta[origin]
 	}
-	v.before, v.last = digest, digest
-	v.report.Created = (&manifest{Meta: meta}).link().Created
+	v.before = digest
+	v.report.Created = m.link().Created
 	return nil
 }
 
 // link checks that an Idea follows the one before.
-func (v *exportVerifier) link(meta map[string]any) error {
-	m := manifest{Meta: meta}
+func (v *exportVerifier) link(m *manifest) error {
 	if v.process == "" {
 		v.process = m.text("process")
 	}
@@ -180,7 +175,7 @@ func (v *exportVerifier) log(meta, line map[string]any) error {
 	}
 	for digest := range v.needed {
 		if !v.given[digest] {
-			return fmt.Errorf("the value %s: %w", digest, errors.New("it is not given"))
+			return fmt.Errorf("the value %s: it is not given", digest)
 		}
 	}
 	for digest := range values {
@@ -199,7 +194,7 @@ func (v *exportVerifier) need(value any) {
 
 // end checks the head, now that it is known what follows it.
 func (v *exportVerifier) end() {
-	v.report.Process, v.report.Digest = v.process, v.last
+	v.report.Process, v.report.Digest = v.process, v.before
 	v.left.compare(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
@@ -207,7 +202,7 @@ func (v *exportVerifier) end() {
 		v.add(1, "it says that the process is %s, and it is %s", v.head.Process, v.process)
 	case v.head.Ideas != v.report.Ideas:
 		v.add(1, "it says that there are %d Ideas, and there are %d", v.head.Ideas, v.report.Ideas)
-	case v.last != "" && v.head.Digest != v.last:
+	case v.before != "" && v.head.Digest != v.before:
 		v.add(1, "it says that the last Idea is another")
 	case v.report.Ideas == 0:
 		v.add(1, "there is no Idea")

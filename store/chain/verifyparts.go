@@ -3,8 +3,6 @@ package chain
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -39,8 +37,7 @@ func problemOf(err error) error {
 			return known
 		}
 	}
-	var b *broken
-	if errors.As(err, &b) {
+	if b, is := errors.AsType[*broken](err); is {
 		return b.cause
 	}
 	return err
@@ -62,39 +59,29 @@ func (v *verifier) check(ctx context.Context, digest string) error {
 // handles checks the values of the store that a value holds, and those that they hold. The error is for a store that
 // does not answer, or for a value that is lost.
 func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
-	if h, ok := jsonval.AsBlobHandle(value); ok {
-		return v.handle(ctx, at, h)
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for _, e := range value {
-			err = firstOf(err, v.handles(ctx, at, e))
-		}
-	case []any:
-		for _, e := range value {
-			err = firstOf(err, v.handles(ctx, at, e))
-		}
+	for _, digest := range handlesIn(value) {
+		err = firstOf(err, v.handle(ctx, at, digest))
 	}
 	return err
 }
 
 // handle checks a value and those that it holds, once.
-func (v *verifier) handle(ctx context.Context, at int, h jsonval.BlobHandle) error {
-	if err, done := v.inside[h.Digest]; done {
+func (v *verifier) handle(ctx context.Context, at int, digest string) error {
+	if err, done := v.inside[digest]; done {
 		return err
 	}
-	err := v.check(ctx, h.Digest)
+	err := v.check(ctx, digest)
 	if lost(err) {
-		v.report.add(at, v.values.Name(ctx, h.Digest), "a value: %s", problemOf(err))
+		v.report.add(at, v.values.Name(ctx, digest), "a value: %s", problemOf(err))
 	}
 	if err == nil {
 		var inside any
-		inside, err = v.part(ctx, h.Digest)
+		inside, err = v.part(ctx, digest)
 		if err == nil {
 			err = v.handles(ctx, at, inside)
 		}
 	}
-	v.inside[h.Digest] = err
+	v.inside[digest] = err
 	return err
 }
 
@@ -111,7 +98,7 @@ type namedPart struct{ at, digest string }
 
 // partsOf lists the parts that a node stands for.
 func partsOf(node any, at string) []namedPart {
-	m, _ := node.(map[string]any)
+	m := jsonval.AsObject(node)
 	if digest, ok := m[nodePart].(string); ok && len(m) == 1 {
 		if at != "" {
 			at += ": "
@@ -119,8 +106,8 @@ func partsOf(node any, at string) []namedPart {
 		return []namedPart{{at, digest}}
 	}
 	var all []namedPart
-	each, _ := m[nodeEach].(map[string]any)
-	for _, k := range slices.Sorted(maps.Keys(each)) {
+	each := jsonval.AsObject(m[nodeEach])
+	for _, k := range jsonval.SortedKeys(each) {
 		all = append(all, partsOf(each[k], join(at, k))...)
 	}
 	runs, _ := m[nodeRuns].([]any)

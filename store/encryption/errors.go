@@ -13,9 +13,9 @@ var ErrAltered = errors.New("the bytes were changed, or the key of that id is an
 // IsKeyError reports whether an error is about the keys that this program was given: one is malformed, missing, or not
 // the key that it used to be.
 func IsKeyError(err error) bool {
-	var missing *MissingKeyError
-	var invalid *invalidError
-	return errors.As(err, &missing) || errors.As(err, &invalid) || errors.Is(err, ErrAltered)
+	_, missing := errors.AsType[*MissingKeyError](err)
+	_, invalid := errors.AsType[*invalidError](err)
+	return missing || invalid || errors.Is(err, ErrAltered)
 }
 
 // invalidError is what is wrong with an entry of the variable.

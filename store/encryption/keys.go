@@ -16,19 +16,21 @@ import (
 const Variable = "PROCESSIDEA_KEYS"
 
 // Keys are the keys of one deployment. They are safe for concurrent use. Nil encrypts nothing and opens nothing.
-type Keys struct{ ring []*key }
+type Keys struct{ ring []*Key }
 
-// key is one key, with the keys that are derived from it for each use.
-type key struct {
-	id    string
-	aead  *subtle.AESSIV
-	names []byte
+// Key is one key, with the keys that are derived from it for each use.
+type Key struct {
+	// ID names it. Owner is, of a data key, what it was made for: a process, or what stands for one that got another
+	// data key.
+	ID, Owner string
+	aead      *subtle.AESSIV
+	names     []byte
 }
 
 // keySize is the size of a key in bytes. The 64 that AES-SIV takes are derived from them.
 const keySize = 32
 
-func newKey(id string, secret []byte) (*key, error) {
+func newKey(id string, secret []byte) (*Key, error) {
 	siv, err := hkdf.Key(sha256.New, secret, nil, "processidea aes-siv 1", subtle.AESSIVKeySize)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func newKey(id string, secret []byte) (*key, error) {
 		return nil, err
 	}
 	aead, err := subtle.NewAESSIV(siv)
-	return &key{id: id, aead: aead, names: names}, err
+	return &Key{ID: id, aead: aead, names: names}, err
 }
 
 // Primary is the id of the key that encrypts; empty without keys.
@@ -46,17 +48,22 @@ func (k *Keys) Primary() string {
 	if k == nil {
 		return ""
 	}
-	return k.ring[0].id
+	return k.ring[0].ID
+}
+
+// All are the keys, the one that encrypts first.
+func (k *Keys) All() []*Key {
+	if k == nil {
+		return nil
+	}
+	return k.ring
 }
 
 // IDs are the ids of all keys, the one that encrypts first.
 func (k *Keys) IDs() []string {
-	if k == nil {
-		return nil
-	}
-	ids := make([]string, len(k.ring))
-	for n, one := range k.ring {
-		ids[n] = one.id
+	var ids []string
+	for _, one := range k.All() {
+		ids = append(ids, one.ID)
 	}
 	return ids
 }
@@ -72,12 +79,9 @@ func (k *Keys) Need(id string) error {
 	return &MissingKeyError{IDs: []string{id}, None: k == nil}
 }
 
-func (k *Keys) find(id string) *key {
-	if k == nil {
-		return nil
-	}
-	for _, one := range k.ring {
-		if one.id == id {
+func (k *Keys) find(id string) *Key {
+	for _, one := range k.All() {
+		if one.ID == id {
 			return one
 		}
 	}
@@ -93,7 +97,7 @@ func (k *Keys) GoString() string { return k.String() }
 // Seal encrypts with the primary key, which must exist. The result opens only with the same bound, which says what the
 // bytes are and where they belong, so that they cannot be used elsewhere.
 func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
-	return k.ring[0].seal(plain, bound)
+	return k.ring[0].Seal(plain, bound)
 }
 
 // Open decrypts what Seal made with the key of an id. Errors are a *MissingKeyError, or wrap ErrAltered.
@@ -101,32 +105,29 @@ func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
 	if err := k.Need(id); err != nil {
 		return nil, err
 	}
-	return k.find(id).open(sealed, bound)
+	return k.find(id).Open(sealed, bound)
 }
 
-// Name returns a name for an object whose own name would reveal what it is: an HMAC, in hex, under the key of an id,
-// which must exist.
-func (k *Keys) Name(id, of string) string {
-	return k.find(id).name(of)
-}
-
-func (k *key) seal(plain []byte, bound string) ([]byte, error) {
+// Seal is Keys.Seal with this key.
+func (k *Key) Seal(plain []byte, bound string) ([]byte, error) {
 	sealed, err := k.aead.EncryptDeterministically(plain, []byte(bound))
 	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", k.id, err)
+		return nil, fmt.Errorf("key %s: %w", k.ID, err)
 	}
 	return sealed, nil
 }
 
-func (k *key) open(sealed []byte, bound string) ([]byte, error) {
+// Open decrypts what Seal made. The error wraps ErrAltered.
+func (k *Key) Open(sealed []byte, bound string) ([]byte, error) {
 	plain, err := k.aead.DecryptDeterministically(sealed, []byte(bound))
 	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", k.id, ErrAltered)
+		return nil, fmt.Errorf("key %s: %w", k.ID, ErrAltered)
 	}
 	return plain, nil
 }
 
-func (k *key) name(of string) string {
+// Name returns a name for an object whose own name would reveal what it is: an HMAC under the key, in hex.
+func (k *Key) Name(of string) string {
 	mac := hmac.New(sha256.New, k.names)
 	mac.Write([]byte(of))
 	return hex.EncodeToString(mac.Sum(nil))

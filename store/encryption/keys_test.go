@@ -112,8 +112,8 @@ func TestNamesDependOnTheKeyAndAreNotThoseOfTheDigest(t *testing.T) {
 	t.Parallel()
 	k := parse(t, fresh(t, "k1"), fresh(t, "k2"))
 	digest := hex.EncodeToString(make([]byte, 32))
-	one, two := k.Name("k1", digest), k.Name("k2", digest)
-	if one != k.Name("k1", digest) || one == two || one == digest || len(one) != 64 {
+	one, two := k.find("k1").Name(digest), k.find("k2").Name(digest)
+	if one != k.find("k1").Name(digest) || one == two || one == digest || len(one) != 64 {
 		t.Errorf("%s %s", one, two)
 	}
 }

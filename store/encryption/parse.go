@@ -27,7 +27,7 @@ func Parse(text string) (*Keys, error) {
 			err = errors.New("it is the same key as another one")
 		default:
 			secrets[string(secret)] = true
-			var one *key
+			var one *Key
 			one, err = newKey(id, secret)
 			if err == nil {
 				k.ring = append(k.ring, one)

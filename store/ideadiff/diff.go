@@ -107,17 +107,14 @@ type solved struct {
 }
 
 func solutionOf(idea map[string]any) []solved {
-	solution, _ := idea["solution"].(map[string]any)
-	calls, _ := solution["calls"].([]any)
-	meta, _ := idea["meta"].(map[string]any)
-	number, _ := meta["request"].(json.Number)
+	calls, _ := jsonval.AsObject(idea["solution"])["calls"].([]any)
+	number, _ := jsonval.AsObject(idea["meta"])["request"].(json.Number)
 	request, _ := number.Int64()
 	out := make([]solved, len(calls))
 	for i, raw := range calls {
-		m, _ := raw.(map[string]any)
+		m := jsonval.AsObject(raw)
 		c := solved{call: raw, text: string(jsonval.Encode(raw))}
-		c.instance, _ = m["_instance"].(string)
-		c.tool, _ = m["_tool"].(string)
+		c.instance, c.tool = jsonval.AsText(m["_instance"]), jsonval.AsText(m["_tool"])
 		c.place = string(jsonval.Encode([]any{c.instance, c.tool, m["_outputPath"]}))
 		if request > 0 {
 			c.id = ideafile.FormatCallID(int(request), i+1, "")

@@ -14,14 +14,7 @@ import (
 
 // contexts compares what everybody sees, and then what each instance has for itself.
 func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
-	d.messages("", from.SharedMessages, to.SharedMessages)
-	if err := d.instructions("", from.SharedMessages, to.SharedMessages); err != nil {
-		return err
-	}
-	if err := d.values("", from.SharedMessagesView().PayloadByKind, to.SharedMessagesView().PayloadByKind,
-		reference); err != nil {
-		return err
-	}
+	err := d.ofOne("", from.SharedMessages, to.SharedMessages)
 	tokens := slices.Clone(to.InstanceTokens)
 	for _, token := range from.InstanceTokens {
 		if !to.HasInstance(token) {
@@ -29,19 +22,23 @@ func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
 		}
 	}
 	for _, token := range tokens {
-		if token == "" {
-			continue
-		}
-		d.messages(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
-		if err := d.instructions(token, from.MessagesByInstance[token], to.MessagesByInstance[token]); err != nil {
-			return err
-		}
-		if err := d.values(token, from.InstanceMessagesView(token).PayloadByKind,
-			to.InstanceMessagesView(token).PayloadByKind, reference); err != nil {
-			return err
+		if token != "" && err == nil {
+			err = d.ofOne(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
 		}
 	}
-	return nil
+	return err
+}
+
+// ofOne compares what everybody sees, where the token is empty, or what one instance has for itself: instructions of
+// files step by step, and payloads.
+func (d *Diff) ofOne(token string, from, to []ideafile.Message) error {
+	d.messages(token, from, to)
+	err := d.values(token, instructionsByFile(from), instructionsByFile(to), jsonval.Path.String)
+	if err != nil {
+		return err
+	}
+	return d.values(token, ideafile.InstanceMessagesView(from, token).PayloadByKind,
+		ideafile.InstanceMessagesView(to, token).PayloadByKind, reference)
 }
 
 // reference names a place in the payloads by kind as Calls refer to it.
@@ -50,11 +47,6 @@ func reference(p jsonval.Path) string {
 		return ""
 	}
 	return refexpr.Reference{Kind: p[0], Path: p[1:]}.String()
-}
-
-// instructions compares the instructions of files, step by step.
-func (d *Diff) instructions(instance string, from, to []ideafile.Message) error {
-	return d.values(instance, instructionsByFile(from), instructionsByFile(to), jsonval.Path.String)
 }
 
 // instructionsByFile are the contents of instructions' files, with their steps by id.

@@ -105,11 +105,9 @@ func (a *Audit) decision(process string, d approval.Decision) string {
 
 // check compares a proof with its decision, and with the keys.
 func (a *Audit) check(process string, d approval.Decision) string {
-	f := proof.Finding{Key: d.Signed.Key}
-	if a.keys != nil {
-		f = a.keys.Verify(d.Proof)
-	} else if f.Claims, f.Refused = readUnchecked(d.Proof); f.Refused != "" {
-		return f.Refused
+	f := a.read(d.Proof)
+	if a.keys == nil {
+		f.Key = d.Signed.Key
 	}
 	c := f.Claims
 	if err := f.CheckTime(time.Time{}, d.DecidedAt); err != nil {
@@ -137,6 +135,15 @@ func (a *Audit) check(process string, d approval.Decision) string {
 		a.Proven++
 	}
 	return ""
+}
+
+// read checks a proof with the keys; without keys it reads what the proof says.
+func (a *Audit) read(jws string) (f proof.Finding) {
+	if a.keys != nil {
+		return a.keys.Verify(jws)
+	}
+	f.Claims, f.Refused = readUnchecked(jws)
+	return f
 }
 
 // readUnchecked reads what a proof says without a key.
@@ -193,17 +200,19 @@ func withoutNulls(v any) any {
 // Carried checks the proofs that the first Idea of a fork brings from the processes that it came from: in the record of
 // a Plan, and beside who decided on other Calls.
 func (a *Audit) Carried(idea map[string]any) (problems []string) {
+	note := func(call, by, why string) {
+		if why != "" {
+			problems = append(problems,
+				fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", call, by, why))
+		}
+	}
 	context, _ := idea["context"].([]any)
 	for _, raw := range context {
 		record := jsonval.AsObject(jsonval.AsObject(raw)["record"])
 		for _, id := range jsonval.SortedKeys(record) {
 			for _, d := range turn.RecordedDecisions(record[id]) {
-				if d.Proof == "" || d.Signed == nil {
-					continue
-				}
-				if why := a.carried(d); why != "" {
-					problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s",
-						d.CallID, d.DecidedBy, why))
+				if d.Proof != "" && d.Signed != nil {
+					note(d.CallID, d.DecidedBy, a.carried(d))
 				}
 			}
 		}
@@ -213,19 +222,13 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			continue
 		}
 		a.Counts.Carried++
-		c, why := readUnchecked(e.Proof)
-		if a.keys != nil {
-			f := a.keys.Verify(e.Proof)
-			c, why = f.Claims, f.Refused
-		}
+		f := a.read(e.Proof)
+		c, why := f.Claims, f.Refused
 		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) ||
 			!policy.SameName(c.Subject, e.By)) {
 			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
-		if why != "" {
-			problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s",
-				e.CallID, e.By, why))
-		}
+		note(e.CallID, e.By, why)
 	}
 	return problems
 }

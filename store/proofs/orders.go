@@ -36,12 +36,7 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	if d.Proof == "" {
 		return ""
 	}
-	var f proof.Finding
-	if a.keys != nil {
-		f = a.keys.Verify(d.Proof)
-	} else {
-		f.Claims, f.Refused = readUnchecked(d.Proof)
-	}
+	f := a.read(d.Proof)
 	err := f.CheckTime(time.Time{}, d.DecidedAt)
 	if err == nil {
 		err = f.Claims.CheckFor(d.Order.ToProve(process))

@@ -112,7 +112,7 @@ func (k *Key) setPublic(jwk jose.JSONWebKey) error {
 
 // readMembers reads for whom the key may speak.
 func (k *Key) readMembers(m map[string]any) (err error) {
-	k.Issuer, _ = m["iss"].(string)
+	k.Issuer = jsonval.AsText(m["iss"])
 	if strings.TrimSpace(k.Issuer) == "" {
 		return errors.New(`it does not say "iss", the issuer that its proofs name`)
 	}
@@ -136,7 +136,7 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 	if m["withdrawn"] == nil {
 		return nil
 	}
-	text, _ := m["withdrawn"].(string)
+	text := jsonval.AsText(m["withdrawn"])
 	if k.Withdrawn, err = time.Parse(time.RFC3339, text); err != nil {
 		return errors.New(`"withdrawn" is a time such as 2026-11-23T12:00:00Z`)
 	}

@@ -68,23 +68,18 @@ func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
 func PasskeyEntry(made passkey.Made, use *passkey.Use, person string, groups []string) ([]byte, error) {
 	k := &Key{}
 	jwk := jose.JSONWebKey{Key: made.Public, KeyID: made.ID, Use: "sig"}
-	if err := k.setPublic(jwk); err != nil {
-		return nil, fmt.Errorf("signing: list a passkey: %w", err)
+	err := k.setPublic(jwk)
+	var m map[string]any
+	if err == nil {
+		jwk.Algorithm = k.Algorithm()
+		m, err = membersOf(jwk)
 	}
-	jwk.Algorithm = k.Algorithm()
-	data, err := jwk.MarshalJSON()
+	if err == nil {
+		speakFor(m, person, groups)
+		m["passkey"] = jsonval.ToJSONValue(use)
+		_, err = readKey(m)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("signing: list a passkey: %w", err)
-	}
-	m, err := jsonval.DecodeObject(data)
-	if err != nil {
-		return nil, fmt.Errorf("signing: list a passkey: %w", err)
-	}
-	m["iss"], m["people"], m["passkey"] = person, []any{person}, jsonval.ToJSONValue(use)
-	if len(groups) > 0 {
-		m["groups"] = jsonval.ToJSONValue(groups)
-	}
-	if _, err := readKey(m); err != nil {
 		return nil, fmt.Errorf("signing: list a passkey: %w", err)
 	}
 	return jsonval.Encode(m), nil

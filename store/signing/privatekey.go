@@ -29,27 +29,37 @@ type PrivateKey struct {
 // NewPersonKey makes an Ed25519 key of one person, who is its own issuer. Its kid is its thumbprint.
 func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	public, secret, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("signing: make a key: %w", err)
-	}
 	k := &Key{}
-	if err := k.setPublic(jose.JSONWebKey{Key: public}); err != nil {
-		return nil, fmt.Errorf("signing: make a key: %w", err)
+	if err == nil {
+		err = k.setPublic(jose.JSONWebKey{Key: public})
 	}
-	data, err := jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA),
-		Use: "sig"}.MarshalJSON()
+	var m map[string]any
+	if err == nil {
+		m, err = membersOf(jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA),
+			Use: "sig"})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("signing: make a key: %w", err)
 	}
-	m, err := jsonval.DecodeObject(data)
-	if err != nil {
-		return nil, fmt.Errorf("signing: make a key: %w", err)
-	}
-	m["iss"], m["people"] = person, []any{person}
-	if len(groups) > 0 {
-		m["groups"] = jsonval.ToJSONValue(groups)
-	}
+	speakFor(m, person, groups)
 	return readPrivateKey(m)
+}
+
+// membersOf gives a key as the members of a JWK.
+func membersOf(jwk jose.JSONWebKey) (map[string]any, error) {
+	data, err := jwk.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return jsonval.DecodeObject(data)
+}
+
+// speakFor has a key be that of one person, who is its own issuer.
+func speakFor(members map[string]any, person string, groups []string) {
+	members["iss"], members["people"] = person, []any{person}
+	if len(groups) > 0 {
+		members["groups"] = jsonval.ToJSONValue(groups)
+	}
 }
 
 // ParsePrivateKey reads a private JWK with the members of its public half: iss, people, groups.
@@ -67,10 +77,10 @@ func LoadPrivateKey(file string) (*PrivateKey, error) {
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
 		err = fmt.Errorf("others may read it (%o): chmod 600 %s", info.Mode().Perm(), file)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("signing: read key %s: %w", file, withoutPath(err))
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(file)
 	}
-	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("signing: read key %s: %w", file, withoutPath(err))
 	}
@@ -82,8 +92,7 @@ func LoadPrivateKey(file string) (*PrivateKey, error) {
 }
 
 func withoutPath(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, is := errors.AsType[*os.PathError](err); is {
 		return path.Err
 	}
 	return err
@@ -112,11 +121,7 @@ func (k *PrivateKey) Encode() []byte { return append(jsonval.Encode(k.member), '
 
 // Public gives the entry of a JWKS for it, on one line.
 func (k *PrivateKey) Public() ([]byte, error) {
-	data, err := k.secret.Public().MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("signing: encode a key: %w", err)
-	}
-	public, err := jsonval.DecodeObject(data)
+	public, err := membersOf(k.secret.Public())
 	if err != nil {
 		return nil, fmt.Errorf("signing: encode a key: %w", err)
 	}

@@ -54,7 +54,8 @@ func Open(ctx context.Context, place string) (*Source, error) {
 		}
 		s.place, s.http = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: redirectSafely}
 	}
-	if _, err := s.Keys(ctx); err != nil && (s.http == nil || !isAway(err)) {
+	_, err = s.Keys(ctx)
+	if _, isAway := errors.AsType[away](err); err != nil && (s.http == nil || !isAway) {
 		return nil, err
 	}
 	return s, nil
@@ -109,8 +110,7 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
 		return proof.Finding{Refused: "the keys to check the proof with cannot be read: " + err.Error()}
 	}
 	f, err := keys.verify(jws)
-	var unknown unknownKey
-	if errors.As(err, &unknown) && s.http != nil {
+	if _, unknown := errors.AsType[unknownKey](err); unknown && s.http != nil {
 		if keys, again := s.current(ctx, retryAfter); again == nil {
 			f, err = keys.verify(jws)
 		}
@@ -162,11 +162,6 @@ func (s *Source) due(now time.Time, after time.Duration) (version string, due bo
 
 // away is the error of a place that cannot be read, as opposed to one at which there is something else.
 type away struct{ error }
-
-func isAway(err error) bool {
-	var a away
-	return errors.As(err, &a)
-}
 
 func (s *Source) read(ctx context.Context) ([]byte, error) {
 	if s.http == nil {

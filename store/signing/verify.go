@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -110,23 +111,14 @@ func readHeader(jws string) (h header, err error) {
 					jsonval.Clip(k, 80))
 		}
 	}
-	h.algorithm, _ = m["alg"].(string)
-	h.keyID, _ = m["kid"].(string)
-	h.kind, _ = m["typ"].(string)
-	if !isAlgorithm(h.algorithm) {
+	h.algorithm = jsonval.AsText(m["alg"])
+	h.keyID = jsonval.AsText(m["kid"])
+	h.kind = jsonval.AsText(m["typ"])
+	if !slices.Contains(algorithms, jose.SignatureAlgorithm(h.algorithm)) {
 		return h, fmt.Errorf("the proof says alg %q; want EdDSA, ES256 or RS256", jsonval.Clip(h.algorithm, 40))
 	}
 	if h.keyID == "" {
 		return h, errors.New(`the header of the proof does not say "kid", which key signed it`)
 	}
 	return h, nil
-}
-
-func isAlgorithm(name string) bool {
-	for _, a := range algorithms {
-		if string(a) == name {
-			return true
-		}
-	}
-	return false
 }

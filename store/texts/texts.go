@@ -3,8 +3,6 @@ package texts
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -66,11 +64,11 @@ func (w Walk) object(m map[string]any, at Place) error {
 	if token := owner(m); token != "" {
 		at.Instance = token
 	}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
+	for _, k := range jsonval.SortedKeys(m) {
 		below := at.below(k)
 		w.Give(below, k)
 		if each, ok := m[k].(map[string]any); ok && k == "instances" {
-			for _, token := range slices.Sorted(maps.Keys(each)) {
+			for _, token := range jsonval.SortedKeys(each) {
 				below.Instance = token
 				if err := w.Each(each[token], below); err != nil {
 					return err

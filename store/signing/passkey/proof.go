@@ -54,7 +54,7 @@ func readAssertion(part []byte) (a Assertion, err error) {
 	}
 	for name, to := range map[string]*[]byte{"authenticatorData": &a.AuthenticatorData,
 		"clientDataJSON": &a.ClientDataJSON, "signature": &a.Signature} {
-		text, _ := m[name].(string)
+		text := jsonval.AsText(m[name])
 		if *to, err = base64.RawURLEncoding.Strict().DecodeString(text); err != nil || len(*to) == 0 {
 			return a, errNoAssertion
 		}

@@ -55,8 +55,7 @@ func (u *Use) Register(response []byte, challenge string) (Made, error) {
 
 // plain gives all that the library says of a mistake.
 func plain(err error) error {
-	var told *protocol.Error
-	if errors.As(err, &told) && told.DevInfo != "" {
+	if told, is := errors.AsType[*protocol.Error](err); is && told.DevInfo != "" {
 		return fmt.Errorf("%s (%s)", told.Details, told.DevInfo)
 	}
 	return err

@@ -22,7 +22,7 @@ type Use struct {
 func ReadUse(v any) (*Use, error) {
 	m, isObject := v.(map[string]any)
 	u := &Use{}
-	u.RPID, _ = m["rpId"].(string)
+	u.RPID = jsonval.AsText(m["rpId"])
 	var areTexts bool
 	u.Origins, areTexts = jsonval.AsStringList(m["origins"])
 	if !isObject || u.RPID == "" || !areTexts || len(u.Origins) == 0 {

@@ -42,7 +42,7 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 	if err != nil {
 		return errors.New("what the browser said of the page (clientDataJSON) is no JSON object")
 	}
-	origin, _ := m["origin"].(string)
+	origin := jsonval.AsText(m["origin"])
 	_, isFramed := m["topOrigin"]
 	switch {
 	case m["type"] != string(protocol.AssertCeremony):

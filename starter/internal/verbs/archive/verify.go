@@ -184,7 +184,7 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 	if keys != nil {
 		trusted = keys
 	}
-	r, err := chain.VerifyExportTrusting(f, trusted)
+	r, err := chain.VerifyExport(f, trusted)
 	if errors.Is(err, chain.ErrNoExport) {
 		return nil, exit.Usagef("verify %s: %w", name, chain.ErrNoExport)
 	}

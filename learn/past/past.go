@@ -1,0 +1,262 @@
+// Package past reads finished processes from their chains: what every Idea tells of the instances and of their Calls,
+// for what is learned from them. It judges nothing.
+package past
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"processidea/model/approval"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+// Run is a finished process as its chain recorded it: the Ideas in order, and the log. Where there is no log, results
+// are taken from the last State.
+type Run struct {
+	ProcessID string
+	Ideas     []map[string]any
+	Log       []turn.LogEntry
+	// Parts are those of a process that was split: its instances and their Calls are there.
+	Parts []Run
+}
+
+// Chain is what one chain of Ideas tells, read once for all its instances.
+type Chain struct {
+	ProcessID string
+	Ideas     []*ideafile.Idea
+	Log       []turn.LogEntry
+	// FirstIdea is the first Idea that has an instance, Status how the instance ended, each by token.
+	FirstIdea map[string]*ideafile.Idea
+	Status    map[string]ideafile.InstanceStatus
+	// Planned are the Calls of solutions of which no record tells.
+	Planned []turn.PastCall
+	told    []turn.PastCall       // what records say, the latest last
+	faults  map[string]diag.Fault // of which errors in the context tell, by the Call's id
+}
+
+// Call is a Call in one instance, as the last Idea that tells of it has it.
+type Call struct {
+	Key       ideafile.CallKey
+	Written   ideafile.WrittenCall
+	Status    ideafile.CallStatus
+	Fault     *diag.Fault
+	Result    any
+	HasResult bool
+	Decisions []approval.Decision
+	RanCall   *turn.ExecutedCall // as it ran after people's decisions
+	IsTold    bool               // by a record; else it stands in a solution alone
+}
+
+// First is the first Idea, Last the last one.
+func (c *Chain) First() *ideafile.Idea { return c.Ideas[0] }
+
+// Last is the last Idea.
+func (c *Chain) Last() *ideafile.Idea { return c.Ideas[len(c.Ideas)-1] }
+
+// Open reads one chain. The error says that there is nothing to read, or that its values are made up.
+func Open(run Run) (*Chain, error) {
+	if len(run.Ideas) == 0 {
+		return nil, errors.New("it has no Ideas")
+	}
+	c := &Chain{ProcessID: run.ProcessID, Log: run.Log, FirstIdea: map[string]*ideafile.Idea{},
+		faults: map[string]diag.Fault{}}
+	for _, source := range run.Ideas {
+		idea, _ := ideafile.ReadIdea(source)
+		c.Ideas = append(c.Ideas, idea)
+		tokens := idea.InstanceTokens()
+		for _, token := range tokens {
+			if c.FirstIdea[token] == nil {
+				c.FirstIdea[token] = idea
+			}
+		}
+		c.told = append(c.told, Told(idea)...)
+		c.Planned = append(c.Planned, planned(idea, tokens)...)
+		c.readFaults(idea)
+	}
+	if c.First().Simulation != nil || c.Last().Simulation != nil {
+		return nil, errors.New("it was simulated: its values are made up, and no Tool ran")
+	}
+	// A Call for "*" was for the instances that its Request covered: where a record tells of it, that tells which these
+	// were.
+	isTold := map[ideafile.CallKey]bool{}
+	for _, p := range c.told {
+		isTold[keyOf(p)] = true
+	}
+	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.PastCall) bool { return isTold[keyOf(p)] })
+	c.Status = endStatuses(c.Last())
+	return c, nil
+}
+
+// OpenParts reads the chains that have the instances: of a process that was split, those of its parts.
+func OpenParts(run Run) (chains []*Chain, err error) {
+	runs := slices.DeleteFunc(slices.Clone(run.Parts), func(part Run) bool { return len(part.Ideas) == 0 })
+	if len(run.Parts) == 0 {
+		runs = []Run{run}
+	}
+	for _, r := range runs {
+		c, err := Open(r)
+		if err != nil {
+			return nil, err
+		}
+		chains = append(chains, c)
+	}
+	return chains, nil
+}
+
+func keyOf(p turn.PastCall) ideafile.CallKey {
+	return ideafile.CallKey{Request: p.Request, Index: p.Index}
+}
+
+// Told is what the records in an Idea say of earlier Calls. Those of a Plan that ran directly are of Request 0.
+func Told(idea *ideafile.Idea) (told []turn.PastCall) {
+	tokens := idea.InstanceTokens()
+	for _, m := range idea.Context {
+		switch {
+		case m.IsPlanWithRecord():
+			told = append(told, turn.ReadPastCalls(m, tokens)...)
+		case m.IsDirectPlan():
+			told = append(told, turn.ReadPastDirectPlanCalls(m, tokens)...)
+		}
+	}
+	return told
+}
+
+// planned are the Calls of an Idea's solution: a record would tell of any that was not done.
+func planned(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
+	request, err := jsonval.ToFloat(jsonval.AsObject(idea.Source["meta"])["request"])
+	if err != nil {
+		return nil
+	}
+	for n, call := range ideafile.ParseWrittenCalls(solutionCalls(idea)) {
+		p := turn.PastCall{Request: int(request), Index: n + 1, WrittenCall: call,
+			StatusByInstance: map[string]ideafile.CallStatus{}}
+		for _, token := range call.TargetInstances(tokens) {
+			p.StatusByInstance[token] = ideafile.Done
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func solutionCalls(idea *ideafile.Idea) []any {
+	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
+	return calls
+}
+
+// readFaults reads the errors of Calls in an Idea's context.
+func (c *Chain) readFaults(idea *ideafile.Idea) {
+	for _, m := range idea.Context {
+		e, ok := turn.ReadContextError(m)
+		switch {
+		case !ok || e.CallID == "":
+			continue
+		case len(e.Instances) == 0:
+			c.faults[e.CallID] = e.Fault
+		}
+		for _, token := range e.Instances {
+			c.faults[e.CallID+"@"+token] = e.Fault
+		}
+	}
+}
+
+// endStatuses returns how every instance ended: as its State message says, or as settled where the last Request planned
+// no more Calls.
+func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
+	out := map[string]ideafile.InstanceStatus{}
+	if len(solutionCalls(last)) == 0 && jsonval.AsObject(last.Source["meta"])["request"] != nil {
+		for _, token := range last.InstanceTokens() {
+			out[token] = ideafile.InstanceSettled
+		}
+	}
+	for _, m := range last.Context {
+		if m.PayloadKind == ideafile.TypeState && m.InstanceEndStatus != "" {
+			out[m.InstanceToken] = m.InstanceEndStatus
+		}
+	}
+	return out
+}
+
+// Calls lists the Calls of an instance, in the order of the Plan.
+func (c *Chain) Calls(token string) (calls []Call) {
+	latest := map[ideafile.CallKey]Call{}
+	for n, p := range slices.Concat(c.Planned, c.told) {
+		status, isPlanned := p.StatusByInstance[token]
+		if !isPlanned {
+			continue
+		}
+		call := Call{Key: keyOf(p), Written: p.WrittenCall, Status: status, Fault: p.FaultByInstance[token],
+			Decisions: p.DecisionsByInstance[token], IsTold: n >= len(c.Planned)}
+		call.Result, call.HasResult = p.ResultByInstance[token]
+		if ran, ok := p.RanCallByInstance[token]; ok {
+			call.RanCall = &ran
+		}
+		if f, ok := c.faults[call.Key.ID(token)]; ok && call.Fault == nil {
+			call.Fault = &f
+		}
+		latest[call.Key] = call
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(latest), ideafile.CallKey.Compare) {
+		calls = append(calls, latest[key])
+	}
+	return calls
+}
+
+// AllGo has Tools be ones with code: what they gave is known.
+func AllGo(tools []*ideafile.Tool) map[string]ideafile.ToolBinding {
+	bindings := map[string]ideafile.ToolBinding{}
+	for _, tool := range tools {
+		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
+	}
+	return bindings
+}
+
+// ResultInState is what a Call gave, as a State shows it where the Call wrote once.
+func ResultInState(call ideafile.Call, state any) (result any, ok bool) {
+	for _, p := range call.OutputPath.Paths() {
+		if v, there := jsonval.ValueAt(state, p); there && !statelog.IsUpdateWrite(call.OutputMethod, p) {
+			return call.OutputPath.ResultForPath(p, v), true
+		}
+	}
+	return nil, len(call.OutputPath) == 0
+}
+
+// DifferingPaths names the top-level paths in which two States differ.
+func DifferingPaths(a, b any) (names []string) {
+	for _, k := range DifferingKeys(jsonval.AsObject(a), jsonval.AsObject(b)) {
+		names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
+	}
+	return names
+}
+
+// DifferingKeys lists the keys in which two objects differ, in order.
+func DifferingKeys(a, b map[string]any) []string {
+	all := map[string]any{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return slices.DeleteFunc(jsonval.SortedKeys(all), func(k string) bool {
+		v, inA := a[k]
+		w, inB := b[k]
+		return inA && inB && jsonval.Equal(v, w)
+	})
+}
+
+// DataMessage writes a Message with data as it stands in an Idea.
+func DataMessage(m ideafile.Message) map[string]any {
+	out := map[string]any{"type": m.PayloadKind, m.PayloadKind: m.Payload}
+	if m.PayloadKind != ideafile.TypeState && m.PayloadKind != ideafile.TypeInput {
+		out = map[string]any{"type": ideafile.TypeData, "kind": m.PayloadKind, ideafile.TypeData: m.Payload}
+	}
+	if m.InstanceToken != "" {
+		out["_instance"] = m.InstanceToken
+	}
+	if m.PayloadSchema != nil {
+		out["schema"] = m.PayloadSchema
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package blobs
+
+import (
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// Recent keeps what was used last, by a key, up to so many bytes in all. It is safe for concurrent use.
+type Recent[V any] struct {
+	mu    sync.Mutex
+	last  *simplelru.LRU[string, V] // guarded by mu, as is what follows
+	taken int                       // bytes
+	room  int
+	size  func(V) int
+}
+
+// NewRecent keeps so many entries at most, of so many bytes.
+func NewRecent[V any](entries, room int, size func(V) int) *Recent[V] {
+	r := &Recent[V]{room: room, size: size}
+	// The only error is that of a size below one.
+	r.last, _ = simplelru.NewLRU(entries, func(_ string, v V) { r.taken -= size(v) })
+	return r
+}
+
+// Get gives what is kept.
+func (r *Recent[V]) Get(key string) (V, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last.Get(key)
+}
+
+// Keep keeps something in place of what was there.
+func (r *Recent[V]) Keep(key string, v V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Remove(key)
+	if r.size(v) > r.room {
+		return
+	}
+	r.last.Add(key, v)
+	for r.taken += r.size(v); r.taken > r.room; {
+		r.last.RemoveOldest()
+	}
+}
+
+// Remove lets go of one.
+func (r *Recent[V]) Remove(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Remove(key)
+}
+
+// Purge lets go of all.
+func (r *Recent[V]) Purge() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Purge()
+}
