@@ -89,7 +89,7 @@ func (c *checker) viewOf(token string) ideafile.InstanceView {
 // readMessages reads the context again to locate its Messages: a malformed Message is in the file but not in
 // idea.Context, so the indexes differ.
 func (c *checker) readMessages() {
-	list, _ := c.idea.Source["context"].([]any)
+	list := jsonval.AsList(c.idea.Source["context"])
 	c.messages = make([]locatedMessage, 0, len(c.idea.Context))
 	c.messagePaths = make([]string, 0, len(c.idea.Context))
 	for index, raw := range list {

@@ -121,8 +121,8 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
 	node, _ := jsonschema.ResolveLocalRefs(schema, schema, "")
-	m, _ := node.(map[string]any)
-	props, _ := m["properties"].(map[string]any)
+	m := jsonval.AsObject(node)
+	props := jsonval.AsObject(m["properties"])
 	if len(p) == 0 || len(props) == 0 {
 		return ""
 	}
@@ -170,7 +170,7 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 			}
 		}
 	}
-	start, _ := f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState].(map[string]any)
+	start := jsonval.AsObject(f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState])
 	for _, k := range jsonval.SortedKeys(start) {
 		add(jsonval.Path{k})
 	}

@@ -68,8 +68,8 @@ func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 	for n := range path {
 		place := jsonschema.SubschemaAt(schema, path[:n])
 		node, _ := jsonschema.ResolvePointer(schema, place.Pointer)
-		m, _ := node.(map[string]any)
-		props, _ := m["properties"].(map[string]any)
+		m := jsonval.AsObject(node)
+		props := jsonval.AsObject(m["properties"])
 		if _, ok := props[path[n]]; !ok && place.IsDescribed {
 			return text + diag.DidYouMean(path[n], jsonval.SortedKeys(props))
 		}

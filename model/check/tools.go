@@ -53,7 +53,7 @@ func (c *checker) checkScopes(scopes []string, path string) {
 // checkRequiredParams reports required parameters that are not declared: every Call must have them and none may.
 func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
 	required, _ := jsonval.AsStringList(t.Source["required"])
-	props, _ := t.Source["properties"].(map[string]any)
+	props := jsonval.AsObject(t.Source["properties"])
 	for n, name := range required {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required and no parameter: no Call can fit%s",

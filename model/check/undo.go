@@ -169,7 +169,6 @@ func closed(t *ideafile.Tool) map[string]any {
 	if t.AllowsExtraParams {
 		return schema
 	}
-	schema = jsonval.WithoutKey(schema, "additionalProperties")
-	schema["additionalProperties"] = false
+	schema = jsonval.WithKey(schema, "additionalProperties", false)
 	return schema
 }

@@ -72,8 +72,7 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 		c.checkCondition(s[k], params, path+"."+k)
 	}
 	for _, k := range sameValueList {
-		list, _ := s[k].([]any)
-		for _, part := range list {
+		for _, part := range jsonval.AsList(s[k]) {
 			c.checkCondition(part, params, path+"."+k)
 		}
 	}

@@ -102,7 +102,7 @@ func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 		return r.OutputPath.Paths()
 	}
 	var keys []jsonval.Path
-	m, _ := r.PendingResult.(map[string]any)
+	m := jsonval.AsObject(r.PendingResult)
 	for _, k := range jsonval.SortedKeys(m) {
 		keys = append(keys, jsonval.Path{k})
 	}

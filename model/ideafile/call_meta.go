@@ -17,7 +17,7 @@ func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	if name != "output" {
 		return false
 	}
-	props, _ := t.Source["properties"].(map[string]any)
+	props := jsonval.AsObject(t.Source["properties"])
 	if _, declared := props[name]; declared {
 		return false
 	}
@@ -156,7 +156,7 @@ func readUndoes(c *Call, m map[string]any) *diag.Fault {
 	if m[UndoesKey] == nil {
 		return nil
 	}
-	of := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by"), "reason")
+	of := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason")
 	process, isProcess := of["process"].(string)
 	id, isID := of["call"].(string)
 	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(of) != 2 {

@@ -74,8 +74,7 @@ func NumberDirectPlans(context []Message, added []any) []any {
 		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
 			continue
 		}
-		numbered := jsonval.WithoutKey(m.Source, CallIndexOffsetKey)
-		numbered[CallIndexOffsetKey] = jsonval.ToJSONValue(max(after, 1))
+		numbered := jsonval.WithKey(m.Source, CallIndexOffsetKey, jsonval.ToJSONValue(max(after, 1)))
 		after = max(after, 1) + len(m.PlanCalls)
 		out[n] = numbered
 	}

@@ -83,7 +83,7 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 		if _, token, named := strings.Cut(id, "@"); named {
 			tokens[token] = true
 		}
-		statuses, _ := entry.(map[string]any)
+		statuses := jsonval.AsObject(entry)
 		//workflowcheck:ignore -- a set
 		for status, where := range statuses {
 			list, isList := jsonval.AsStringList(where)
@@ -126,7 +126,7 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 	key, isCallID := ParseCallKey(id)
 	text, isText := entry.(string)
 	counts, isCount := entry.(map[string]any)
-	calls, _ := m.Source["plan"].([]any)
+	calls := jsonval.AsList(m.Source["plan"])
 	switch {
 	case !isCallID || (!isText && !isCount):
 		ps.Add(at, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
@@ -218,7 +218,7 @@ func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallS
 	if s, ok := entry.(string); ok {
 		return nil, CallStatus(s)
 	}
-	statuses, _ := entry.(map[string]any)
+	statuses := jsonval.AsObject(entry)
 	named = map[string]CallStatus{}
 	var counted []CallStatus
 	for _, key := range jsonval.SortedKeys(statuses) {

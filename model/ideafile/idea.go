@@ -118,8 +118,7 @@ func WithSeed(idea map[string]any, seed string) map[string]any {
 // schemasIn lists what of a file holds JSON Schemas, its delegates' too.
 func schemasIn(source map[string]any) []any {
 	list := []any{source["schema"]}
-	messages, _ := source["context"].([]any)
-	for _, m := range messages {
+	for _, m := range jsonval.AsList(source["context"]) {
 		m := jsonval.AsObject(m)
 		list = append(list, m["schema"], m["when"], m["plan"], m[InstructionContentKey])
 	}
@@ -181,13 +180,12 @@ func (i *Idea) WithRawMessages(context []any) *Idea {
 func (i *Idea) WithMessages(messages []Message) *Idea {
 	next := *i
 	next.Context = append(i.Context[:len(i.Context):len(i.Context)], messages...)
-	old, _ := i.Source["context"].([]any)
+	old := jsonval.AsList(i.Source["context"])
 	context := append([]any(nil), old...)
 	for _, m := range messages {
 		context = append(context, m.Source)
 	}
-	next.Source = jsonval.WithoutKey(i.Source, "context")
-	next.Source["context"] = context
+	next.Source = jsonval.WithKey(i.Source, "context", context)
 	return &next
 }
 
@@ -209,8 +207,7 @@ func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	for n, m := range messages {
 		context[n] = m.Source
 	}
-	next.Source = jsonval.WithoutKey(i.Source, "context")
-	next.Source["context"] = context
+	next.Source = jsonval.WithKey(i.Source, "context", context)
 	return &next
 }
 

@@ -47,7 +47,7 @@ func (i *Idea) MCPNotes() (notes []string) {
 // MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of
 // its own, the server's tool is called like the Tool.
 func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
-	a, _ := t.RawActivity.(map[string]any)
+	a := jsonval.AsObject(t.RawActivity)
 	spec, ok := a["mcp"].(map[string]any)
 	if !ok {
 		return m, false
@@ -76,7 +76,7 @@ func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
 }
 
 func checkMCPToolRef(written any, path string, ps *diag.Problems) {
-	spec, _ := written.(map[string]any)
+	spec := jsonval.AsObject(written)
 	for _, k := range jsonval.SortedKeys(spec) {
 		s, ok := spec[k].(string)
 		switch {

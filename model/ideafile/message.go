@@ -159,8 +159,7 @@ func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u
 // checkConfusableTokens adds a problem for each token that could be taken for another one where people type it.
 func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	var known spelling.TokenIndex
-	list, _ := i.Source["context"].([]any)
-	for n, raw := range list {
+	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		t, named := jsonval.AsObject(raw)["_instance"].(string)
 		if !named {
 			continue
@@ -186,8 +185,7 @@ func WithTokensNormalized(context []any, find func(word string) (string, bool)) 
 		m, ok := raw.(map[string]any)
 		word, named := m["_instance"].(string)
 		if found, known := find(word); ok && named && known && found != word {
-			renamed := jsonval.WithoutKey(m, "_instance")
-			renamed["_instance"] = found
+			renamed := jsonval.WithKey(m, "_instance", found)
 			out[n] = renamed
 		}
 	}

@@ -15,7 +15,7 @@ const ReopenKey = "reopen"
 func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {
-		m, _ := raw.(map[string]any)
+		m := jsonval.AsObject(raw)
 		v, marked := m[ReopenKey]
 		if !marked {
 			rest = append(rest, raw)

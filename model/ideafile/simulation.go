@@ -72,8 +72,7 @@ func (i *Idea) markSimulatedIfMessageIs() {
 func SimulationOf(idea map[string]any) *Simulation {
 	i := &Idea{}
 	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
-	context, _ := idea["context"].([]any)
-	for _, raw := range context {
+	for _, raw := range jsonval.AsList(idea["context"]) {
 		if IsMessageMarkedSimulated(raw) && i.Simulation == nil {
 			i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
 		}
@@ -101,11 +100,8 @@ func MarkStatesSimulated(context []any) {
 
 // MarkIdea returns a copy of an Idea's source with the mark in its meta.
 func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
-	meta := jsonval.WithoutKey(jsonval.AsObject(idea["meta"]), simulatedMetaKey)
-	meta[simulatedMetaKey] = jsonval.ToJSONValue(s)
-	out := jsonval.WithoutKey(idea, "meta")
-	out["meta"] = meta
-	return out
+	meta := jsonval.WithKey(jsonval.AsObject(idea["meta"]), simulatedMetaKey, jsonval.ToJSONValue(s))
+	return jsonval.WithKey(idea, "meta", meta)
 }
 
 // EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a StageComplete Plan the

@@ -59,11 +59,8 @@ func StoredPaletteHandle(idea map[string]any) (handle jsonval.BlobHandle, ok boo
 
 // WithTools returns an Idea's source with another `schema.tools`: the Tools, or a NewStoredPalette.
 func WithTools(idea map[string]any, tools map[string]any) map[string]any {
-	schema := jsonval.WithoutKey(jsonval.AsObject(idea["schema"]), "tools")
-	schema["tools"] = tools
-	out := jsonval.WithoutKey(idea, "schema")
-	out["schema"] = schema
-	return out
+	schema := jsonval.WithKey(jsonval.AsObject(idea["schema"]), "tools", tools)
+	return jsonval.WithKey(idea, "schema", schema)
 }
 
 // readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their

@@ -53,14 +53,13 @@ func (t *Tool) ParamsSchemaSource() map[string]any {
 		}
 		properties[name] = schema
 	}
-	schema := jsonval.WithoutKey(t.Source, "properties")
-	schema["properties"] = properties
+	schema := jsonval.WithKey(t.Source, "properties", properties)
 	return schema
 }
 
 // WiredReference returns the Reference of a wired parameter's schema: {"const": "†…"}.
 func WiredReference(schema any) (string, bool) {
-	m, _ := schema.(map[string]any)
+	m := jsonval.AsObject(schema)
 	s, ok := m["const"].(string)
 	return s, ok && refexpr.IsReference(s)
 }

@@ -92,8 +92,7 @@ type ContextByInstance struct {
 // SplitContextByInstance reads the context of an Idea. An entry that is no Message is left out.
 func SplitContextByInstance(context any) ContextByInstance {
 	c := ContextByInstance{MessagesByInstance: map[string][]Message{}}
-	list, _ := context.([]any)
-	for _, raw := range list {
+	for _, raw := range jsonval.AsList(context) {
 		m, ok := ReadMessage(raw, "", new(diag.Problems))
 		switch {
 		case !ok:

@@ -29,7 +29,7 @@ func ParseWrittenCall(value any) WrittenCall {
 		return w
 	}
 	w := WrittenCall{rawValue: value}
-	w.rawObject, _ = value.(map[string]any)
+	w.rawObject = jsonval.AsObject(value)
 	w.Tool, _ = w.rawObject["_tool"].(string)
 	w.Targets = targetsOf(w.rawObject["_instance"])
 	return w
@@ -90,7 +90,7 @@ func (w WrittenCall) withoutTargetAndReason() any {
 	if w.rawObject == nil {
 		return w.rawValue
 	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(w.rawObject, "_instance"), "_reasoningForCall")
+	return jsonval.WithoutKey(w.rawObject, "_instance", "_reasoningForCall")
 }
 
 // TargetsOtherInstance reports whether the Call names instances, and not this one.

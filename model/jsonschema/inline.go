@@ -81,7 +81,7 @@ func withoutDefinitions(schema any) any {
 	if !ok {
 		return schema
 	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(m, "$defs"), "definitions")
+	return jsonval.WithoutKey(m, "$defs", "definitions")
 }
 
 // maxNodes bounds what references may grow to: a few lines of them can stand for billions of nodes.

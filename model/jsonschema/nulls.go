@@ -100,7 +100,7 @@ func (n *nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 }
 
 func (n *nullRemover) removeFromObject(m map[string]any, pointer string, v map[string]any) any {
-	props, _ := m["properties"].(map[string]any)
+	props := jsonval.AsObject(m["properties"])
 	required, _ := jsonval.AsStringList(m["required"])
 	out := make(map[string]any, len(v))
 	for _, k := range jsonval.SortedKeys(v) {

@@ -75,7 +75,7 @@ func allowsType(node map[string]any, name string) bool {
 
 // matchesPattern reports whether a key matches one of `patternProperties`, or one of those patterns cannot be read.
 func matchesPattern(node map[string]any, key string) bool {
-	patterns, _ := node["patternProperties"].(map[string]any)
+	patterns := jsonval.AsObject(node["patternProperties"])
 	for _, p := range jsonval.SortedKeys(patterns) {
 		if re, err := regexp.Compile(p); err != nil || re.MatchString(key) {
 			return true

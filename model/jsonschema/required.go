@@ -24,8 +24,7 @@ func requiredProperties(root, node any, followed map[string]bool) []string {
 		}
 	}
 	for _, k := range []string{"allOf", "anyOf", "oneOf"} {
-		list, _ := m[k].([]any)
-		for _, part := range list {
+		for _, part := range jsonval.AsList(m[k]) {
 			names = append(names, requiredProperties(root, part, followed)...)
 		}
 	}

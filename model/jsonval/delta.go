@@ -151,11 +151,10 @@ func applyDelta(from, delta any) (any, error) {
 }
 
 func applyDeltaToObject(from, d map[string]any) (any, error) {
-	changes, _ := d[deltaInside].(map[string]any)
+	changes := AsObject(d[deltaInside])
 	out := make(map[string]any, len(from)+len(changes))
 	maps.Copy(out, from)
-	removed, _ := d[deltaRemove].([]any)
-	for _, k := range removed {
+	for _, k := range AsList(d[deltaRemove]) {
 		delete(out, AsText(k))
 	}
 	for _, k := range SortedKeys(changes) {
@@ -177,9 +176,9 @@ func applyDeltaToArray(from []any, d map[string]any) (any, error) {
 		}
 		length = n
 	}
-	appended, _ := d[deltaAppend].([]any)
+	appended := AsList(d[deltaAppend])
 	out := append(append(make([]any, 0, length+len(appended)), from[:length]...), appended...)
-	changes, _ := d[deltaInside].(map[string]any)
+	changes := AsObject(d[deltaInside])
 	for _, k := range SortedKeys(changes) {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i >= length {

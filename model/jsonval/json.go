@@ -165,8 +165,8 @@ func (b DecodeLimits) CheckNumbers(v any) error {
 			}
 		}
 	case map[string]any:
-		for _, k := range SortedKeys(v) {
-			if err := b.CheckNumbers(v[k]); err != nil {
+		for _, e := range Sorted(v) {
+			if err := b.CheckNumbers(e); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 )
@@ -46,6 +47,12 @@ func TypeOf(v any) string {
 func AsObject(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
+}
+
+// AsList gives v as an array, and nil if it is none.
+func AsList(v any) []any {
+	list, _ := v.([]any)
+	return list
 }
 
 // AsText gives v as a string, and "" if it is none.
@@ -94,11 +101,78 @@ func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	return keys
 }
 
-// WithoutKey gives a copy of an object without one key.
-func WithoutKey(m map[string]any, key string) map[string]any {
+// Sorted visits a map in the order of its keys.
+func Sorted[K cmp.Ordered, V any](m map[K]V) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for _, k := range SortedKeys(m) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
+
+// Held visits the values that an object or an array holds. Those of an object come in any order: it is for sums, and
+// for what holds of all or of none.
+func Held(v any) iter.Seq[any] {
+	switch v := v.(type) {
+	case map[string]any:
+		//workflowcheck:ignore -- for callers that do not depend on the order
+		return maps.Values(v)
+	case []any:
+		return slices.Values(v)
+	}
+	return func(func(any) bool) {}
+}
+
+// ContainsAny reports whether something holds of a value, or of one that it holds at any depth.
+func ContainsAny(v any, holds func(any) bool) bool {
+	if holds(v) {
+		return true
+	}
+	for e := range Held(v) {
+		if ContainsAny(e, holds) {
+			return true
+		}
+	}
+	return false
+}
+
+// WithHeld gives a copy of an object or an array in which each value that it holds is what change makes of it. Any
+// other value stays as it is.
+func WithHeld(v any, change func(any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range Sorted(v) {
+			out[k] = change(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = change(e)
+		}
+		return out
+	}
+	return v
+}
+
+// WithKey gives a copy of an object in which a key has another value.
+func WithKey(m map[string]any, key string, value any) map[string]any {
+	out := make(map[string]any, len(m)+1)
+	maps.Copy(out, m)
+	out[key] = value
+	return out
+}
+
+// WithoutKey gives a copy of an object without some keys.
+func WithoutKey(m map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(m))
 	maps.Copy(out, m)
-	delete(out, key)
+	for _, key := range keys {
+		delete(out, key)
+	}
 	return out
 }
 

@@ -28,7 +28,7 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 	}
 	var choices []any
 	for n, paramNames := range nameSets {
-		props, _ := t.ParamsSchemaSource()["properties"].(map[string]any)
+		props := jsonval.AsObject(t.ParamsSchemaSource()["properties"])
 		var fields []jsonval.OrderedField
 		for _, k := range namesBySet[paramNames] {
 			fields = append(fields, jsonval.OrderedField{Key: k, Value: b.adaptedParamSchema(t, k, props[k], n)})

@@ -52,7 +52,7 @@ func stateFormText(stateSchema any) string {
 
 // writeGoal says in words when an instance is finished.
 func (w *promptWriter) writeGoal(stateSchema any) {
-	m, _ := stateSchema.(map[string]any)
+	m := jsonval.AsObject(stateSchema)
 	names, _ := jsonval.AsStringList(m["required"])
 	var required []string
 	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
@@ -76,7 +76,7 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 func allStartWithValue(views map[string]ideafile.InstanceView, name string) bool {
 	//workflowcheck:ignore -- all or not all, in any order
 	for _, view := range views {
-		state, _ := view.PayloadByKind[ideafile.TypeState].(map[string]any)
+		state := jsonval.AsObject(view.PayloadByKind[ideafile.TypeState])
 		if _, ok := state[name]; !ok {
 			return false
 		}

@@ -183,7 +183,7 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	}
 	props = append(props, jsonval.OrderedField{Key: "_reasoningForCall", Value: nullableSchema(typeSchema("string"))})
 	optional := map[string]bool{"_reasoningForCall": true}
-	params, _ := t.Source["properties"].(map[string]any)
+	params := jsonval.AsObject(t.Source["properties"])
 	required, _ := jsonval.AsStringList(t.Source["required"])
 	for _, name := range jsonschema.OrderedNames(params, required) {
 		if _, wired := t.WiredParams[name]; wired {

@@ -102,7 +102,7 @@ func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
 }
 
 func (w *schemaWriter) objectType(m map[string]any, depth int) string {
-	props, _ := m["properties"].(map[string]any)
+	props := jsonval.AsObject(m["properties"])
 	required, _ := jsonval.AsStringList(m["required"])
 	var fields []string
 	for _, name := range jsonschema.OrderedNames(props, required) {
@@ -137,7 +137,7 @@ var constraintKeywords = []string{"default", "format", "pattern", "minimum", "ma
 
 // typeComment says beside a type what the type cannot: its description, and limits on its values.
 func (w *schemaWriter) typeComment(schema any) string {
-	m, _ := schema.(map[string]any)
+	m := jsonval.AsObject(schema)
 	var parts []string
 	if text, ok := m["description"].(string); ok && text != "" {
 		parts = append(parts, oneLine(text))

@@ -98,7 +98,7 @@ func (c *strictLimitCounter) countReferencedSchema(ref string, level int) {
 }
 
 func (c *strictLimitCounter) countEnum(v any) {
-	list, _ := v.([]any)
+	list := jsonval.AsList(v)
 	chars := 0
 	for _, e := range list {
 		chars += len([]rune(fmt.Sprint(e)))

@@ -193,7 +193,7 @@ func scalarTypes(m map[string]any) (types any, ok bool) {
 	if t := m["type"]; t != nil {
 		return t, true
 	}
-	values, _ := m["enum"].([]any)
+	values := jsonval.AsList(m["enum"])
 	if v, declared := m["const"]; declared {
 		values = []any{v}
 	}

@@ -78,12 +78,12 @@ func outputMayReferToState(idea *ideafile.Idea) bool {
 
 // mayHoldObject reports whether a form may have a place for an object whose keys it does not name.
 func mayHoldObject(form any, isRoot bool) bool {
-	m, _ := form.(map[string]any)
+	m := jsonval.AsObject(form)
 	switch types := jsonschema.TypesAt(form, nil); {
 	case types == nil:
 		return m["enum"] == nil && m["const"] == nil
 	case slices.Contains(types, "object"):
-		props, _ := m["properties"].(map[string]any)
+		props := jsonval.AsObject(m["properties"])
 		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props),
 			func(name string) bool { return mayHoldObject(props[name], false) })
 	default:
@@ -135,9 +135,9 @@ func visibleParams(t *ideafile.Tool) any {
 // schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer
 // wired.
 func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
-	out, _ := jsonschema.WithoutMetaKeys(t.Source).(map[string]any)
-	props, _ := out["properties"].(map[string]any)
-	required, _ := out["required"].([]any)
+	out := jsonval.AsObject(jsonschema.WithoutMetaKeys(t.Source))
+	props := jsonval.AsObject(out["properties"])
+	required := jsonval.AsList(out["required"])
 	for _, name := range jsonval.SortedKeys(t.WiredParams) {
 		props = jsonval.WithoutKey(props, name)
 		out["properties"] = props

@@ -75,7 +75,7 @@ var inPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "
 
 // schemaReads lists the places below one key of a view that a JSON Schema looks at: at is where it stands in the view.
 func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path) {
-	schema, _ := source.(map[string]any)
+	schema := jsonval.AsObject(source)
 	for _, k := range jsonval.SortedKeys(schema) {
 		var parts []any
 		switch {
@@ -92,7 +92,7 @@ func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path
 				}
 			}
 		case slices.Contains(inPlaceKeywords, k):
-			parts, _ = schema[k].([]any)
+			parts = jsonval.AsList(schema[k])
 			if parts == nil {
 				parts = []any{schema[k]}
 			}

@@ -84,9 +84,7 @@ func IsResumed(source map[string]any, callID string) bool {
 func WithResumed(source map[string]any, callID string, resumed map[string]any) map[string]any {
 	carried := jsonval.WithoutKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID))
 	carried[ResumedKey(callID)] = resumed
-	out := jsonval.WithoutKey(source, ideafile.DelegatesKey)
-	out[ideafile.DelegatesKey] = carried
-	return out
+	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
 
 // WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from
@@ -98,8 +96,7 @@ func WithFiles(source map[string]any, own string, files map[string]any) map[stri
 	if len(needed) == 0 {
 		return source
 	}
-	out := jsonval.WithoutKey(source, ideafile.DelegatesKey)
-	out[ideafile.DelegatesKey] = needed
+	out := jsonval.WithKey(source, ideafile.DelegatesKey, needed)
 	if path.Dir(own) == "." {
 		return out
 	}
@@ -108,8 +105,7 @@ func WithFiles(source map[string]any, own string, files map[string]any) map[stri
 	//workflowcheck:ignore -- a map again
 	for name, tool := range toolSourcesOf(source) {
 		if key := fileKeyOfTool(tool, own); key != "" {
-			named := jsonval.WithoutKey(jsonval.AsObject(tool), "_delegate")
-			named["_delegate"] = key
+			named := jsonval.WithKey(jsonval.AsObject(tool), "_delegate", key)
 			tool = named
 		}
 		tools[name] = tool
@@ -178,8 +174,7 @@ type fileAtDepth struct {
 
 // checkInstructions tells of instructions whose files are not there.
 func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
-	context, _ := i.Source["context"].([]any)
-	for n, raw := range context {
+	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		name := ideafile.UnreadInstructionFile(raw)
 		if name == "" {
 			continue

@@ -15,7 +15,7 @@ func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[
 	for k, v := range file {
 		idea[k] = v
 	}
-	context, _ := idea["context"].([]any)
+	context := jsonval.AsList(idea["context"])
 	context = context[:len(context):len(context)]
 	if file == nil {
 		idea["meta"] = map[string]any{"path": t.Name}
@@ -26,7 +26,7 @@ func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[
 			map[string]any{"type": ideafile.TypeText, "text": "You are this tool: " + t.Name + ". " + t.Description})
 	}
 	schema := map[string]any{}
-	fileSchema, _ := idea["schema"].(map[string]any)
+	fileSchema := jsonval.AsObject(idea["schema"])
 	//workflowcheck:ignore -- a map again
 	for k, v := range fileSchema {
 		schema[k] = v

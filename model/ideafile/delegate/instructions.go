@@ -9,14 +9,12 @@ import (
 // own is the key of the Idea's file. What a message carries already stays; a file that is not there, CheckFiles tells
 // of.
 func WithInstructions(source map[string]any, own string, files map[string]any) map[string]any {
-	context, _ := source["context"].([]any)
+	context := jsonval.AsList(source["context"])
 	filled := FillInstructions(context, own, files)
 	if filled == nil {
 		return source
 	}
-	out := jsonval.WithoutKey(source, "context")
-	out["context"] = filled
-	return out
+	return jsonval.WithKey(source, "context", filled)
 }
 
 // FillInstructions is WithInstructions for messages; nil where none takes a file.
@@ -27,8 +25,7 @@ func FillInstructions(context []any, own string, files map[string]any) (filled [
 			if filled == nil {
 				filled = append(filled, context...)
 			}
-			m := jsonval.WithoutKey(jsonval.AsObject(raw), ideafile.InstructionContentKey)
-			m[ideafile.InstructionContentKey] = content
+			m := jsonval.WithKey(jsonval.AsObject(raw), ideafile.InstructionContentKey, content)
 			filled[n] = m
 		}
 	}

@@ -176,7 +176,7 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 	}
 	offered, notes := spec.toolSource(s.Name, &b.patternSteps)
 	b.note(s, spec, notes...)
-	merged, _ := jsonval.DeepMerge(offered, withoutNullValues(t.Source)).(map[string]any)
+	merged := jsonval.AsObject(jsonval.DeepMerge(offered, withoutNullValues(t.Source)))
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
 	spec.refuse(path, &ps)
@@ -204,7 +204,7 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 	if s.Unreadable != "" {
 		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
 	}
-	props, _ := s.InputSchema["properties"].(map[string]any)
+	props := jsonval.AsObject(s.InputSchema["properties"])
 	for _, name := range jsonval.SortedKeys(props) {
 		if _, wired := ideafile.WiredReference(props[name]); wired {
 			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
@@ -219,7 +219,7 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 
 // needs reports whether a parameter is required.
 func (s ToolSpec) needs(param string) bool {
-	required, _ := s.InputSchema["required"].([]any)
+	required := jsonval.AsList(s.InputSchema["required"])
 	return slices.Contains(required, any(param))
 }
 
@@ -268,8 +268,8 @@ func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 	if p.StoredTools != nil {
 		return ideafile.WithTools(out, p.StoredTools)
 	}
-	schema, _ := source["schema"].(map[string]any)
-	tools, _ := schema["tools"].(map[string]any)
+	schema := jsonval.AsObject(source["schema"])
+	tools := jsonval.AsObject(schema["tools"])
 	out["schema"] = jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, schema), map[string]any{
 		"tools": jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, tools), p.ToolSources),
 	})

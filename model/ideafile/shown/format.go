@@ -102,7 +102,7 @@ func (f *Format) read(m map[string]any) {
 }
 
 func (f *Format) readProperties(root any, m map[string]any, levels int) {
-	properties, _ := m["properties"].(map[string]any)
+	properties := jsonval.AsObject(m["properties"])
 	if len(properties) == 0 || levels == 0 {
 		return
 	}
@@ -192,7 +192,7 @@ func (f Format) titleOr(name string) string {
 }
 
 func asList(v any) []any {
-	list, _ := v.([]any)
+	list := jsonval.AsList(v)
 	return list
 }
 

@@ -76,7 +76,7 @@ func (s *sampler) makeObject(node map[string]any) (any, bool) {
 
 // makeArray makes an array of as many items as it must have, and of one if it may.
 func (s *sampler) makeArray(node map[string]any) (any, bool) {
-	prefix, _ := node["prefixItems"].([]any)
+	prefix := jsonval.AsList(node["prefixItems"])
 	least := intKeyword(node, "minItems", 0)
 	size := min(max(least, len(prefix), 1), intKeyword(node, "maxItems", maxLength), maxLength)
 	list := []any{}
@@ -247,7 +247,7 @@ func mergeSchemas(a, b map[string]any) map[string]any {
 		case k == "items":
 			out[k] = map[string]any{"allOf": []any{before, b[k]}}
 		case isList && (k == "required" || k == "allOf"):
-			more, _ := b[k].([]any)
+			more := jsonval.AsList(b[k])
 			out[k] = slices.Concat(list, more)
 		}
 	}
