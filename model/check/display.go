@@ -56,7 +56,7 @@ func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
 func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafile.Tool) {
 	names, steps, mayBeAny := []string{}, append(jsonval.Path{r.Kind}, r.Path...), false
 	if t != nil {
-		names, mayBeAny = jsonval.SortedKeys(jsonval.AsObject(t.Source["properties"])), t.AllowsExtraParams
+		names, mayBeAny = jsonval.SortedKeys(jsonschema.Properties(t.Source)), t.AllowsExtraParams
 	}
 	isParam := slices.Contains(names, r.Kind)
 	switch {
@@ -91,7 +91,7 @@ func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
 	for _, token := range c.instanceTokens {
 		names = append(names, jsonval.SortedKeys(jsonval.AsObject(c.viewOf(token).PayloadByKind[r.Kind]))...)
 		schema := jsonval.AsObject(c.viewOf(token).SchemaByKind[r.Kind])
-		names = append(names, jsonval.SortedKeys(jsonval.AsObject(schema["properties"]))...)
+		names = append(names, jsonval.SortedKeys(jsonschema.Properties(schema))...)
 	}
 	slices.Sort(names)
 	c.addError(path, "it reads %s, which no instance has%s", jsonval.Clip(r.String(), 80),

@@ -55,7 +55,7 @@ func (f outputFormChecker) checkObject(v map[string]any, at jsonval.Path, path s
 		return
 	}
 	node, _ := jsonschema.ResolvePointer(f.outputForm, jsonschema.SubschemaAt(f.outputForm, at).Pointer)
-	required, _ := jsonval.AsStringList(jsonval.AsObject(node)["required"])
+	required := jsonschema.Required(node)
 	for _, name := range required {
 		if _, ok := v[name]; !ok {
 			f.addError(path, "the output form requires %q, and it is missing", jsonval.Clip(name, 80))
@@ -72,5 +72,5 @@ func (f outputFormChecker) suggestProperty(at jsonval.Path) string {
 		return ""
 	}
 	node, _ := jsonschema.ResolvePointer(f.outputForm, jsonschema.SubschemaAt(f.outputForm, at[:len(at)-1]).Pointer)
-	return diag.DidYouMean(at[len(at)-1], jsonval.SortedKeys(jsonval.AsObject(jsonval.AsObject(node)["properties"])))
+	return diag.DidYouMean(at[len(at)-1], jsonval.SortedKeys(jsonschema.Properties(node)))
 }

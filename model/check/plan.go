@@ -274,7 +274,7 @@ func (p *planChecker) checkParamTakesText(s *planCall, location string, param js
 }
 
 func (p *planChecker) checkMissingParams(s *planCall) {
-	required, _ := jsonval.AsStringList(s.tool.Source["required"])
+	required := jsonschema.Required(s.tool.Source)
 	for _, name := range required {
 		_, wired := s.tool.WiredParams[name]
 		_, present := s.rawCall[name]

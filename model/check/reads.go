@@ -122,7 +122,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 func suggestOutputProperty(schema any, p jsonval.Path) string {
 	node, _ := jsonschema.ResolveLocalRefs(schema, schema, "")
 	m := jsonval.AsObject(node)
-	props := jsonval.AsObject(m["properties"])
+	props := jsonschema.Properties(m)
 	if len(p) == 0 || len(props) == 0 {
 		return ""
 	}

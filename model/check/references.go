@@ -32,7 +32,7 @@ func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Re
 	if !c.idea.IsUnfilledTemplate() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 		return false
 	}
-	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])[ref.Path[0]] != nil
+	return jsonschema.Properties(schema)[ref.Path[0]] != nil
 }
 
 // suggestNearestValue names what is at the point where a path leads nowhere.
@@ -69,7 +69,7 @@ func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 		place := jsonschema.SubschemaAt(schema, path[:n])
 		node, _ := jsonschema.ResolvePointer(schema, place.Pointer)
 		m := jsonval.AsObject(node)
-		props := jsonval.AsObject(m["properties"])
+		props := jsonschema.Properties(m)
 		if _, ok := props[path[n]]; !ok && place.IsDescribed {
 			return text + diag.DidYouMean(path[n], jsonval.SortedKeys(props))
 		}

@@ -52,8 +52,8 @@ func (c *checker) checkScopes(scopes []string, path string) {
 
 // checkRequiredParams reports required parameters that are not declared: every Call must have them and none may.
 func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
-	required, _ := jsonval.AsStringList(t.Source["required"])
-	props := jsonval.AsObject(t.Source["properties"])
+	required := jsonschema.Required(t.Source)
+	props := jsonschema.Properties(t.Source)
 	for n, name := range required {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required and no parameter: no Call can fit%s",

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -31,7 +32,7 @@ func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 	if t.Approval == nil || t.Approval.ParamsCondition == nil {
 		return
 	}
-	params := jsonval.SortedKeys(jsonval.AsObject(t.Source["properties"]))
+	params := jsonval.SortedKeys(jsonschema.Properties(t.Source))
 	if m, ok := t.MCPToolRef(); t.AllowsExtraParams || ok && m.SpecDigest == "" {
 		params = nil // others may come
 	}
@@ -56,13 +57,13 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 				diag.DidYouMeanOrListNames(param, params))
 		}
 	}
-	properties := jsonval.AsObject(s["properties"])
+	properties := jsonschema.Properties(s)
 	for _, k := range jsonval.SortedKeys(properties) {
 		at := jsonval.JSONPathWithKey(path+".properties", k)
 		name(k, at)
 		c.checkCondition(properties[k], nil, at)
 	}
-	required, _ := jsonval.AsStringList(s["required"])
+	required := jsonschema.Required(s)
 	for _, k := range required {
 		if _, told := properties[k]; !told {
 			name(k, path+".required")

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
@@ -34,7 +35,7 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bo
 		return "", false
 	}
 	form := jsonval.AsObject(tool.OutputSchema.Source)
-	keys := jsonval.SortedKeys(jsonval.AsObject(form["properties"]))
+	keys := jsonval.SortedKeys(jsonschema.Properties(form))
 	if form["additionalProperties"] != false || form["patternProperties"] != nil || len(keys) == 0 {
 		return "", false
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/diag"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
@@ -17,7 +18,7 @@ func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	if name != "output" {
 		return false
 	}
-	props := jsonval.AsObject(t.Source["properties"])
+	props := jsonschema.Properties(t.Source)
 	if _, declared := props[name]; declared {
 		return false
 	}

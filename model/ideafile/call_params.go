@@ -93,7 +93,7 @@ func (t *Tool) RequiresParam(name string) bool {
 }
 
 func (t *Tool) requiredParams() []string {
-	list, _ := jsonval.AsStringList(t.Source["required"])
+	list := jsonschema.Required(t.Source)
 	return list
 }
 

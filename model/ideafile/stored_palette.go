@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"processidea/model/diag"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -32,7 +33,7 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[strin
 		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok {
 			outline["_activity"] = map[string]any{"mcp": server}
 		}
-		if _, declared := jsonval.AsObject(tool["properties"])["output"]; declared {
+		if _, declared := jsonschema.Properties(tool)["output"]; declared {
 			outline["properties"] = map[string]any{"output": true} // it is no alias of _outputPath then
 		}
 		outlines[name] = outline

@@ -39,19 +39,11 @@ type inlinedNodeCounter struct {
 
 func (c *inlinedNodeCounter) countInlined(v any) float64 {
 	n := 1.0
-	switch v := v.(type) {
-	case map[string]any:
-		if ref, ok := v["$ref"].(string); ok {
-			n += c.countInlinedRef(ref)
-		}
-		//workflowcheck:ignore -- a sum, in any order
-		for _, e := range v {
-			n += c.countInlined(e)
-		}
-	case []any:
-		for _, e := range v {
-			n += c.countInlined(e)
-		}
+	if ref, ok := jsonval.AsObject(v)["$ref"].(string); ok {
+		n += c.countInlinedRef(ref)
+	}
+	for e := range jsonval.Held(v) {
+		n += c.countInlined(e)
 	}
 	return n
 }
@@ -101,25 +93,12 @@ func (e *refInliner) inlineNode(v any, inside []string) any {
 	if e.nodesLeft < 0 {
 		return nil
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		ref, ok := v["$ref"].(string)
-		if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
-			return e.inlineRef(v, ref, target, inside)
-		}
-		out := make(map[string]any, len(v))
-		for _, k := range jsonval.SortedKeys(v) {
-			out[k] = e.inlineNode(v[k], inside)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = e.inlineNode(x, inside)
-		}
-		return out
+	m := jsonval.AsObject(v)
+	ref, ok := m["$ref"].(string)
+	if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
+		return e.inlineRef(m, ref, target, inside)
 	}
-	return v
+	return jsonval.WithHeld(v, func(held any) any { return e.inlineNode(held, inside) })
 }
 
 func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside []string) any {
@@ -134,27 +113,15 @@ func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside 
 // RebaseRefs gives a schema with its local references changed for another root, in which it stands at the reference
 // base. Its own $id and $schema go: it is a part there.
 func RebaseRefs(v any, base string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- each key by itself, in any order
-		for k, e := range v {
-			text, ok := e.(string)
-			switch {
-			case ok && (k == "$id" || k == "$schema"):
-				continue
-			case ok && k == "$ref" && (text == "#" || strings.HasPrefix(text, "#/")):
-				e = base + strings.TrimPrefix(text, "#")
-			}
-			out[k] = RebaseRefs(e, base)
+	out := jsonval.WithHeld(v, func(held any) any { return RebaseRefs(held, base) })
+	m := jsonval.AsObject(out)
+	for _, k := range []string{"$id", "$schema"} {
+		if _, isText := m[k].(string); isText {
+			delete(m, k)
 		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = RebaseRefs(e, base)
-		}
-		return out
 	}
-	return v
+	if ref, isText := m["$ref"].(string); isText && (ref == "#" || strings.HasPrefix(ref, "#/")) {
+		m["$ref"] = base + ref[1:]
+	}
+	return out
 }

@@ -12,6 +12,7 @@ import (
 // stand there.
 type Subschema struct {
 	Pointer     string // JSON pointer of the part that describes the path, if it is Known
+	Node        any    // that part
 	IsDescribed bool   // a part of the schema describes the path
 	IsForbidden bool   // no value may stand at the path
 }
@@ -31,15 +32,13 @@ func SubschemaAt(root any, path jsonval.Path) Subschema {
 		}
 		at, pointer = ResolveLocalRefs(root, next, pointer+under)
 	}
-	return Subschema{Pointer: pointer, IsDescribed: true, IsForbidden: at == false}
+	return Subschema{Pointer: pointer, Node: at, IsDescribed: true, IsForbidden: at == false}
 }
 
 // childNode gives the part of a schema node for one key or index, and the pointer from the node to it.
 func childNode(node map[string]any, step string) (part any, under string, closed bool) {
-	if props, ok := node["properties"].(map[string]any); ok {
-		if p, ok := props[step]; ok {
-			return p, "/properties/" + EscapePointerStep(step), false
-		}
+	if p, ok := Properties(node)[step]; ok {
+		return p, "/properties/" + EscapePointerStep(step), false
 	}
 	_, err := strconv.Atoi(step)
 	isIndex := err == nil

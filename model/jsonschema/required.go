@@ -16,7 +16,7 @@ func requiredProperties(root, node any, followed map[string]bool) []string {
 	if m == nil {
 		return nil
 	}
-	names, _ := jsonval.AsStringList(m["required"])
+	names := Required(m)
 	if ref, ok := m["$ref"].(string); ok && !followed[ref] {
 		followed[ref] = true
 		if target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#")); found {

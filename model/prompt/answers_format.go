@@ -28,7 +28,7 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 	}
 	var choices []any
 	for n, paramNames := range nameSets {
-		props := jsonval.AsObject(t.ParamsSchemaSource()["properties"])
+		props := jsonschema.Properties(t.ParamsSchemaSource())
 		var fields []jsonval.OrderedField
 		for _, k := range namesBySet[paramNames] {
 			fields = append(fields, jsonval.OrderedField{Key: k, Value: b.adaptedParamSchema(t, k, props[k], n)})

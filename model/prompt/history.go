@@ -117,7 +117,7 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	}
 	var required []string
 	if t := ideafile.FindTool(w.idea.Tools, call.Tool); t != nil {
-		required, _ = jsonval.AsStringList(t.Source["required"])
+		required = jsonschema.Required(t.Source)
 	}
 	var params []string
 	for _, name := range jsonschema.OrderedNames(fields, required) {

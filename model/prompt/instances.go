@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/quality"
 	"processidea/model/turn"
@@ -53,7 +54,7 @@ func stateFormText(stateSchema any) string {
 // writeGoal says in words when an instance is finished.
 func (w *promptWriter) writeGoal(stateSchema any) {
 	m := jsonval.AsObject(stateSchema)
-	names, _ := jsonval.AsStringList(m["required"])
+	names := jsonschema.Required(m)
 	var required []string
 	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
 	for _, name := range names {

@@ -183,8 +183,8 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	}
 	props = append(props, jsonval.OrderedField{Key: "_reasoningForCall", Value: nullableSchema(typeSchema("string"))})
 	optional := map[string]bool{"_reasoningForCall": true}
-	params := jsonval.AsObject(t.Source["properties"])
-	required, _ := jsonval.AsStringList(t.Source["required"])
+	params := jsonschema.Properties(t.Source)
+	required := jsonschema.Required(t.Source)
 	for _, name := range jsonschema.OrderedNames(params, required) {
 		if _, wired := t.WiredParams[name]; wired {
 			continue

@@ -102,8 +102,8 @@ func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
 }
 
 func (w *schemaWriter) objectType(m map[string]any, depth int) string {
-	props := jsonval.AsObject(m["properties"])
-	required, _ := jsonval.AsStringList(m["required"])
+	props := jsonschema.Properties(m)
+	required := jsonschema.Required(m)
 	var fields []string
 	for _, name := range jsonschema.OrderedNames(props, required) {
 		mark := "?"

@@ -131,7 +131,7 @@ func strictObject(m map[string]any, transform schemaTransform) (any, string) {
 	if !ok {
 		return nil, "an object without named properties"
 	}
-	required, _ := jsonval.AsStringList(m["required"])
+	required := jsonschema.Required(m)
 	for _, name := range required {
 		if _, ok := props[name]; !ok {
 			return nil, fmt.Sprintf("an object that requires %q and does not describe it", name)

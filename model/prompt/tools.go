@@ -83,7 +83,7 @@ func mayHoldObject(form any, isRoot bool) bool {
 	case types == nil:
 		return m["enum"] == nil && m["const"] == nil
 	case slices.Contains(types, "object"):
-		props := jsonval.AsObject(m["properties"])
+		props := jsonschema.Properties(m)
 		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props),
 			func(name string) bool { return mayHoldObject(props[name], false) })
 	default:
@@ -136,7 +136,7 @@ func visibleParams(t *ideafile.Tool) any {
 // wired.
 func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
 	out := jsonval.AsObject(jsonschema.WithoutMetaKeys(t.Source))
-	props := jsonval.AsObject(out["properties"])
+	props := jsonschema.Properties(out)
 	required := jsonval.AsList(out["required"])
 	for _, name := range jsonval.SortedKeys(t.WiredParams) {
 		props = jsonval.WithoutKey(props, name)

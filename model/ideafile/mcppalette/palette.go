@@ -204,9 +204,8 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 	if s.Unreadable != "" {
 		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
 	}
-	props := jsonval.AsObject(s.InputSchema["properties"])
-	for _, name := range jsonval.SortedKeys(props) {
-		if _, wired := ideafile.WiredReference(props[name]); wired {
+	for name, schema := range jsonval.Sorted(jsonschema.Properties(s.InputSchema)) {
+		if _, wired := ideafile.WiredReference(schema); wired {
 			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
 		}
 		if strings.HasPrefix(name, "_") && s.needs(name) {
@@ -219,21 +218,14 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 
 // needs reports whether a parameter is required.
 func (s ToolSpec) needs(param string) bool {
-	required := jsonval.AsList(s.InputSchema["required"])
-	return slices.Contains(required, any(param))
+	return slices.Contains(jsonval.AsList(s.InputSchema["required"]), any(param))
 }
 
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
 func (s ToolSpec) toolSource(server string, steps *int) (source map[string]any, notes []string) {
 	fitted, notes := s.fitted(steps)
-	t := map[string]any{}
-	for _, k := range jsonval.SortedKeys(fitted.InputSchema) {
-		if !strings.HasPrefix(k, "_") {
-			t[k] = fitted.InputSchema[k]
-		}
-	}
-	delete(t, "description")
+	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(fitted.InputSchema)), "description")
 	if fitted.Description != "" {
 		t["description"] = fitted.Description
 	}
@@ -253,25 +245,18 @@ func (s ToolSpec) activitySource(server string) map[string]any {
 // that no server has to be asked again, and says what of them is left out.
 func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 	picked := map[string]any{}
-	for _, server := range jsonval.SortedKeys(p.ToolNamesByServer) {
-		names := []any{}
-		for _, name := range p.ToolNamesByServer[server] {
-			names = append(names, name)
-		}
-		picked[server] = map[string]any{"tools": names}
+	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
+		said := map[string]any{"tools": jsonval.ToJSONValue(names)}
 		if notes := p.NotesByServer[server]; len(notes) > 0 {
-			picked[server] = map[string]any{"tools": names, "notes": jsonval.ToJSONValue(notes)}
+			said["notes"] = jsonval.ToJSONValue(notes)
 		}
+		picked[server] = said
 	}
-	out := jsonval.OverlayObject(source,
-		map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
-	if p.StoredTools != nil {
-		return ideafile.WithTools(out, p.StoredTools)
+	config := jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})
+	tools := p.StoredTools
+	if tools == nil {
+		own := jsonval.AsObject(source["schema"])["tools"]
+		tools = jsonval.AsObject(jsonval.OverlayObject(own, p.ToolSources))
 	}
-	schema := jsonval.AsObject(source["schema"])
-	tools := jsonval.AsObject(schema["tools"])
-	out["schema"] = jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, schema), map[string]any{
-		"tools": jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, tools), p.ToolSources),
-	})
-	return out
+	return ideafile.WithTools(jsonval.WithKey(source, "config", config), tools)
 }

@@ -102,11 +102,11 @@ func (f *Format) read(m map[string]any) {
 }
 
 func (f *Format) readProperties(root any, m map[string]any, levels int) {
-	properties := jsonval.AsObject(m["properties"])
+	properties := jsonschema.Properties(m)
 	if len(properties) == 0 || levels == 0 {
 		return
 	}
-	required, _ := jsonval.AsStringList(m["required"])
+	required := jsonschema.Required(m)
 	f.Properties, f.Order = map[string]Format{}, jsonschema.OrderedNames(properties, required)
 	for _, name := range f.Order {
 		f.Properties[name] = formatOf(root, properties[name], levels-1)

@@ -15,7 +15,7 @@ var ErrNoSample = errors.New("no value was found that fits the schema; give it a
 const SimulatedText = "simulated"
 
 // samples remembers what was made up, by schema.
-var samples jsonschema.Cache[any]
+var samples jsonschema.Cache[string, any]
 
 // MakeSample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the
 // schema has one, and else a small value with every named property and one item. A schema that says nothing gives
@@ -35,7 +35,7 @@ func MakeSample(schema any) (any, error) {
 	if !ok || whole.Validate(v) != nil {
 		return nil, fmt.Errorf("sample: make a value: %w", ErrNoSample)
 	}
-	samples.Put(key, v)
+	samples.Put(key, v, len(key))
 	return v, nil
 }
 

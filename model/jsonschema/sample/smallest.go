@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -55,8 +56,8 @@ func (s *sampler) smallest(typ string, node map[string]any) (any, bool) {
 
 // makeObject makes an object with every named property that can be made. ok is false if a required one cannot be.
 func (s *sampler) makeObject(node map[string]any) (any, bool) {
-	properties := jsonval.AsObject(node["properties"])
-	required, _ := jsonval.AsStringList(node["required"])
+	properties := jsonschema.Properties(node)
+	required := jsonschema.Required(node)
 	out := map[string]any{}
 	for _, name := range slices.Concat(required, jsonval.SortedKeys(properties)) {
 		schema, named := properties[name]
