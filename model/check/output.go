@@ -61,8 +61,8 @@ func (f outputFormChecker) checkObject(v map[string]any, at jsonval.Path, path s
 			f.addError(path, "the output form requires %q, and it is missing", jsonval.Clip(name, 80))
 		}
 	}
-	for _, k := range jsonval.SortedKeys(v) {
-		f.checkValue(v[k], append(at[:len(at):len(at)], k), jsonval.JSONPathWithKey(path, k))
+	for k, value := range jsonval.Sorted(v) {
+		f.checkValue(value, append(at[:len(at):len(at)], k), jsonval.JSONPathWithKey(path, k))
 	}
 }
 

@@ -169,9 +169,9 @@ func (p *planChecker) resolveTool(s *planCall) {
 
 func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 	known := p.palette.CallMetaKeys()
-	for _, k := range jsonval.SortedKeys(s.rawCall) {
+	for k, v := range jsonval.Sorted(s.rawCall) {
 		switch location := jsonval.JSONPathWithKey(s.jsonPath, k); {
-		case !strings.HasPrefix(k, "_") || s.rawCall[k] == nil || slices.Contains(known, k):
+		case !strings.HasPrefix(k, "_") || v == nil || slices.Contains(known, k):
 		case k == ideafile.WhenKey || k == ideafile.UnlessKey || k == ideafile.UndoesKey:
 			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
 		default:
@@ -183,27 +183,27 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 
 // checkParams reads the parameters one by one, so that each gets its own error.
 func (p *planChecker) checkParams(s *planCall) {
-	for _, k := range jsonval.SortedKeys(s.rawCall) {
+	for k, v := range jsonval.Sorted(s.rawCall) {
 		if strings.HasPrefix(k, "_") || s.isOutputPathAlias(k) {
 			continue
 		}
 		location := jsonval.JSONPathWithKey(s.jsonPath, k)
-		if !p.collectReferences(s, location, s.rawCall[k], jsonval.Path{k}) || s.tool == nil {
+		if !p.collectReferences(s, location, v, jsonval.Path{k}) || s.tool == nil {
 			continue
 		}
-		if _, _, f := s.tool.ReadParam(k, s.rawCall[k]); f != nil {
+		if _, _, f := s.tool.ReadParam(k, v); f != nil {
 			p.addCallError(s, location, "%s%s", f.Message, s.suggestParam(k))
 		}
 	}
 	if s.tool == nil {
 		return
 	}
-	for _, k := range jsonval.SortedKeys(s.tool.WiredParams) {
-		expressions, _ := refexpr.FindExpressions(s.tool.WiredParams[k]) // the Tool's own check names an error
+	for k, wired := range jsonval.Sorted(s.tool.WiredParams) {
+		expressions, _ := refexpr.FindExpressions(wired) // the Tool's own check names an error
 		for _, e := range expressions {
 			if e.HasReferenceOfKind(ideafile.TypeState) {
 				s.reads = append(s.reads, parameterRead{expr: e, location: s.jsonPath, paramPath: jsonval.Path{k},
-					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(s.tool.WiredParams[k])})
+					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(wired)})
 			}
 		}
 	}
@@ -229,8 +229,8 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 		}
 	case map[string]any:
 		ok = p.checkParamTakes(s, location, v, param)
-		for _, k := range jsonval.SortedKeys(v) {
-			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), v[k],
+		for k, value := range jsonval.Sorted(v) {
+			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
 				append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:

@@ -16,8 +16,8 @@ import (
 func (c *checker) checkStates() {
 	for _, token := range c.instanceTokens {
 		view := c.viewOf(token)
-		for _, kind := range jsonval.SortedKeys(view.SchemaByKind) {
-			for _, m := range schemaMismatches(view.SchemaByKind[kind], view.PayloadByKind[kind]) {
+		for kind, schema := range jsonval.Sorted(view.SchemaByKind) {
+			for _, m := range schemaMismatches(schema, view.PayloadByKind[kind]) {
 				c.addFinding(diag.Problem{
 					JSONPath:  c.valueLocation(kind, token, m.path),
 					Message:   fmt.Sprintf("%s %s", refexpr.Reference{Kind: kind, Path: m.path}, m.reason),
@@ -58,8 +58,8 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 			out = append(out, schemaMismatch{p, "is of type object; its schema wants " + jsonschema.JoinWithOr(types)})
 			return
 		}
-		for _, k := range jsonval.SortedKeys(object) {
-			walk(append(p[:len(p):len(p)], k), object[k])
+		for k, e := range jsonval.Sorted(object) {
+			walk(append(p[:len(p):len(p)], k), e)
 		}
 	}
 	walk(nil, value)

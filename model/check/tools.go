@@ -17,8 +17,8 @@ func (c *checker) checkTools() {
 		c.checkRequiredParams(t, path)
 		c.checkWhen(t, path)
 		c.checkUndo(t, path+"._undo")
-		for _, name := range jsonval.SortedKeys(t.WiredParams) {
-			expressions, _ := refexpr.FindExpressions(t.WiredParams[name]) // reading the Tool named an error
+		for name, wired := range jsonval.Sorted(t.WiredParams) {
+			expressions, _ := refexpr.FindExpressions(wired) // reading the Tool named an error
 			for _, e := range expressions {
 				c.checkWiredParam(e, name, jsonval.JSONPathWithKey(path+".properties", name)+".const")
 			}

@@ -58,10 +58,10 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 		}
 	}
 	properties := jsonschema.Properties(s)
-	for _, k := range jsonval.SortedKeys(properties) {
+	for k, property := range jsonval.Sorted(properties) {
 		at := jsonval.JSONPathWithKey(path+".properties", k)
 		name(k, at)
-		c.checkCondition(properties[k], nil, at)
+		c.checkCondition(property, nil, at)
 	}
 	required := jsonschema.Required(s)
 	for _, k := range required {

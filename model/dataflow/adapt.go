@@ -43,8 +43,8 @@ func (i *Instance) llmForbidden() bool {
 // themselves, or all where each fits and together they do not. The activity checks values in the blob store.
 func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 	var referencing, unfit []string
-	for _, k := range jsonval.SortedKeys(raw) {
-		if refs, err := refexpr.FindReferences(raw[k]); err != nil || len(refs) == 0 ||
+	for k, v := range jsonval.Sorted(raw) {
+		if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 ||
 			jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
@@ -61,8 +61,8 @@ func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 
 // checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
 func checkLiterals(t *ideafile.Tool, raw map[string]any) error {
-	for _, k := range jsonval.SortedKeys(raw) {
-		if err := checkLiteral(t, jsonval.Path{k}, raw[k]); err != nil {
+	for k, v := range jsonval.Sorted(raw) {
+		if err := checkLiteral(t, jsonval.Path{k}, v); err != nil {
 			return err
 		}
 	}
@@ -85,8 +85,8 @@ func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range jsonval.SortedKeys(v) {
-			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{k}), v[k]); err != nil {
+		for k, value := range jsonval.Sorted(v) {
+			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{k}), value); err != nil {
 				return err
 			}
 		}
@@ -138,8 +138,8 @@ func literalsUnchanged(raw, fitted any) bool {
 	switch raw := raw.(type) {
 	case map[string]any:
 		m, ok := fitted.(map[string]any)
-		for _, k := range jsonval.SortedKeys(raw) {
-			ok = ok && literalsUnchanged(raw[k], m[k])
+		for k, v := range jsonval.Sorted(raw) {
+			ok = ok && literalsUnchanged(v, m[k])
 		}
 		return ok
 	case []any:

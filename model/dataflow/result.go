@@ -224,9 +224,9 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 // keepUnwrittenResultKeys keeps on a Call's Record the keys of a result for the whole State that are not written.
 func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written map[string]any) {
 	left := map[string]any{}
-	for _, k := range jsonval.SortedKeys(value) {
+	for k, v := range jsonval.Sorted(value) {
 		if _, ok := written[k]; !ok {
-			left[k] = value[k]
+			left[k] = v
 			i.recordUnwrittenPath(rec, jsonval.Path{k})
 		}
 	}

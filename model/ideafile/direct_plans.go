@@ -113,9 +113,9 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 		ps.Add(path+".record", "want an object with a Call's status by its id, not %s", jsonval.TypeOf(v))
 		return
 	}
-	for _, id := range jsonval.SortedKeys(record) {
+	for id, value := range jsonval.Sorted(record) {
 		if m.Source["stage"] != nil { // also where it is a wrong one: all mistakes are told at once
-			m.checkPlanRecordEntry(id, record[id], jsonval.JSONPathWithKey(path+".record", id), ps)
+			m.checkPlanRecordEntry(id, value, jsonval.JSONPathWithKey(path+".record", id), ps)
 		}
 	}
 	m.PlanRecordByCallID = record
@@ -221,8 +221,8 @@ func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallS
 	statuses := jsonval.AsObject(entry)
 	named = map[string]CallStatus{}
 	var counted []CallStatus
-	for _, key := range jsonval.SortedKeys(statuses) {
-		tokens, isList := jsonval.AsStringList(statuses[key])
+	for key, v := range jsonval.Sorted(statuses) {
+		tokens, isList := jsonval.AsStringList(v)
 		for _, token := range tokens {
 			if IsCallStatus(key) {
 				named[token] = CallStatus(key)

@@ -122,9 +122,8 @@ func schemasIn(source map[string]any) []any {
 		m := jsonval.AsObject(m)
 		list = append(list, m["schema"], m["when"], m["plan"], m[InstructionContentKey])
 	}
-	delegates := jsonval.AsObject(source[DelegatesKey])
-	for _, name := range jsonval.SortedKeys(delegates) {
-		list = append(list, schemasIn(jsonval.AsObject(delegates[name]))...)
+	for _, file := range jsonval.Sorted(jsonval.AsObject(source[DelegatesKey])) {
+		list = append(list, schemasIn(jsonval.AsObject(file))...)
 	}
 	return list
 }

@@ -35,24 +35,24 @@ const (
 func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
 	var l Limits
 	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		var err error
 		count, counted := counts[k]
 		switch {
 		case !counted && k != "duration" && k != "money":
 			err = fmt.Errorf("unknown limit %q; there are calls, duration, money, requests and tokens", k)
-		case m[k] == nil && counted:
+		case v == nil && counted:
 			*count = NoLimit
-		case k == "money" && m[k] == nil:
+		case k == "money" && v == nil:
 			l.Money = price.NoLimit
 		case k == "money":
-			l.Money, err = price.ReadMoney(m[k])
-		case m[k] == nil:
+			l.Money, err = price.ReadMoney(v)
+		case v == nil:
 			l.Duration = NoLimit
 		case counted:
-			*count, err = jsonval.ReadPositiveInt(m[k])
+			*count, err = jsonval.ReadPositiveInt(v)
 		default:
-			l.Duration, err = jsonval.ReadDuration(m[k])
+			l.Duration, err = jsonval.ReadDuration(v)
 		}
 		if err != nil {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)

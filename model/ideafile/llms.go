@@ -106,25 +106,25 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 
 func readLLM(m map[string]any, path string, ps *diag.Problems) LLM {
 	llm := LLM{Timeout: DefaultLLMTimeout}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		var err error
 		switch k {
 		case "batch":
-			if llm.Batch, err = readBool(m[k]); llm.Batch {
+			if llm.Batch, err = readBool(v); llm.Batch {
 				llm.Timeout = DefaultBatchTimeout // "timeout" is read later
 			}
 		case "model":
-			llm.Model, err = readLLMName(m[k])
+			llm.Model, err = readLLMName(v)
 		case "server":
-			llm.Server, err = readLLMName(m[k])
+			llm.Server, err = readLLMName(v)
 		case "temperature":
-			llm.Temperature, err = readTemperature(m[k])
+			llm.Temperature, err = readTemperature(v)
 		case "maxTokens":
-			llm.MaxTokens, err = jsonval.ReadPositiveInt(m[k])
+			llm.MaxTokens, err = jsonval.ReadPositiveInt(v)
 		case "timeout":
-			llm.Timeout, err = jsonval.ReadDuration(m[k])
+			llm.Timeout, err = jsonval.ReadDuration(v)
 		case "patience":
-			llm.Patience, err = jsonval.ReadDuration(m[k])
+			llm.Patience, err = jsonval.ReadDuration(v)
 		default:
 			err = fmt.Errorf(
 				"unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)

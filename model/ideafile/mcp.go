@@ -77,8 +77,8 @@ func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
 
 func checkMCPToolRef(written any, path string, ps *diag.Problems) {
 	spec := jsonval.AsObject(written)
-	for _, k := range jsonval.SortedKeys(spec) {
-		s, ok := spec[k].(string)
+	for k, v := range jsonval.Sorted(spec) {
+		s, ok := v.(string)
 		switch {
 		case !slices.Contains([]string{"server", "tool", "digest"}, k):
 			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; mcp has server, tool and digest", k)

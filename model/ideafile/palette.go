@@ -127,8 +127,8 @@ func (p *Palette) CallMetaKeys() []string {
 }
 
 func (p *Palette) checkCallMetaKeys(m map[string]any) *diag.Fault {
-	for _, k := range jsonval.SortedKeys(m) {
-		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(p.CallMetaKeys(), k) {
+	for k, v := range jsonval.Sorted(m) {
+		if strings.HasPrefix(k, "_") && v != nil && !slices.Contains(p.CallMetaKeys(), k) {
 			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Clip(k, 80))
 		}
 	}

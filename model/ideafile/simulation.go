@@ -45,8 +45,8 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	if !ok && v != true {
 		ps.Add("$.meta.simulated", `want true or {"tools": …, "plans": …}, not %s`, jsonval.TypeOf(v))
 	}
-	for _, k := range jsonval.SortedKeys(m) {
-		s, _ := m[k].(string)
+	for k, value := range jsonval.Sorted(m) {
+		s, _ := value.(string)
 		switch {
 		case k == "tools" && slices.Contains([]string{FakedBySchemas, FakedByLLM}, s):
 			i.Simulation.ToolResultsFrom = s

@@ -75,8 +75,8 @@ func (i *Idea) readTools(schema map[string]any, checked bool, ps *diag.Problems)
 	if checked {
 		problems = nil
 	}
-	for _, name := range jsonval.SortedKeys(tools) {
-		if t := ReadTool(name, tools[name], jsonval.JSONPathWithKey(ToolsPath, name), problems); t != nil {
+	for name, tool := range jsonval.Sorted(tools) {
+		if t := ReadTool(name, tool, jsonval.JSONPathWithKey(ToolsPath, name), problems); t != nil {
 			i.Tools = append(i.Tools, t)
 		}
 	}

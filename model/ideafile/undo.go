@@ -74,9 +74,9 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 // checkUndoReferences reports References to anything but the Call that is taken back.
 func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) (ok bool) {
 	ok = true
-	for _, name := range jsonval.SortedKeys(params) {
+	for name, v := range jsonval.Sorted(params) {
 		at := jsonval.JSONPathWithKey(path, name)
-		refs, err := refexpr.FindReferences(params[name])
+		refs, err := refexpr.FindReferences(v)
 		if err != nil {
 			ps.Add(at, "%s", err)
 			ok = false

@@ -1,6 +1,8 @@
 package ideafile
 
 import (
+	"maps"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -20,12 +22,10 @@ func InstanceViewOf(context []Message, token string) InstanceView {
 		return shared
 	}
 	own = InstanceMessagesView(context, token)
-	for _, kind := range jsonval.SortedKeys(own.PayloadByKind) {
-		shared.PayloadByKind[kind] = jsonval.OverlayObject(shared.PayloadByKind[kind], own.PayloadByKind[kind])
+	for kind, payload := range jsonval.Sorted(own.PayloadByKind) {
+		shared.PayloadByKind[kind] = jsonval.OverlayObject(shared.PayloadByKind[kind], payload)
 	}
-	for _, kind := range jsonval.SortedKeys(own.SchemaByKind) {
-		shared.SchemaByKind[kind] = own.SchemaByKind[kind]
-	}
+	maps.Copy(shared.SchemaByKind, own.SchemaByKind)
 	return shared
 }
 

@@ -65,8 +65,8 @@ func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
 		}
 	case map[string]any:
 		m.findUnknown(s, v, at)
-		for _, k := range jsonval.SortedKeys(v) {
-			m.find(schemaForKey(s, k), v[k], at+"/"+EscapePointerStep(k))
+		for k, value := range jsonval.Sorted(v) {
+			m.find(schemaForKey(s, k), value, at+"/"+EscapePointerStep(k))
 		}
 	}
 }

@@ -41,11 +41,11 @@ func CheckRefs(root any) error {
 func visitKeys(v any, visit func(key string, v any) error) error {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range jsonval.SortedKeys(v) {
-			if err := visit(k, v[k]); err != nil {
+		for k, value := range jsonval.Sorted(v) {
+			if err := visit(k, value); err != nil {
 				return err
 			}
-			if err := visitKeys(v[k], visit); err != nil {
+			if err := visitKeys(value, visit); err != nil {
 				return err
 			}
 		}

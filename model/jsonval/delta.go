@@ -157,8 +157,8 @@ func applyDeltaToObject(from, d map[string]any) (any, error) {
 	for _, k := range AsList(d[deltaRemove]) {
 		delete(out, AsText(k))
 	}
-	for _, k := range SortedKeys(changes) {
-		v, err := applyDelta(out[k], changes[k])
+	for k, change := range Sorted(changes) {
+		v, err := applyDelta(out[k], change)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", Clip(k, 40), err)
 		}
@@ -179,12 +179,12 @@ func applyDeltaToArray(from []any, d map[string]any) (any, error) {
 	appended := AsList(d[deltaAppend])
 	out := append(append(make([]any, 0, length+len(appended)), from[:length]...), appended...)
 	changes := AsObject(d[deltaInside])
-	for _, k := range SortedKeys(changes) {
+	for k, change := range Sorted(changes) {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i >= length {
 			return nil, fmt.Errorf("change element %s of %d: %w", Clip(k, 20), length, errNoDelta)
 		}
-		if out[i], err = applyDelta(from[i], changes[k]); err != nil {
+		if out[i], err = applyDelta(from[i], change); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
 	}

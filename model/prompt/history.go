@@ -103,8 +103,8 @@ func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 // writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.
 func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 	w.writeLine("- %s%s %s: %s", entry.CallID, planSuffix(entry), w.callText(entry.Call), w.statusSummary(entry))
-	for _, token := range jsonval.SortedKeys(entry.ResultByInstance) {
-		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", entry.ResultByInstance[token])
+	for token, v := range jsonval.Sorted(entry.ResultByInstance) {
+		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", v)
 	}
 	w.writeDecisions(entry.Decisions)
 }

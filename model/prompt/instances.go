@@ -134,9 +134,9 @@ func (w *promptWriter) instanceOrder() []int {
 
 // payloadsBesideState lists the payloads of a view but for State, by kind.
 func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []string, payloads []any) {
-	for _, kind := range jsonval.SortedKeys(view.PayloadByKind) {
+	for kind, v := range jsonval.Sorted(view.PayloadByKind) {
 		if kind != ideafile.TypeState {
-			kinds, payloads = append(kinds, kind), append(payloads, view.PayloadByKind[kind])
+			kinds, payloads = append(kinds, kind), append(payloads, v)
 		}
 	}
 	return kinds, payloads
@@ -170,9 +170,9 @@ func withoutSharedValues(shared, state any) any {
 		return state
 	}
 	out := map[string]any{}
-	for _, k := range jsonval.SortedKeys(instanceObject) {
-		if same, ok := sharedObject[k]; !ok || !jsonval.Equal(same, instanceObject[k]) {
-			out[k] = instanceObject[k]
+	for k, v := range jsonval.Sorted(instanceObject) {
+		if same, ok := sharedObject[k]; !ok || !jsonval.Equal(same, v) {
+			out[k] = v
 		}
 	}
 	return out
@@ -194,8 +194,8 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map
 			w.writeStepsOfTools(m)
 		}
 	}
-	for _, kind := range jsonval.SortedKeys(own) {
-		w.writeLabeledValue("  its own †"+kind+": ", own[kind])
+	for kind, v := range jsonval.Sorted(own) {
+		w.writeLabeledValue("  its own †"+kind+": ", v)
 	}
 	if s := ideafile.InstanceMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
 		w.writeLine("  form of its State: %s", w.stateForm(s))

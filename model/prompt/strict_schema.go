@@ -138,8 +138,8 @@ func strictObject(m map[string]any, transform schemaTransform) (any, string) {
 		}
 	}
 	var fields []jsonval.OrderedField
-	for _, name := range jsonval.SortedKeys(props) {
-		strict, reason := toStrictSchema(props[name], transform)
+	for name, v := range jsonval.Sorted(props) {
+		strict, reason := toStrictSchema(v, transform)
 		if reason != "" {
 			return nil, reason
 		}
@@ -179,9 +179,9 @@ func strictScalar(m map[string]any) (any, string) {
 		return nil, "a value of any type"
 	}
 	strict := append(schemaAnnotations(m), jsonval.OrderedField{Key: "type", Value: types})
-	for _, k := range jsonval.SortedKeys(m) {
-		if scalarKeywords[k] && (k != "format" || strictFormats[fmt.Sprint(m[k])]) {
-			strict = append(strict, jsonval.OrderedField{Key: k, Value: m[k]})
+	for k, v := range jsonval.Sorted(m) {
+		if scalarKeywords[k] && (k != "format" || strictFormats[fmt.Sprint(v)]) {
+			strict = append(strict, jsonval.OrderedField{Key: k, Value: v})
 		}
 	}
 	return strict, ""

@@ -76,25 +76,25 @@ var inPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "
 // schemaReads lists the places below one key of a view that a JSON Schema looks at: at is where it stands in the view.
 func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path) {
 	schema := jsonval.AsObject(source)
-	for _, k := range jsonval.SortedKeys(schema) {
+	for k, v := range jsonval.Sorted(schema) {
 		var parts []any
 		switch {
 		case k == "properties":
-			properties := jsonval.AsObject(schema[k])
-			for _, name := range jsonval.SortedKeys(properties) {
-				places = append(places, schemaReads(properties[name], key, append(at[:len(at):len(at)], name))...)
+			properties := jsonval.AsObject(v)
+			for name, value := range jsonval.Sorted(properties) {
+				places = append(places, schemaReads(value, key, append(at[:len(at):len(at)], name))...)
 			}
 		case k == "required":
-			names, _ := jsonval.AsStringList(schema[k])
+			names, _ := jsonval.AsStringList(v)
 			for _, name := range names {
 				if len(at) > 0 && at[0] == key {
 					places = append(places, append(at[1:len(at):len(at)], name))
 				}
 			}
 		case slices.Contains(inPlaceKeywords, k):
-			parts = jsonval.AsList(schema[k])
+			parts = jsonval.AsList(v)
 			if parts == nil {
-				parts = []any{schema[k]}
+				parts = []any{v}
 			}
 		case k == "title" || k == "description" || k == "type" && len(at) <= 1:
 		case len(at) == 0:

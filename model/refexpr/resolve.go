@@ -42,8 +42,8 @@ func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 	switch v := v.(type) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
-		for _, k := range jsonval.SortedKeys(v) {
-			if object[k], err = mapLeaves(v[k], f); err != nil {
+		for k, value := range jsonval.Sorted(v) {
+			if object[k], err = mapLeaves(value, f); err != nil {
 				return nil, err
 			}
 		}

@@ -33,9 +33,9 @@ func (c *graphCall) readRawCall(m map[string]any) {
 		c.outputPaths, c.isUpdate = path.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"), path[0][0])
 		c.outputPathText = path.ReferenceText()
 	}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		if !strings.HasPrefix(k, "_") {
-			c.collectReads(m[k])
+			c.collectReads(v)
 		}
 	}
 	rule := refexpr.Condition{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
@@ -56,8 +56,8 @@ func (c *graphCall) readRawCall(m map[string]any) {
 func (c *graphCall) collectReads(v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range jsonval.SortedKeys(v) {
-			c.collectReads(v[k])
+		for _, e := range jsonval.Sorted(v) {
+			c.collectReads(e)
 		}
 	case []any:
 		for _, e := range v {

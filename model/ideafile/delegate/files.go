@@ -31,8 +31,8 @@ func ResolveFile(from, name string) (string, error) {
 func ExtractFiles(source, given map[string]any) (rest, files map[string]any, ps diag.Problems) {
 	t := &fileExtractor{filesByKey: map[string]any{}}
 	rest = t.extractFiles(source, "", "$")
-	for _, key := range jsonval.SortedKeys(given) {
-		t.addFile(key, given[key], key+": $")
+	for key, file := range jsonval.Sorted(given) {
+		t.addFile(key, file, key+": $")
 	}
 	return rest, t.filesByKey, t.problems
 }
@@ -48,14 +48,14 @@ func (t *fileExtractor) extractFiles(source map[string]any, from, at string) map
 	if !ok {
 		return source // ReadIdea tells what is wrong with anything else
 	}
-	for _, name := range jsonval.SortedKeys(carried) {
+	for name, file := range jsonval.Sorted(carried) {
 		place := jsonval.JSONPathWithKey(at+"."+ideafile.DelegatesKey, name)
 		key, err := ResolveFile(from, name)
 		if err != nil {
 			t.problems.Add(place, "%s", err)
 			continue
 		}
-		t.addFile(key, carried[name], place)
+		t.addFile(key, file, place)
 	}
 	return jsonval.WithoutKey(source, ideafile.DelegatesKey)
 }

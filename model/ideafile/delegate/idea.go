@@ -35,9 +35,9 @@ func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[
 		schema["output"] = t.OutputSchema.Source
 	}
 	idea["schema"] = schema
-	for _, place := range jsonval.SortedKeys(scopes) {
+	for place, value := range jsonval.Sorted(scopes) {
 		if ref, err := refexpr.ParseScope(place); err == nil {
-			context = append(context, scopeMessage(ref, scopes[place]))
+			context = append(context, scopeMessage(ref, value))
 		}
 	}
 	idea["context"] = append(context, map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: params})

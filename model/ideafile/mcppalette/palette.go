@@ -93,9 +93,9 @@ func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 				n), s.Name, name, byName)
 		}
 	}
-	for _, name := range jsonval.SortedKeys(fileTools) {
+	for name, tools := range jsonval.Sorted(fileTools) {
 		if _, ok := byName[name]; !ok {
-			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", fileTools[name][0].Name, "_activity",
+			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", tools[0].Name, "_activity",
 				"mcp"), s.Name, name, byName)
 		}
 	}

@@ -28,12 +28,12 @@ type List []Model
 // Without cachedInput those cost what others do. "batch" is the part of it that a Request by batch costs, such as 0.5;
 // without it all.
 func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
-	for _, name := range jsonval.SortedKeys(m) {
+	for name, v := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, name)
-		given, ok := m[name].(map[string]any)
+		given, ok := v.(map[string]any)
 		if !ok {
 			ps.Add(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens, not %s`,
-				jsonval.TypeOf(m[name]))
+				jsonval.TypeOf(v))
 			continue
 		}
 		one := Model{Name: name, Batch: Dollar}
@@ -41,17 +41,17 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 		if _, there := given["cachedInput"]; !there {
 			prices = map[string]*Money{"input": &one.Input, "output": &one.Output}
 		}
-		for _, key := range jsonval.SortedKeys(prices) {
+		for key, to := range jsonval.Sorted(prices) {
 			var err error
-			if *prices[key], err = readPrice(given[key]); err != nil {
+			if *to, err = readPrice(given[key]); err != nil {
 				ps.Add(jsonval.JSONPathWithKey(at, key), "%s", err)
 			}
 		}
-		for _, key := range jsonval.SortedKeys(given) {
+		for key, value := range jsonval.Sorted(given) {
 			var err error
 			switch {
 			case key == "batch":
-				one.Batch, err = readPart(given[key])
+				one.Batch, err = readPart(value)
 			case prices[key] == nil:
 				err = fmt.Errorf("unknown key %q; a price has batch, cachedInput, input and output", key)
 			}

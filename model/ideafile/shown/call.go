@@ -296,8 +296,8 @@ func letter(text string, params map[string]any) (parts Parts) {
 }
 
 func objectsOf(params map[string]any) (list []map[string]any) {
-	for _, name := range jsonval.SortedKeys(params) {
-		if m, ok := params[name].(map[string]any); ok {
+	for _, v := range jsonval.Sorted(params) {
+		if m, ok := v.(map[string]any); ok {
 			list = append(list, m)
 		}
 	}

@@ -238,17 +238,17 @@ func mergeSchemas(a, b map[string]any) map[string]any {
 	if out == nil {
 		out = map[string]any{}
 	}
-	for _, k := range jsonval.SortedKeys(b) {
+	for k, v := range jsonval.Sorted(b) {
 		before, both := out[k]
-		out[k] = b[k]
+		out[k] = v
 		switch list, isList := before.([]any); {
 		case !both:
 		case k == "properties":
-			out[k] = jsonval.MergeWith(before, b[k], func(x, y any) any { return map[string]any{"allOf": []any{x, y}} })
+			out[k] = jsonval.MergeWith(before, v, func(x, y any) any { return map[string]any{"allOf": []any{x, y}} })
 		case k == "items":
-			out[k] = map[string]any{"allOf": []any{before, b[k]}}
+			out[k] = map[string]any{"allOf": []any{before, v}}
 		case isList && (k == "required" || k == "allOf"):
-			more := jsonval.AsList(b[k])
+			more := jsonval.AsList(v)
 			out[k] = slices.Concat(list, more)
 		}
 	}
