@@ -19,7 +19,7 @@ func (p *planChecker) checkConditions() {
 			}
 			p.addCallError(s, s.jsonPath+"."+ideafile.WhenKey,
 				"it looks at %s, which this Call or a later one writes: it is judged by what earlier ones left",
-				refexpr.Reference{Kind: ideafile.TypeState, Path: path})
+				refexpr.StateReference(path))
 		}
 	}
 }

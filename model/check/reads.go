@@ -109,7 +109,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 			withoutProperty++
 			if withoutProperty == len(writers) {
 				f.reportFinding(s, read.location, fmt.Sprintf("%s: %s writes %s, and its _output has no %s%s", ref, w,
-					refexpr.Reference{Kind: ideafile.TypeState, Path: writtenPath}, below,
+					refexpr.StateReference(writtenPath), below,
 					suggestOutputProperty(w.tool.OutputSchema.Source, below)), len(read.expr) > 1)
 			}
 			continue
@@ -160,7 +160,7 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 	add := func(p jsonval.Path) {
 		if name := p.String(); name != "" && !slices.Contains(names, name) {
 			names, refs = append(names, name),
-				append(refs, refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String())
+				append(refs, refexpr.StateReference(p).String())
 		}
 	}
 	for w, s := range f.calls {

@@ -64,7 +64,7 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 // pathNotInSchemaMessage words that a closed State schema does not allow a path.
 func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 	text := fmt.Sprintf("%s stands outside the closed State schema",
-		refexpr.Reference{Kind: ideafile.TypeState, Path: path})
+		refexpr.StateReference(path))
 	for n := range path {
 		place := jsonschema.SubschemaAt(schema, path[:n])
 		node, _ := jsonschema.ResolvePointer(schema, place.Pointer)

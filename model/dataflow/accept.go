@@ -85,9 +85,9 @@ func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 		rec.delegateWritePaths = t.DelegateWritablePaths
 	}
 	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.delegateWritePaths) {
-		if i.stateSchema != nil && jsonschema.SubschemaAt(i.stateSchema, p).IsForbidden {
+		if jsonschema.SubschemaAt(i.stateSchema, p).IsForbidden {
 			return diag.Faultf(ideafile.CodeBadPath, "%s stands outside the closed State schema",
-				refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+				refexpr.StateReference(p))
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"processidea/model/approval"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -49,7 +48,7 @@ func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 			continue
 		}
 		referencing = append(referencing, k)
-		if schema := t.SchemaByParam[k]; schema != nil && schema.Validate(params[k]) != nil {
+		if t.SchemaByParam[k].Validate(params[k]) != nil {
 			unfit = append(unfit, k)
 		}
 	}
@@ -112,14 +111,12 @@ func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
 		v, present := params[k]
 		switch {
 		case present && !literalsUnchanged(rec.Params[k], v):
-			rec.endWithStatus(ideafile.Failed,
-				diag.Faultf(ideafile.CodeBadParams,
-					"parameter %q: fitting it to the schema changed what was written literally", k))
+			rec.fail(ideafile.CodeBadParams,
+				"parameter %q: fitting it to the schema changed what was written literally", k)
 			return
 		case !present && ideafile.FindTool(i.palette.Tools, rec.Tool).RequiresParam(k):
-			rec.endWithStatus(ideafile.Failed,
-				diag.Faultf(ideafile.CodeBadParams,
-					"parameter %q is missing among those that were fitted to the schema", k))
+			rec.fail(ideafile.CodeBadParams,
+				"parameter %q is missing among those that were fitted to the schema", k)
 			return
 		case present:
 			to[k] = v

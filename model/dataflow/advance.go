@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"processidea/model/approval/policy"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -68,8 +67,7 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 		return nil
 	}
 	if by, written := i.everyResultKeyWritten(rec); written {
-		rec.endWithStatus(ideafile.Skipped, nil)
-		rec.SkippedBecauseOf = by
+		rec.skip(by)
 		return nil
 	}
 	if i.endWithUndecidedAlternative(rec) {
@@ -98,8 +96,7 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 		}
 	}
 	if err != nil {
-		rec.endWithStatus(ideafile.Failed,
-			diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.ParamsAdaptation.FaultPrefix(), err))
+		rec.fail(ideafile.CodeBadParams, "%s%s", rec.ParamsAdaptation.FaultPrefix(), err)
 		return nil
 	}
 	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params,

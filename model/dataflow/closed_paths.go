@@ -3,11 +3,9 @@ package dataflow
 import (
 	"slices"
 
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/statelog"
 )
 
@@ -30,7 +28,7 @@ func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
 // gives certain keys and no others, and Calls or people wrote them all. by is who wrote the first one.
 func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bool) {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
-	if rec.OutputMethod != "" || !slices.EqualFunc(rec.OutputPath, refexpr.OutputPath{{{}}}, sameBranch) ||
+	if rec.OutputMethod != "" || !rec.OutputPath.WritesWholeState() ||
 		tool == nil || tool.OutputSchema == nil {
 		return "", false
 	}
@@ -51,8 +49,6 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bo
 	}
 	return by, true
 }
-
-func sameBranch(a, b []jsonval.Path) bool { return slices.EqualFunc(a, b, slices.Equal[jsonval.Path]) }
 
 // branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one of them can
 // never have one. Where only some paths have a value, the others are still to be written.
@@ -96,12 +92,11 @@ func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 // it would have changed cannot be changed.
 func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
 	if rec.resultUpdatesPath() {
-		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
-			i.firstBlockingAncestor(rec.OutputPath.Paths())))
+		rec.fail(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
+			i.firstBlockingAncestor(rec.OutputPath.Paths()))
 		return
 	}
-	rec.endWithStatus(ideafile.Skipped, nil)
-	rec.SkippedBecauseOf = by
+	rec.skip(by)
 }
 
 // outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while it ran; "" if

@@ -3,7 +3,6 @@ package dataflow
 import (
 	"maps"
 
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/refexpr"
 )
@@ -41,16 +40,14 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 	case refexpr.Do:
 		rec.ConditionMet = true
 	case refexpr.Omit:
-		rec.endWithStatus(ideafile.Skipped, nil)
-		rec.SkippedBecauseOf, rec.UntakenBranchReference = SkippedByCondition, ideafile.WhenKey
+		rec.skip(SkippedByCondition)
+		rec.UntakenBranchReference = ideafile.WhenKey
 		if len(reads) > 0 {
-			rec.UntakenBranchReference = refexpr.Reference{Kind: ideafile.TypeState, Path: reads[0]}.String()
+			rec.UntakenBranchReference = refexpr.StateReference(reads[0]).String()
 		}
 	default:
-		rec.endWithStatus(ideafile.Failed,
-			diag.Faultf(ideafile.CodeUndecided,
-				"neither %s nor %s holds for what is there: it cannot be told whether it is to run",
-				ideafile.WhenKey, ideafile.UnlessKey))
+		rec.fail(ideafile.CodeUndecided,
+			"neither %s nor %s holds for what is there: it cannot be told whether it is to run", ideafile.WhenKey, ideafile.UnlessKey)
 	}
 }
 
@@ -60,9 +57,7 @@ func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
 	for _, w := range i.callRecords { // the earlier one may have ended long before
 		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
 		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
-			rec.endWithStatus(ideafile.Failed,
-				diag.Faultf(ideafile.CodeUndecided,
-					"of %s, which brings the same, it cannot be told whether it is to run", w.ID))
+			rec.fail(ideafile.CodeUndecided, "of %s, which brings the same, it cannot be told whether it is to run", w.ID)
 			return true
 		}
 	}

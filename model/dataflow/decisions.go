@@ -37,9 +37,8 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 		return err
 	}
 	d.Order = nil // OrderID names it from here on
-	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams, d.Deciders = rec.ID, rec.PendingApproval.Digest,
-		i.currentTime,
-		rec.PendingApproval.Tool, rec.PendingApproval.Params, rec.PendingApproval.Deciders
+	d = i.decisionOn(rec, d)
+	d.Deciders = rec.PendingApproval.Deciders
 	if i.needsMoreDecisions(rec, d) {
 		return i.addVote(rec, d)
 	}
@@ -58,6 +57,13 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 		return i.answerCall(rec, d)
 	}
 	return fmt.Errorf("there is no decision %q", jsonval.Clip(d.Kind, 80))
+}
+
+// decisionOn is a decision with what it was taken on, and when.
+func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Decision {
+	p := rec.PendingApproval
+	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.currentTime, p.Tool, p.Params
+	return d
 }
 
 // maxRemarks bounds the remarks on one Call.

@@ -41,14 +41,13 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 			i.recordUnwrittenPath(rec, p)
 			continue
 		}
-		if i.stateSchema != nil && !jsonval.ContainsBlobHandle(v) {
+		if !jsonval.ContainsBlobHandle(v) {
 			contract := &statelog.ResultContract{StateSchema: i.stateSchema, OutputPath: refexpr.OutputPath{{p}}}
 			if err := contract.CheckAt(p, nil, v); err != nil {
 				return nil, diag.Faultf(ideafile.CodeBadOutput, "handed back: %s", err)
 			}
 		}
-		writes = append(writes, statelog.Write{Path: p, Value: v, Author: rec.resultAuthor(), Request: rec.Request,
-			Index: rec.Index, WrittenAt: i.currentTime})
+		writes = append(writes, i.writeOf(rec, p, v))
 	}
 	return writes, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
 
@@ -49,8 +48,8 @@ func (i *Instance) replaceDirectPlan(by string) {
 	i.planAfter = i.contextMessages[at].CallIndexOffset
 	for _, rec := range i.callRecords {
 		if rec.isOfDirectPlan() && (rec.isUnstarted() || rec.phase == reviewing || rec.awaitingLLM()) {
-			rec.endWithStatus(ideafile.Skipped, nil)
-			rec.SkippedBecauseOf, rec.PendingApproval = turn.AuthorOfPerson(by), nil
+			rec.skip(turn.AuthorOfPerson(by))
+			rec.PendingApproval = nil
 		}
 	}
 	i.insertDirectPlan(at)
@@ -79,8 +78,7 @@ func (i *Instance) insertDirectPlan(at int) {
 			rec.endWithStatus(ideafile.Done, nil)
 			rec.SkippedBecauseOf, rec.Result, rec.FromEarlierProcess = same.ID, same.Result, true // it counts once
 		case same != nil:
-			rec.endWithStatus(ideafile.Skipped, nil)
-			rec.SkippedBecauseOf = same.ID
+			rec.skip(same.ID)
 		}
 	}
 }
@@ -120,27 +118,9 @@ func (r *CallRecord) isOfDirectPlan() bool { return r.Request == 0 && !r.callKey
 func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
 		if rec.isOfDirectPlan() && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() &&
-			!i.outputPathHasValue(rec) {
+			(rec.resultUpdatesPath() || !rec.OutputPath.HasValueIn(i.state.CurrentValue)) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}
 	}
 	return nil
-}
-
-// outputPathHasValue reports whether State has a value at every path of one of the Call's branches.
-func (i *Instance) outputPathHasValue(rec *CallRecord) bool {
-	if rec.resultUpdatesPath() {
-		return false
-	}
-	for _, branch := range rec.OutputPath {
-		everyPath := true
-		for _, p := range branch {
-			_, ok := refexpr.ValueOrBlobHandleAt(i.state.CurrentValue, p)
-			everyPath = everyPath && ok
-		}
-		if everyPath {
-			return true
-		}
-	}
-	return false
 }

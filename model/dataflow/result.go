@@ -187,24 +187,23 @@ func (i *Instance) applyWrite(w statelog.Write) {
 func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 	by, _ := i.state.AuthorWhoClosedPath(p)
 	rec.NotWrittenPaths = append(rec.NotWrittenPaths,
-		turn.UnwrittenPath{Path: refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), WrittenBy: by})
+		turn.UnwrittenPath{Path: refexpr.StateReference(p).String(), WrittenBy: by})
 }
 
 // newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State
 // leaves out what Calls or people wrote: that part of the result stays on the Record.
 func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
-	w := statelog.Write{Path: p, OutputMethod: rec.OutputMethod, Value: value, Author: rec.resultAuthor(),
-		Request: rec.Request,
-		Index:   rec.Index, WrittenAt: i.currentTime}
+	w := i.writeOf(rec, p, value)
+	w.OutputMethod = rec.OutputMethod
 	if _, stored := jsonval.AsBlobHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
 	}
 	if why := i.state.BlockingAncestorReason(p); why != "" {
-		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: p}, why)
+		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.StateReference(p), why)
 	}
 	if i.state.HasCombinedLaterWrite(w) {
 		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there",
-			refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+			refexpr.StateReference(p))
 	}
 	old := i.valueBefore(rec, p)
 	contract := i.ResultContract(rec)
@@ -219,6 +218,12 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 		i.keepUnwrittenResultKeys(rec, jsonval.AsObject(value), jsonval.AsObject(w.Value))
 	}
 	return w, nil
+}
+
+// writeOf is the write of a value that a Call brings for a path.
+func (i *Instance) writeOf(rec *CallRecord, p jsonval.Path, value any) statelog.Write {
+	return statelog.Write{Path: p, Value: value, Author: rec.resultAuthor(), Request: rec.Request, Index: rec.Index,
+		WrittenAt: i.currentTime}
 }
 
 // keepUnwrittenResultKeys keeps on a Call's Record the keys of a result for the whole State that are not written.

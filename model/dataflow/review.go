@@ -37,10 +37,8 @@ func (i *Instance) ApplyDeadlines() {
 func (i *Instance) expireCall(rec *CallRecord) {
 	p := rec.PendingApproval
 	waited := p.Deadline.Sub(p.Since)
-	d := approval.Decision{Kind: p.OnTimeout, CallID: rec.ID, ApprovalDigest: p.Digest,
-		DecidedBy: approval.DecidedByTimeout,
-		DecidedAt: i.currentTime, Tool: p.Tool, ShownParams: p.Params,
-		Reason: fmt.Sprintf("nobody decided within %s", waited)}
+	d := i.decisionOn(rec, approval.Decision{Kind: p.OnTimeout, DecidedBy: approval.DecidedByTimeout,
+		Reason: fmt.Sprintf("nobody decided within %s", waited)})
 	switch p.OnTimeout {
 	case policy.Approve:
 		i.approveCall(rec, d)
@@ -115,12 +113,8 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
 func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
-	i.approveCall(rec, approval.Decision{
-		Kind: policy.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest,
-		DecidedBy: ideafile.SimulatedPerson,
-		DecidedAt: i.currentTime, Reason: "nobody is asked in a simulation",
-		Tool: rec.PendingApproval.Tool, ShownParams: rec.PendingApproval.Params,
-	})
+	i.approveCall(rec, i.decisionOn(rec, approval.Decision{Kind: policy.Approve, DecidedBy: ideafile.SimulatedPerson,
+		Reason: "nobody is asked in a simulation"}))
 }
 
 // RequireReview has a person review a Call that has not started, whatever its Tool's policy says. One who is asked

@@ -111,6 +111,11 @@ type OrderedField struct {
 	Value any
 }
 
+// With gives the object with one more key at its end, as append does.
+func (o OrderedObject) With(key string, value any) OrderedObject {
+	return append(o, OrderedField{key, value})
+}
+
 // MarshalJSON gives the bytes of Encode.
 func (o OrderedObject) MarshalJSON() ([]byte, error) { return Encode(o), nil }
 

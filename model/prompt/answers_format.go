@@ -29,13 +29,12 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 	var choices []any
 	for n, paramNames := range nameSets {
 		props := jsonschema.Properties(t.ParamsSchemaSource())
-		var fields []jsonval.OrderedField
+		var fields jsonval.OrderedObject
 		for _, k := range namesBySet[paramNames] {
-			fields = append(fields, jsonval.OrderedField{Key: k, Value: b.adaptedParamSchema(t, k, props[k], n)})
+			fields = fields.With(k, b.adaptedParamSchema(t, k, props[k], n))
 		}
-		choices = append(choices, closedObjectSchema(
-			jsonval.OrderedField{Key: "_call", Value: stringEnum(idsBySet[paramNames])},
-			jsonval.OrderedField{Key: "_params", Value: closedObjectSchema(fields...)}))
+		entry := jsonval.OrderedObject{}.With("_call", stringEnum(idsBySet[paramNames]))
+		choices = append(choices, closedObjectSchema(entry.With("_params", closedObjectSchema(fields))))
 	}
 	return choices
 }
@@ -96,16 +95,12 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 			choices = append(choices, b.resultChoice(t, ids))
 		}
 	}
-	calls := arraySchema(jsonval.OrderedObject{{Key: "anyOf", Value: choices}})
-	return b.withDefinitions(closedObjectSchema(jsonval.OrderedField{Key: "calls", Value: calls}))
+	calls := arraySchema(anyOfSchema(choices...))
+	return b.withDefinitions(closedObjectSchema(jsonval.OrderedObject{}.With("calls", calls)))
 }
 
 // resultChoice is the schema of the entries with results for one Tool's Calls.
 func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []any) jsonval.OrderedObject {
-	choice := closedObjectSchema(jsonval.OrderedField{Key: "_call", Value: stringEnum(ids)},
-		jsonval.OrderedField{Key: "_output", Value: b.resultSchema(t)})
-	if instruction := b.input.ToolInstructions[t.Name]; instruction != "" {
-		choice = append(jsonval.OrderedObject{{Key: "description", Value: instruction}}, choice...)
-	}
-	return choice
+	entry := jsonval.OrderedObject{}.With("_call", stringEnum(ids)).With("_output", b.resultSchema(t))
+	return append(description(b.input.ToolInstructions[t.Name]), closedObjectSchema(entry)...)
 }

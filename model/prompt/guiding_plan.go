@@ -6,7 +6,6 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
 
@@ -87,18 +86,6 @@ func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall
 // output.
 func isOutputPresent(idea *ideafile.Idea, call ideafile.WrittenCall, instance turn.InstanceInput) bool {
 	output, ok := idea.OutputPathOf(call)
-	if !ok || call.TargetsOtherInstance(instance.Token) {
-		return false
-	}
-	for _, branch := range output {
-		allPresent := true
-		for _, p := range branch {
-			_, ok := refexpr.ValueOrBlobHandleAt(instance.State, p)
-			allPresent = allPresent && ok && len(p) > 0
-		}
-		if allPresent {
-			return true
-		}
-	}
-	return false
+	return ok && !call.TargetsOtherInstance(instance.Token) && !output.WritesWholeState() &&
+		output.HasValueIn(instance.State)
 }

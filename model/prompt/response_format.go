@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -92,26 +93,26 @@ func (b *formatBuilder) rootSchema() any {
 			b.addRebasedDefinition("tool_"+t.Name, schemaWithoutWiredParams(t))
 		}
 	}
-	calls := arraySchema(jsonval.OrderedObject{{Key: "anyOf", Value: callChoices}})
+	calls := arraySchema(anyOfSchema(callChoices...))
 	if len(callChoices) == 0 {
 		calls = arraySchema(typeSchema("null"))
 	}
-	fields := []jsonval.OrderedField{{Key: "calls", Value: calls}}
+	fields := jsonval.OrderedObject{}.With("calls", calls)
 	if b.input.MayBeLast {
-		fields = append(fields, jsonval.OrderedField{Key: "finished", Value: typeSchema("boolean")})
+		fields = fields.With("finished", typeSchema("boolean"))
 	}
 	if b.input.OutputSchema != nil {
-		fields = append(fields, jsonval.OrderedField{Key: "output", Value: b.outputSchema()})
+		fields = fields.With("output", b.outputSchema())
 	}
 	if b.input.MayHoldNotes {
-		fields = append(fields, jsonval.OrderedField{Key: "notes", Value: nullableSchema(typeSchema("string"))})
+		fields = fields.With("notes", nullableSchema(typeSchema("string")))
 	}
-	return b.withDefinitions(closedObjectSchema(fields...))
+	return b.withDefinitions(closedObjectSchema(fields))
 }
 
 // addDefinition adds a definition and returns a reference to it.
 func (b *formatBuilder) addDefinition(name string, schema any) jsonval.OrderedObject {
-	b.defs = append(b.defs, jsonval.OrderedField{Key: name, Value: schema})
+	b.defs = b.defs.With(name, schema)
 	return refSchema(definitionRef(name))
 }
 
@@ -127,36 +128,47 @@ func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePo
 // withDefinitions adds the definitions to a root schema.
 func (b *formatBuilder) withDefinitions(root jsonval.OrderedObject) any {
 	if len(b.defs) > 0 {
-		root = append(root, jsonval.OrderedField{Key: "$defs", Value: b.defs})
+		root = root.With("$defs", b.defs)
 	}
 	return root
 }
 
-func typeSchema(name string) jsonval.OrderedObject {
-	return jsonval.OrderedObject{{Key: "type", Value: name}}
+// typeSchema takes the name of a type, or a list of them.
+func typeSchema(name any) jsonval.OrderedObject {
+	return jsonval.OrderedObject{}.With("type", name)
 }
 
 func stringEnum(values []any) jsonval.OrderedObject {
-	return append(typeSchema("string"), jsonval.OrderedField{Key: "enum", Value: values})
+	return typeSchema("string").With("enum", values)
 }
 
 func arraySchema(items any) jsonval.OrderedObject {
-	return append(typeSchema("array"), jsonval.OrderedField{Key: "items", Value: items})
+	return typeSchema("array").With("items", items)
 }
 
 func refSchema(ref string) jsonval.OrderedObject {
-	return jsonval.OrderedObject{{Key: "$ref", Value: ref}}
+	return jsonval.OrderedObject{}.With("$ref", ref)
+}
+
+func anyOfSchema(choices ...any) jsonval.OrderedObject {
+	return jsonval.OrderedObject{}.With("anyOf", choices)
+}
+
+// description begins a schema with a text; an empty one is left out.
+func description(text string) jsonval.OrderedObject {
+	if text == "" {
+		return nil
+	}
+	return jsonval.OrderedObject{}.With("description", text)
 }
 
 // closedObjectSchema is an object schema in which all properties are required and no others are allowed.
-func closedObjectSchema(props ...jsonval.OrderedField) jsonval.OrderedObject {
+func closedObjectSchema(props jsonval.OrderedObject) jsonval.OrderedObject {
 	required := make([]any, len(props))
 	for i, p := range props {
 		required[i] = p.Key
 	}
-	return append(typeSchema("object"), jsonval.OrderedField{Key: "properties", Value: jsonval.OrderedObject(props)},
-		jsonval.OrderedField{Key: "required", Value: required},
-		jsonval.OrderedField{Key: "additionalProperties", Value: false})
+	return typeSchema("object").With("properties", props).With("required", required).With("additionalProperties", false)
 }
 
 func (b *formatBuilder) hasNamedInstances() bool {
@@ -177,11 +189,11 @@ func (b *formatBuilder) instanceEnum() []any {
 
 // callSchema is the schema of one Tool's Calls.
 func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
-	props := []jsonval.OrderedField{{Key: "_tool", Value: stringEnum([]any{t.Name})}}
+	props := jsonval.OrderedObject{}.With("_tool", stringEnum([]any{t.Name}))
 	if b.hasNamedInstances() {
-		props = append(props, jsonval.OrderedField{Key: "_instance", Value: refSchema(definitionRef("instances"))})
+		props = props.With("_instance", refSchema(definitionRef("instances")))
 	}
-	props = append(props, jsonval.OrderedField{Key: "_reasoningForCall", Value: nullableSchema(typeSchema("string"))})
+	props = props.With("_reasoningForCall", nullableSchema(typeSchema("string")))
 	optional := map[string]bool{"_reasoningForCall": true}
 	params := jsonschema.Properties(t.Source)
 	required := jsonschema.Required(t.Source)
@@ -190,22 +202,19 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 			continue
 		}
 		optional[name] = !t.RequiresParam(name)
-		props = append(props, jsonval.OrderedField{Key: name, Value: b.paramSchema(t, name, params[name])})
+		props = props.With(name, b.paramSchema(t, name, params[name]))
 	}
 	for _, f := range b.metaProperties(t) {
 		optional[f.Key] = true
 		props = append(props, f)
 	}
-	schema := closedObjectSchema(props...)
+	schema := closedObjectSchema(props)
 	if !b.strict {
 		schema = relaxStrict(schema, optional, t.AllowsExtraParams)
 	} else if t.AllowsExtraParams {
 		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
-	if text := b.toolDescription(t); text != "" {
-		schema = append(jsonval.OrderedObject{{Key: "description", Value: text}}, schema...)
-	}
-	return schema
+	return append(description(b.toolDescription(t)), schema...)
 }
 
 // relaxStrict takes back what only strict mode demands: that every property is required, and that an open object is
@@ -231,33 +240,27 @@ func relaxStrict(schema jsonval.OrderedObject, optional map[string]bool, open bo
 }
 
 func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {
-	parts := []string{}
-	for _, s := range []string{t.Description, b.input.ToolInstructions[t.Name]} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, "\n")
+	said := []string{t.Description, b.input.ToolInstructions[t.Name]}
+	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")
 }
 
 // metaProperties are the schemas of the meta properties that the LLM may choose in a Tool's Calls.
 func (b *formatBuilder) metaProperties(t *ideafile.Tool) []jsonval.OrderedField {
-	var out []jsonval.OrderedField
+	var out jsonval.OrderedObject
 	if !t.OutputPath.IsDeclared {
-		out = append(out, jsonval.OrderedField{Key: "_outputPath", Value: nullableSchema(typeSchema("string"))})
+		out = out.With("_outputPath", nullableSchema(typeSchema("string")))
 	}
 	for _, m := range []struct {
 		key   string
 		value ideafile.MetaProperty
 	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.ReadableScopes}} {
 		if m.value.Schema != nil {
-			out = append(out, jsonval.OrderedField{Key: m.key,
-				Value: nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source))})
+			out = out.With(m.key, nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source)))
 		}
 	}
-	out = append(out, jsonval.OrderedField{Key: "_after", Value: refSchema(definitionRef("after"))})
+	out = out.With("_after", refSchema(definitionRef("after")))
 	if b.input.Bindings[t.Name].Kind == ideafile.KindLatent {
-		out = append(out, jsonval.OrderedField{Key: "_output", Value: nullableSchema(b.resultSchema(t))})
+		out = out.With("_output", nullableSchema(b.resultSchema(t)))
 	}
 	return out
 }
@@ -283,10 +286,10 @@ func (b *formatBuilder) metaPropertySchema(t *ideafile.Tool, key string, schema 
 }
 
 // referenceSchema matches a Reference, where the schema itself does not allow every string.
-var referenceSchema = jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "pattern", Value: "^†[^†]"}}
+var referenceSchema = typeSchema("string").With("pattern", "^†[^†]")
 
 // awaitedSchema matches a Reference in `_after`: to a place in State, or to a Call.
-var awaitedSchema = jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "pattern", Value: "^†(state|call)"}}
+var awaitedSchema = typeSchema("string").With("pattern", "^†(state|call)")
 
 func nullableSchema(schema any) any {
 	return schemaOrAlternative(schema, typeSchema("null"))
@@ -296,7 +299,7 @@ func nullableSchema(schema any) any {
 func schemaOrAlternative(schema any, choice any) any {
 	anyOf, ok := schema.(jsonval.OrderedObject)
 	if !ok || len(anyOf) != 1 || anyOf[0].Key != "anyOf" {
-		return jsonval.OrderedObject{{Key: "anyOf", Value: []any{schema, choice}}}
+		return anyOfSchema(schema, choice)
 	}
 	choices := anyOf[0].Value.([]any)
 	if jsonval.ContainsValue(choices, choice) {
@@ -352,9 +355,9 @@ func (b *formatBuilder) outputSchema() any {
 			return b.nullableOutput(defined)
 		}
 		// its leaves may be References
-		anyContainer := jsonval.OrderedObject{{Key: "type", Value: []any{"object", "array"}}}
+		anyContainer := typeSchema([]any{"object", "array"})
 		return b.nullableOutput(
-			jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema}}})
+			anyOfSchema(defined, anyContainer, referenceSchema))
 	}
 	allowReference := func(schema, strict any) any {
 		if b.input.OutputWithoutReferences || acceptsAnyString(schema) {

@@ -3,6 +3,7 @@ package refexpr
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -26,11 +27,7 @@ func (o OutputPath) Paths() []jsonval.Path {
 	if len(o) == 1 {
 		return o[0]
 	}
-	var list []jsonval.Path
-	for _, branch := range o {
-		list = append(list, branch...)
-	}
-	return list
+	return slices.Concat(o...)
 }
 
 // HasBranches reports whether there is more than one branch.
@@ -39,6 +36,16 @@ func (o OutputPath) HasBranches() bool { return len(o) > 1 }
 // WritesWholeState reports whether the result goes to the whole State.
 func (o OutputPath) WritesWholeState() bool {
 	return len(o) == 1 && len(o[0]) == 1 && len(o[0][0]) == 0
+}
+
+// HasValueIn reports whether State has a value at every path of one of the branches.
+func (o OutputPath) HasValueIn(state any) bool {
+	return slices.ContainsFunc(o, func(branch []jsonval.Path) bool {
+		return !slices.ContainsFunc(branch, func(p jsonval.Path) bool {
+			_, ok := ValueOrBlobHandleAt(state, p)
+			return !ok
+		})
+	})
 }
 
 // String writes a single path without †state, and anything else as Reference does.
@@ -56,7 +63,7 @@ func (o OutputPath) asExpression() Expression {
 	e := make(Expression, len(o))
 	for i, branch := range o {
 		for _, p := range branch {
-			e[i] = append(e[i], Reference{StateKind, p})
+			e[i] = append(e[i], StateReference(p))
 		}
 	}
 	return e
@@ -76,10 +83,6 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil || s == nil {
 		*o = nil
 		return err
-	}
-	if *s == "" {
-		*o = NewOutputPath(jsonval.Path{})
-		return nil
 	}
 	if !isCompoundExpression(*s) {
 		p, err := jsonval.ParsePath(*s)
@@ -126,8 +129,8 @@ func (o OutputPath) checkCountAndOverlap(s string) error {
 		for _, q := range paths[:i] {
 			if p.Overlaps(q) {
 				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Clip(s, 80),
-					Reference{StateKind, q},
-					Reference{StateKind, p})
+					StateReference(q),
+					StateReference(p))
 			}
 		}
 	}

@@ -17,6 +17,9 @@ type Reference struct {
 	Path jsonval.Path
 }
 
+// StateReference is the Reference to a place in State.
+func StateReference(p jsonval.Path) Reference { return Reference{StateKind, p} }
+
 // String writes the reference in the form that ParseReference reads.
 func (r Reference) String() string {
 	path := r.Path.String()
