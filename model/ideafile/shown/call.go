@@ -284,10 +284,8 @@ func letter(text string, params map[string]any) (parts Parts) {
 		filled := Part{Text: "{" + part.Name + "}"}
 		for _, values := range append(objectsOf(params), params) {
 			if v, has := placeholder.Find(values, part.Name); has {
-				if as, err := placeholder.Text(v); err == nil {
-					filled = Part{as, true}
-					break
-				}
+				filled = Part{placeholder.Text(v), true}
+				break
 			}
 		}
 		parts = append(parts, filled)

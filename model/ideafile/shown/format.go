@@ -116,7 +116,7 @@ func (f *Format) readProperties(root any, m map[string]any, levels int) {
 // besideNull is the one alternative of a schema beside null.
 func besideNull(m map[string]any) (other any, ok bool) {
 	for _, k := range []string{"anyOf", "oneOf"} {
-		for _, part := range asList(m[k]) {
+		for _, part := range jsonval.AsList(m[k]) {
 			if jsonval.AsObject(part)["type"] == "null" {
 				continue
 			}
@@ -189,11 +189,6 @@ func (f Format) titleOr(name string) string {
 		return f.Title
 	}
 	return titleFromName(name)
-}
-
-func asList(v any) []any {
-	list := jsonval.AsList(v)
-	return list
 }
 
 func isCurrency(code string) bool {
