@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -25,10 +27,5 @@ func (p *planChecker) checkConditions() {
 }
 
 func anyCallWrites(calls []*planCall, path jsonval.Path) bool {
-	for _, s := range calls {
-		if _, writes := firstOverlappingPath(s.outputPath.Paths(), path); writes {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(calls, func(s *planCall) bool { return s.mayWrite(path) })
 }

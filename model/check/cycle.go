@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	var writers []int
 	for writer, s := range f.calls {
 		facts := f.facts[writer]
-		if _, writes := firstOverlappingPath(facts.writablePaths, ref.Path); writer == n || !writes ||
+		if writer == n || !slices.ContainsFunc(facts.writablePaths, ref.Path.Overlaps) ||
 			!facts.appliesToInstance || facts.skipped || facts.blocked {
 			continue
 		}
@@ -93,12 +92,7 @@ func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Refer
 }
 
 func (f *planDataflow) canAnyCallRun(steps []int) bool {
-	for _, w := range steps {
-		if f.canRun[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(steps, func(w int) bool { return f.canRun[w] })
 }
 
 // dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is
@@ -153,9 +147,9 @@ func (f *planDataflow) checkCycles() {
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.calls[n]
-		f.reportFinding(s, cycle[0].location, fmt.Sprintf(
+		f.reportFinding(s, cycle[0].location, mayBreak,
 			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else",
-			joinCallNames(append(calls, s))), mayBreak)
+			joinCallNames(append(calls, s)))
 	}
 }
 
@@ -172,27 +166,25 @@ func (f *planDataflow) mayBeSkippedForEarlierCall(n int) bool {
 }
 
 func (s *planCall) mayWrite(p jsonval.Path) bool {
-	_, writes := firstOverlappingPath(s.outputPath.Paths(), p)
-	return writes
+	return slices.ContainsFunc(s.outputPath.Paths(), p.Overlaps)
 }
 
 // shortestCycle returns the shortest path along dependencyEdges from a Call back to itself, or nil.
 func (f *planDataflow) shortestCycle(start int) []dependencyEdge {
-	type path struct{ edges []dependencyEdge }
 	visited := map[int]bool{}
-	for queue := []path{{}}; len(queue) > 0; queue = queue[1:] {
-		reader := start
-		if k := len(queue[0].edges); k > 0 {
-			reader = queue[0].edges[k-1].writer
+	for queue := [][]dependencyEdge{nil}; len(queue) > 0; queue = queue[1:] {
+		path, reader := queue[0], start
+		if len(path) > 0 {
+			reader = path[len(path)-1].writer
 		}
 		for _, e := range f.dependencyEdges(reader) {
-			extended := append(queue[0].edges[:len(queue[0].edges):len(queue[0].edges)], e)
+			extended := append(path[:len(path):len(path)], e)
 			if e.writer == start {
 				return extended
 			}
 			if !visited[e.writer] {
 				visited[e.writer] = true
-				queue = append(queue, path{extended})
+				queue = append(queue, extended)
 			}
 		}
 	}

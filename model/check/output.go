@@ -54,9 +54,7 @@ func (f outputFormChecker) checkObject(v map[string]any, at jsonval.Path, path s
 		f.addError(path, "the output form wants %s here, not an object", jsonschema.JoinWithOr(types))
 		return
 	}
-	node, _ := jsonschema.ResolvePointer(f.outputForm, jsonschema.SubschemaAt(f.outputForm, at).Pointer)
-	required := jsonschema.Required(node)
-	for _, name := range required {
+	for _, name := range jsonschema.Required(jsonschema.SubschemaAt(f.outputForm, at).Node) {
 		if _, ok := v[name]; !ok {
 			f.addError(path, "the output form requires %q, and it is missing", jsonval.Clip(name, 80))
 		}
@@ -71,6 +69,6 @@ func (f outputFormChecker) suggestProperty(at jsonval.Path) string {
 	if len(at) == 0 {
 		return ""
 	}
-	node, _ := jsonschema.ResolvePointer(f.outputForm, jsonschema.SubschemaAt(f.outputForm, at[:len(at)-1]).Pointer)
-	return diag.DidYouMean(at[len(at)-1], jsonval.SortedKeys(jsonschema.Properties(node)))
+	above := jsonschema.SubschemaAt(f.outputForm, at[:len(at)-1])
+	return diag.DidYouMean(at[len(at)-1], jsonval.SortedKeys(jsonschema.Properties(above.Node)))
 }

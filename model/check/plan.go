@@ -154,17 +154,12 @@ func suggestInstance(name string, names []string) string {
 func (p *planChecker) resolveTool(s *planCall) {
 	name, ok := s.rawCall["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	server, mayBeImported := p.idea.FindCandidateMCPServer(name)
-	switch {
-	case !ok:
-		p.addCallError(s, s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.suggestToolName(""))
-	case s.tool != nil:
-	case mayBeImported:
-		s.invalid = true // the Tool is not known yet, so the rest of the Call cannot be checked
-		p.addWarning(s.jsonPath+"._tool", "%s", ideafile.CandidateToolWarning(name, server))
-	default:
-		p.addCallError(s, s.jsonPath+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.suggestToolName(name))
+	s.invalid = s.invalid || s.tool == nil // of one that a server may offer, the rest cannot be checked either
+	if !ok {
+		p.addError(s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.idea.SuggestTool(""))
+		return
 	}
+	p.addProblems(p.idea.ToolProblems(name, s.jsonPath+"._tool"))
 }
 
 func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
@@ -274,8 +269,7 @@ func (p *planChecker) checkParamTakesText(s *planCall, location string, param js
 }
 
 func (p *planChecker) checkMissingParams(s *planCall) {
-	required := jsonschema.Required(s.tool.Source)
-	for _, name := range required {
+	for _, name := range jsonschema.Required(s.tool.Source) {
 		_, wired := s.tool.WiredParams[name]
 		_, present := s.rawCall[name]
 		_, declared := s.tool.SchemaByParam[name]

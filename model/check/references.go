@@ -67,9 +67,7 @@ func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 		refexpr.StateReference(path))
 	for n := range path {
 		place := jsonschema.SubschemaAt(schema, path[:n])
-		node, _ := jsonschema.ResolvePointer(schema, place.Pointer)
-		m := jsonval.AsObject(node)
-		props := jsonschema.Properties(m)
+		props := jsonschema.Properties(place.Node)
 		if _, ok := props[path[n]]; !ok && place.IsDescribed {
 			return text + diag.DidYouMean(path[n], jsonval.SortedKeys(props))
 		}

@@ -52,9 +52,8 @@ func (c *checker) checkScopes(scopes []string, path string) {
 
 // checkRequiredParams reports required parameters that are not declared: every Call must have them and none may.
 func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
-	required := jsonschema.Required(t.Source)
 	props := jsonschema.Properties(t.Source)
-	for n, name := range required {
+	for n, name := range jsonschema.Required(t.Source) {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required and no parameter: no Call can fit%s",
 				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(props)))
@@ -90,8 +89,7 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 		}
 		if ref.Kind != ideafile.TypeState {
 			_, reason = lookupValueOutsideState(view, ref)
-		} else if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil &&
-			jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+		} else if schema := view.SchemaByKind[ideafile.TypeState]; jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 			reason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
@@ -107,25 +105,18 @@ func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
 	if err != nil {
 		return
 	}
-	for _, token := range c.instanceTokens {
-		for _, p := range path.Paths() {
-			if schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]; schema != nil &&
-				jsonschema.SubschemaAt(schema, p).IsForbidden {
-				c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)},
-					[]string{token}, len(c.instanceTokens))
-			}
-		}
+	for _, p := range path.Paths() {
+		c.checkStatePath(p, location)
 	}
 }
 
-// suggestToolName suggests a Tool for a name that the palette does not have.
-func (c *checker) suggestToolName(name string) string {
-	names := make([]string, len(c.idea.Tools))
-	for n, t := range c.idea.Tools {
-		names[n] = t.Name
+// checkStatePath reports a path of State that the State schema of an instance does not allow.
+func (c *checker) checkStatePath(p jsonval.Path, location string) {
+	for _, token := range c.instanceTokens {
+		schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]
+		if jsonschema.SubschemaAt(schema, p).IsForbidden {
+			c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)},
+				[]string{token}, len(c.instanceTokens))
+		}
 	}
-	if s := diag.DidYouMean(name, names); s != "" || len(names) == 0 {
-		return s
-	}
-	return "; the palette has " + diag.FirstNamesAndCount(names)
 }

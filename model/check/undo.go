@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,11 +27,7 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	}
 	by := c.idea.Tool(t.Undo.Tool)
 	if by == nil {
-		if server, ok := c.idea.FindCandidateMCPServer(t.Undo.Tool); ok {
-			c.addWarning(path+".tool", "%s", ideafile.CandidateToolWarning(t.Undo.Tool, server))
-		} else {
-			c.addError(path+".tool", "unknown tool %q%s", jsonval.Clip(t.Undo.Tool, 80), c.suggestToolName(t.Undo.Tool))
-		}
+		c.addProblems(c.idea.ToolProblems(t.Undo.Tool, path+".tool"))
 		return
 	}
 	if circle := c.undoCircle(t); circle != nil {
@@ -102,15 +97,12 @@ func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
 	value := t.Undo.Params[name]
 	expressions, _ := refexpr.FindExpressions(value) // reading the Tool named an error
 	for _, e := range expressions {
-		for _, terms := range e {
-			for _, ref := range terms {
-				c.checkUndoReference(t, ref, at)
-			}
+		for _, ref := range e.References() {
+			c.checkUndoReference(t, ref, at)
 		}
 	}
-	schema := by.SchemaByParam[name]
-	if len(expressions) == 0 && schema != nil {
-		if err := schema.Validate(value); err != nil {
+	if len(expressions) == 0 {
+		if err := by.SchemaByParam[name].Validate(value); err != nil {
 			c.addError(at, "it does not fit %s: %s", by.Name, diag.WithoutPackagePrefix(err))
 		}
 	}
@@ -131,13 +123,7 @@ func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
 // checkUndoReference reports a Reference to what the schema of the result, of the parameters or of State does not have.
 func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at string) {
 	if ref.Kind == ideafile.TypeState {
-		for _, token := range c.instanceTokens {
-			schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]
-			if schema != nil && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
-				c.addFinding(diag.Problem{JSONPath: at, Message: pathNotInSchemaMessage(schema, ref.Path)},
-					[]string{token}, len(c.instanceTokens))
-			}
-		}
+		c.checkStatePath(ref.Path, at)
 		return
 	}
 	source := c.undoSource(t, ref.Kind)
@@ -148,8 +134,7 @@ func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at
 	if ref.Kind == ideafile.ParamsKind {
 		of = "parameters have"
 	}
-	c.addError(at, "%s", fmt.Sprintf("%s: the tool's %s no %s%s", ref, of, ref.Path,
-		suggestOutputProperty(source, ref.Path)))
+	c.addError(at, "%s: the tool's %s no %s%s", ref, of, ref.Path, suggestOutputProperty(source, ref.Path))
 }
 
 // undoSource is the JSON Schema of what a Reference of a kind reads; nil where nothing is said.
@@ -169,6 +154,5 @@ func closed(t *ideafile.Tool) map[string]any {
 	if t.AllowsExtraParams {
 		return schema
 	}
-	schema = jsonval.WithKey(schema, "additionalProperties", false)
-	return schema
+	return jsonval.WithKey(schema, "additionalProperties", false)
 }

@@ -63,8 +63,7 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 		name(k, at)
 		c.checkCondition(property, nil, at)
 	}
-	required := jsonschema.Required(s)
-	for _, k := range required {
+	for _, k := range jsonschema.Required(s) {
 		if _, told := properties[k]; !told {
 			name(k, path+".required")
 		}

@@ -69,6 +69,14 @@ func (ps Problems) Errors() Problems {
 	return out
 }
 
+// ErrorOrNil is an error with the problems that are not warnings; nil if there are none.
+func (ps Problems) ErrorOrNil() error {
+	if errs := ps.Errors(); len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
 // Add appends an error at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Add(path, format string, args ...any) { ps.addf(false, path, format, args) }
 

@@ -146,23 +146,12 @@ func (i *Idea) Tool(name string) *Tool { return FindTool(i.Tools, name) }
 // InstanceTokens lists the instances in the order in which the context first names them. A process that names none has
 // one instance, the anonymous one, whose token is "".
 func (i *Idea) InstanceTokens() []string {
-	var tokens []string
-	seen := map[string]bool{}
-	for _, m := range i.Context {
-		if m.InstanceToken != "" && !seen[m.InstanceToken] {
-			seen[m.InstanceToken] = true
-			tokens = append(tokens, m.InstanceToken)
-		}
-	}
-	if tokens == nil {
-		return []string{""}
-	}
-	return tokens
+	return instanceTokens(i.Context)
 }
 
 // IsUnfilledTemplate reports whether the Idea is a template that no instance was put into: it cannot run.
 func (i *Idea) IsUnfilledTemplate() bool {
-	return i.IsTemplate && len(i.InstanceTokens()) == 1 && i.InstanceTokens()[0] == ""
+	return i.IsTemplate && i.InstanceTokens()[0] == ""
 }
 
 // WithRawMessages returns the Idea with more messages. They must have been checked with ReadMessages: with invalid
@@ -177,15 +166,7 @@ func (i *Idea) WithRawMessages(context []any) *Idea {
 
 // WithMessages returns the Idea with more messages at the end of its context.
 func (i *Idea) WithMessages(messages []Message) *Idea {
-	next := *i
-	next.Context = append(i.Context[:len(i.Context):len(i.Context)], messages...)
-	old := jsonval.AsList(i.Source["context"])
-	context := append([]any(nil), old...)
-	for _, m := range messages {
-		context = append(context, m.Source)
-	}
-	next.Source = jsonval.WithKey(i.Source, "context", context)
-	return &next
+	return i.WithContextReplaced(slices.Concat(i.Context, messages))
 }
 
 // WithMeta returns the Idea with another meta in its Source; what was read from the one before stays.
@@ -219,8 +200,8 @@ func ReadMessages(context []any) ([]Message, error) {
 			list = append(list, m)
 		}
 	}
-	if errs := ps.Errors(); len(errs) > 0 {
-		return nil, errs
+	if err := ps.ErrorOrNil(); err != nil {
+		return nil, err
 	}
 	return list, nil
 }

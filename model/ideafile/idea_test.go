@@ -218,7 +218,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"approval names tools by a text", `{"config":{"approval":{"tools":"refund"}}}`,
 			`$.config.approval.tools: want {"tools": ["name"]}`},
 		{"approval names no tool", `{"config":{"approval":{"tools":["refund"]}}}`,
-			`$.config.approval.tools[0]: the palette has no tool "refund"`},
+			`$.config.approval.tools[0]: unknown tool "refund"`},
 		{"schema has an unknown key", `{"schema":{"tool":{}}}`,
 			`$.schema.tool: unknown key "tool"; schema has tools and output`},
 		{"the palette is a list", `{"schema":{"tools":[]}}`, "$.schema.tools: want an object, not array"},

@@ -151,11 +151,7 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 	for n, s := range m.Instruction.Steps {
 		at := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
 		for _, name := range s.Tools {
-			if server, ok := i.FindCandidateMCPServer(name); ok && i.Tool(name) == nil {
-				ps.Warn(at, "%s", CandidateToolWarning(name, server))
-			} else if i.Tool(name) == nil {
-				ps.Add(at, "unknown tool %q%s", jsonval.Clip(name, 80), diag.DidYouMean(name, i.toolNames()))
-			}
+			ps.Append(i.ToolProblems(name, at)...)
 		}
 	}
 }
@@ -171,10 +167,7 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 		}
 		i.checkInstructionTools(m, &ps)
 	}
-	if errs := ps.Errors(); len(errs) > 0 {
-		return errs
-	}
-	return nil
+	return ps.ErrorOrNil()
 }
 
 // TextFor returns what an instruction message says beside a Tool; "" if nothing.
@@ -216,12 +209,7 @@ func (m Message) ToolNames() []string {
 
 // HasInstructions reports whether a context has instructions of files.
 func HasInstructions(context []Message) bool {
-	for n := range context { // a Message is large
-		if context[n].Instruction != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(context, func(m Message) bool { return m.Instruction != nil })
 }
 
 // WithLatestInstructions returns a context without the instructions whose file a later Message for the same instances
