@@ -219,17 +219,17 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: param,
 				acceptsAnyType: refexpr.IsTemplate(v)})
 		}
-		if refexpr.IsTemplate(v) && s.tool != nil {
-			ok = p.checkParamTakesText(s, location, param) && ok
+		if refexpr.IsTemplate(v) {
+			ok = p.checkParamTakes(s, location, v, param, "a text with values in it is a string") && ok
 		}
 	case map[string]any:
-		ok = p.checkParamTakes(s, location, v, param)
+		ok = p.checkParamTakes(s, location, v, param, "an object with a Reference in it is of type object")
 		for k, value := range jsonval.Sorted(v) {
 			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
 				append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:
-		ok = p.checkParamTakes(s, location, v, param)
+		ok = p.checkParamTakes(s, location, v, param, "a list with a Reference in it is of type array")
 		for n, e := range v {
 			step := fmt.Sprint(n)
 			ok = p.collectReferences(s, location+"["+step+"]", e, append(param[:len(param):len(param)], step)) && ok
@@ -238,33 +238,20 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 	return ok
 }
 
-// checkParamTakes reports a list or an object with References in it where the parameter takes none: whatever they
-// bring, and however the LLM fits that, it stays a list or an object.
-func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path) bool {
+// checkParamTakes reports a value with References in it where the parameter takes none of its type: whatever they
+// bring, and however the LLM fits that, it stays a list, an object or a text. said is what it is.
+func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path, said string) bool {
 	if s.tool == nil {
 		return true
 	}
 	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
 		return true // it is checked as it stands
 	}
-	is, wanted := jsonval.TypeOf(v), jsonschema.TypesAt(s.tool.Source, param)
-	if jsonschema.CompareTypes([]string{is}, wanted) != jsonschema.FitsNever {
-		return true
-	}
-	name := map[string]string{"array": "a list", "object": "an object"}[is]
-	p.addCallError(s, location, "%s with a Reference in it is of type %s; the parameter %q wants %s", name, is, param,
-		jsonschema.JoinWithOr(wanted))
-	return false
-}
-
-// checkParamTakesText reports a text with values in it where the parameter takes no string.
-func (p *planChecker) checkParamTakesText(s *planCall, location string, param jsonval.Path) bool {
 	wanted := jsonschema.TypesAt(s.tool.Source, param)
-	if jsonschema.CompareTypes([]string{"string"}, wanted) != jsonschema.FitsNever {
+	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wanted) != jsonschema.FitsNever {
 		return true
 	}
-	p.addCallError(s, location, "a text with values in it is a string; the parameter %q wants %s", param,
-		jsonschema.JoinWithOr(wanted))
+	p.addCallError(s, location, "%s; the parameter %q wants %s", said, param, jsonschema.JoinWithOr(wanted))
 	return false
 }
 
@@ -281,9 +268,6 @@ func (p *planChecker) checkMissingParams(s *planCall) {
 
 // isOutputPathAlias reports whether a key is the parameter `output` that stands for `_outputPath`.
 func (s *planCall) isOutputPathAlias(key string) bool {
-	if s.tool == nil {
-		return (&ideafile.Tool{}).IsOutputPathAlias(key, s.rawCall[key])
-	}
 	return s.tool.IsOutputPathAlias(key, s.rawCall[key])
 }
 
@@ -298,10 +282,7 @@ func (s *planCall) suggestParam(name string) string {
 			names = append(names, k)
 		}
 	}
-	if text := diag.DidYouMean(name, names); text != "" || len(names) == 0 {
-		return text
-	}
-	return "; it has " + diag.FirstNamesAndCount(names)
+	return diag.DidYouMeanOrSay(name, names, "it has")
 }
 
 // readOutputPath reads where the result goes. For an unknown Tool the Call's own path is taken.

@@ -121,13 +121,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
 	props := jsonschema.Properties(jsonschema.SubschemaAt(schema, nil).Node)
-	if len(p) == 0 || len(props) == 0 {
-		return ""
-	}
-	if s := diag.DidYouMean(p[0], jsonval.SortedKeys(props)); s != "" {
-		return s
-	}
-	return "; it has " + diag.FirstNamesAndCount(jsonval.SortedKeys(props))
+	return diag.DidYouMeanOrSay(first(p), jsonval.SortedKeys(props), "it has")
 }
 
 // noWriterReason words why a Reference to State can never find a value.

@@ -46,13 +46,10 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 		parent := refexpr.Reference{Kind: ref.Kind, Path: ref.Path[:n]}
 		switch v := v.(type) {
 		case map[string]any:
-			if s := diag.DidYouMean(step, jsonval.SortedKeys(v)); s != "" {
-				return s
+			if len(v) == 0 {
+				return fmt.Sprintf("; %s is empty", parent)
 			}
-			if len(v) > 0 {
-				return fmt.Sprintf("; %s has %s", parent, diag.FirstNamesAndCount(jsonval.SortedKeys(v)))
-			}
-			return fmt.Sprintf("; %s is empty", parent)
+			return diag.DidYouMeanOrSay(step, jsonval.SortedKeys(v), parent.String()+" has")
 		case []any:
 			return fmt.Sprintf("; %s has %d elements", parent, len(v))
 		}

@@ -12,18 +12,17 @@ import (
 	"processidea/model/statelog"
 )
 
-// IsOutputPathAlias reports whether a parameter means `_outputPath`: it is called output, the Tool declares no such
-// parameter, and the value is a State reference.
+// IsOutputPathAlias reports whether a parameter means `_outputPath`: it is called output, the Tool, if it is known,
+// declares no such parameter, and the value is a State reference.
 func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	if name != "output" {
 		return false
 	}
-	props := jsonschema.Properties(t.Source)
-	if _, declared := props[name]; declared {
+	if t != nil && jsonschema.Properties(t.Source)[name] != nil {
 		return false
 	}
-	s, ok := v.(string)
-	return ok && (s == "†state" || strings.HasPrefix(s, "†state.") || strings.HasPrefix(s, "†state["))
+	s := jsonval.AsText(v)
+	return s == "†state" || strings.HasPrefix(s, "†state.") || strings.HasPrefix(s, "†state[")
 }
 
 // ReadOutputMeta reads the meta properties that say where the result is written, how, and which scopes the Tool may
@@ -52,11 +51,10 @@ func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
 	if f != nil || v == nil {
 		return f
 	}
-	path, err := refexpr.ParseOutputPath(v)
-	if err != nil {
+	var err error
+	if c.OutputPath, err = refexpr.ParseOutputPath(v); err != nil {
 		return diag.Faultf(CodeBadPath, "%s", err)
 	}
-	c.OutputPath = path
 	return nil
 }
 
@@ -83,11 +81,10 @@ func (t *Tool) readScopes(c *Call, m map[string]any) *diag.Fault {
 	if f != nil || v == nil {
 		return f
 	}
-	scopes, err := parseScopes(v)
-	if err != nil {
+	var err error
+	if c.ReadableScopes, err = parseScopes(v); err != nil {
 		return diag.Faultf(CodeBadReference, "%s", err)
 	}
-	c.ReadableScopes = scopes
 	return nil
 }
 
@@ -98,7 +95,7 @@ func parseScopes(v any) ([]string, error) {
 		return nil, errors.New(`_scopes is a list of places such as "state.user"`)
 	}
 	for _, s := range list {
-		if _, err := refexpr.ParseReference(refexpr.Dagger + strings.TrimPrefix(s, refexpr.Dagger)); err != nil {
+		if _, err := refexpr.ParseScope(s); err != nil {
 			return nil, fmt.Errorf("_scopes: %w", err)
 		}
 	}

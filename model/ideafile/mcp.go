@@ -144,9 +144,5 @@ func (i *Idea) ToolProblems(name, at string) (ps diag.Problems) {
 
 // SuggestTool suggests a Tool for a name that the palette does not have.
 func (i *Idea) SuggestTool(name string) string {
-	names := i.toolNames()
-	if s := diag.DidYouMean(name, names); s != "" || len(names) == 0 {
-		return s
-	}
-	return "; the palette has " + diag.FirstNamesAndCount(names)
+	return diag.DidYouMeanOrSay(name, i.toolNames(), "the palette has")
 }

@@ -13,27 +13,27 @@ import (
 // adaptationChoices are the schemas of the entries with corrected parameters for one Tool: one choice for each set of
 // parameter names.
 func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
-	var nameSets []string
-	idsBySet, namesBySet := map[string][]any{}, map[string][]string{}
+	var nameSets [][]string
+	var idsBySet [][]string
 	for _, question := range questions {
 		if question.Tool != t.Name || question.ParamsError == "" {
 			continue
 		}
-		paramNames := string(jsonval.Encode(jsonval.ToJSONValue(jsonval.SortedKeys(question.Params))))
-		if idsBySet[paramNames] == nil {
-			nameSets = append(nameSets, paramNames)
+		names := jsonval.SortedKeys(question.Params)
+		set := slices.IndexFunc(nameSets, func(known []string) bool { return slices.Equal(known, names) })
+		if set < 0 {
+			set, nameSets, idsBySet = len(nameSets), append(nameSets, names), append(idsBySet, nil)
 		}
-		idsBySet[paramNames], namesBySet[paramNames] = append(idsBySet[paramNames], question.CallID),
-			jsonval.SortedKeys(question.Params)
+		idsBySet[set] = append(idsBySet[set], question.CallID)
 	}
 	var choices []any
-	for n, paramNames := range nameSets {
+	for n, names := range nameSets {
 		props := jsonschema.Properties(t.ParamsSchemaSource())
 		var fields jsonval.OrderedObject
-		for _, k := range namesBySet[paramNames] {
+		for _, k := range names {
 			fields = fields.With(k, b.adaptedParamSchema(t, k, props[k], n))
 		}
-		entry := jsonval.OrderedObject{}.With("_call", stringEnum(idsBySet[paramNames]))
+		entry := jsonval.OrderedObject{}.With("_call", stringEnum(idsBySet[n]...))
 		choices = append(choices, closedObjectSchema(entry.With("_params", closedObjectSchema(fields))))
 	}
 	return choices
@@ -44,22 +44,13 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 	if schema == nil {
 		schema = map[string]any{}
 	}
-	var result any
-	if b.strict {
-		strictSchema, reason := toStrictSchema(jsonschema.InlineRefs(t.Source, schema), nil)
-		if reason != "" {
-			b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
-		}
-		result = strictSchema
-	} else {
-		defName := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
-		if !b.hasDefinition(defName) {
-			b.addRebasedDefinition(defName, t.ParamsSchemaSource())
-		}
-		result = refSchema(definitionRef(defName) + "/properties/" + jsonschema.EscapePointerStep(name))
+	definition := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
+	if !b.strict && !b.hasDefinition(definition) {
+		b.addRebasedDefinition(definition, t.ParamsSchemaSource())
 	}
+	result := b.declaredParamSchema(t, name, schema, definition)
 	if !t.RequiresParam(name) {
-		result = nullableSchema(result)
+		return nullableSchema(result)
 	}
 	return result
 }
@@ -85,7 +76,7 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 	choices := []any{}
 	for _, t := range b.input.Tools {
 		choices = append(choices, b.adaptationChoices(t, questions)...)
-		ids := []any{}
+		var ids []string
 		for _, question := range questions {
 			if question.Tool == t.Name && question.ParamsError == "" {
 				ids = append(ids, question.CallID)
@@ -100,7 +91,7 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 }
 
 // resultChoice is the schema of the entries with results for one Tool's Calls.
-func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []any) jsonval.OrderedObject {
-	entry := jsonval.OrderedObject{}.With("_call", stringEnum(ids)).With("_output", b.resultSchema(t))
+func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []string) jsonval.OrderedObject {
+	entry := jsonval.OrderedObject{}.With("_call", stringEnum(ids...)).With("_output", b.resultSchema(t))
 	return append(description(b.input.ToolInstructions[t.Name]), closedObjectSchema(entry)...)
 }

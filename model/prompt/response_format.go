@@ -77,7 +77,8 @@ func (b *formatBuilder) setNotStrictReason(location, reason string) {
 
 func (b *formatBuilder) rootSchema() any {
 	if b.hasNamedInstances() {
-		one := b.addDefinition("instance", stringEnum(b.instanceEnum()))
+		tokens := slices.Concat(b.input.InstanceTokens, []string{"*"}, b.input.ReopenableTokens)
+		one := b.addDefinition("instance", stringEnum(tokens...))
 		b.addDefinition("instances", schemaOrAlternative(one, arraySchema(one)))
 	}
 	if len(b.input.Tools) > 0 {
@@ -138,8 +139,8 @@ func typeSchema(name any) jsonval.OrderedObject {
 	return jsonval.OrderedObject{}.With("type", name)
 }
 
-func stringEnum(values []any) jsonval.OrderedObject {
-	return typeSchema("string").With("enum", values)
+func stringEnum(values ...string) jsonval.OrderedObject {
+	return typeSchema("string").With("enum", jsonval.ToJSONValue(values))
 }
 
 func arraySchema(items any) jsonval.OrderedObject {
@@ -175,21 +176,9 @@ func (b *formatBuilder) hasNamedInstances() bool {
 	return len(b.input.InstanceTokens) != 1 || b.input.InstanceTokens[0] != ""
 }
 
-func (b *formatBuilder) instanceEnum() []any {
-	values := []any{}
-	for _, token := range b.input.InstanceTokens {
-		values = append(values, token)
-	}
-	values = append(values, "*")
-	for _, token := range b.input.ReopenableTokens {
-		values = append(values, token)
-	}
-	return values
-}
-
 // callSchema is the schema of one Tool's Calls.
 func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
-	props := jsonval.OrderedObject{}.With("_tool", stringEnum([]any{t.Name}))
+	props := jsonval.OrderedObject{}.With("_tool", stringEnum(t.Name))
 	if b.hasNamedInstances() {
 		props = props.With("_instance", refSchema(definitionRef("instances")))
 	}
@@ -311,16 +300,7 @@ func schemaOrAlternative(schema any, choice any) any {
 // paramSchema is the schema of a parameter: what the Tool declares, or a Reference, or, in strict mode, null for an
 // optional one.
 func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) any {
-	var result any
-	if b.strict {
-		strictSchema, reason := toInlinedStrictSchema(t.Source, schema, nil)
-		if reason != "" {
-			b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
-		}
-		result = strictSchema
-	} else {
-		result = refSchema(definitionRef("tool_"+t.Name) + "/properties/" + jsonschema.EscapePointerStep(name))
-	}
+	result := b.declaredParamSchema(t, name, schema, "tool_"+t.Name)
 	if !acceptsAnyString(schema) {
 		result = schemaOrAlternative(result, referenceSchema)
 	}
@@ -330,20 +310,29 @@ func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) a
 	return result
 }
 
+// declaredParamSchema is the schema of a parameter as the Tool declares it; definition has the Tool's schema where the
+// form is not strict.
+func (b *formatBuilder) declaredParamSchema(t *ideafile.Tool, name string, schema any, definition string) any {
+	if !b.strict {
+		return refSchema(definitionRef(definition) + "/properties/" + jsonschema.EscapePointerStep(name))
+	}
+	strictSchema, reason := toInlinedStrictSchema(t.Source, schema, nil)
+	if reason != "" {
+		b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
+	}
+	return strictSchema
+}
+
 // acceptsAnyString reports whether a schema accepts every string, and so every Reference.
 func acceptsAnyString(schema any) bool {
 	object, ok := schema.(map[string]any)
 	if !ok || object["type"] != "string" {
 		return false
 	}
-	//workflowcheck:ignore -- visits all: the order does not matter
-	for k := range object {
-		if k != "type" && k != "description" && k != "default" && k != "examples" &&
-			!jsonschema.IsDisplayKey(object, k) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(jsonval.SortedKeys(object), func(k string) bool {
+		return !slices.Contains([]string{"type", "description", "default", "examples"}, k) &&
+			!jsonschema.IsDisplayKey(object, k)
+	})
 }
 
 // outputSchema is the schema of the final output: any part of it may be a Reference, where the form has a place for

@@ -25,7 +25,7 @@ type graphCall struct {
 // path.
 func (c *graphCall) readRawCall(m map[string]any) {
 	output := m["_outputPath"]
-	if alias := m["output"]; output == nil && (&ideafile.Tool{}).IsOutputPathAlias("output", alias) {
+	if alias := m["output"]; output == nil && (*ideafile.Tool)(nil).IsOutputPathAlias("output", alias) {
 		output, m = alias, jsonval.WithoutKey(m, "output")
 	}
 	if path, err := refexpr.ParseOutputPath(output); err == nil {

@@ -82,8 +82,7 @@ func IsResumed(source map[string]any, callID string) bool {
 
 // WithResumed returns an Idea's source that carries what the delegate of a Call goes on from.
 func WithResumed(source map[string]any, callID string, resumed map[string]any) map[string]any {
-	carried := jsonval.WithoutKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID))
-	carried[ResumedKey(callID)] = resumed
+	carried := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID), resumed)
 	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
 
@@ -100,23 +99,18 @@ func WithFiles(source map[string]any, own string, files map[string]any) map[stri
 	if path.Dir(own) == "." {
 		return out
 	}
-	schema := jsonval.WithoutKey(jsonval.AsObject(source["schema"]), "tools")
 	tools := map[string]any{}
-	//workflowcheck:ignore -- a map again
-	for name, tool := range toolSourcesOf(source) {
+	for name, tool := range jsonval.Sorted(toolSourcesOf(source)) {
 		if key := fileKeyOfTool(tool, own); key != "" {
-			named := jsonval.WithKey(jsonval.AsObject(tool), "_delegate", key)
-			tool = named
+			tool = jsonval.WithKey(jsonval.AsObject(tool), "_delegate", key)
 		}
 		tools[name] = tool
 	}
-	schema["tools"], out["schema"] = tools, schema
-	return out
+	return ideafile.WithTools(out, tools)
 }
 
 func addNeededFiles(needed, source map[string]any, from string, files map[string]any) {
-	//workflowcheck:ignore -- a map again
-	for _, tool := range toolSourcesOf(source) {
+	for _, tool := range jsonval.Sorted(toolSourcesOf(source)) {
 		key := fileKeyOfTool(tool, from)
 		if key == "" || needed[key] != nil || files[key] == nil {
 			continue

@@ -383,24 +383,13 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			parts = append(parts, Part{Text: text})
 		}
 	}, func(e refexpr.Expression) {
-		v, format, found := firstPresent(e, lookup)
+		var format Format // of the last term, whose value it is
+		v, found := e.Evaluate(func(r refexpr.Reference) (v any, has bool) {
+			v, format, has = lookup(r)
+			return v, has
+		})
 		ok = ok && found
 		parts = append(parts, Part{oneLine(format.Text(v, l), longestInSentence), true})
 	})
 	return parts, ok
-}
-
-func firstPresent(e refexpr.Expression, lookup func(refexpr.Reference) (any, Format, bool)) (v any, f Format, ok bool) {
-	for _, terms := range e {
-		ok = len(terms) > 0
-		for _, r := range terms {
-			var has bool
-			v, f, has = lookup(r)
-			ok = ok && has
-		}
-		if ok {
-			return v, f, true
-		}
-	}
-	return nil, Format{}, false
 }
