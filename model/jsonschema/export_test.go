@@ -1,16 +1,15 @@
 package jsonschema
 
-import "github.com/santhosh-tekuri/jsonschema/v5"
-
 // What the tests of this package need of its inside.
 
 const CacheSize = cacheSize
 
-// CompileUncached is CompileAt for a schema's JSON, without the cache.
-func CompileUncached(text []byte, pointer string) (*jsonschema.Schema, error) {
+// CompileUncached is CompileSchema for a schema's JSON, without the cache.
+func CompileUncached(text []byte) (*Schema, error) {
 	r, err := parseSchema(text)
 	if err != nil {
 		return nil, err
 	}
-	return r.compiledAt(pointer)
+	part, err := r.compiledAt("")
+	return &Schema{compiled: func() (compiledSchema, error) { return compiledSchema{part, r.stepCounter}, nil }}, err
 }

@@ -93,10 +93,11 @@ func (n *nullRemover) removeFromObject(m map[string]any, pointer string, v map[s
 
 // schemaAtAccepts reports whether a value fits the part of the schema at a JSON pointer.
 func (n *nullRemover) schemaAtAccepts(pointer string, v any) bool {
-	s, err := CompileAt(n.rootSchema, pointer)
+	s := NewLazySchema(n.rootSchema, pointer)
+	compiled, err := s.compiled()
 	if err != nil {
 		return false
 	}
-	n.stepsLeft -= s.stepCounter.countSteps(s.Compiled, v)
+	n.stepsLeft -= compiled.steps.countSteps(compiled.Schema, v)
 	return n.stepsLeft > 0 && s.Validate(v) == nil
 }

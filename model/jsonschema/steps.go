@@ -22,7 +22,7 @@ const (
 	maxInPlace = 10_000
 )
 
-// stepCounter bounds the work of validating by the parts of one schema. A nil stepCounter bounds nothing.
+// stepCounter bounds the work of validating by the parts of one schema.
 type stepCounter struct {
 	mu          sync.Mutex
 	waysByDepth map[schemaAtDepth]float64   // guarded by mu
@@ -52,9 +52,6 @@ func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 
 // countSteps gives how many steps it takes at most to hold a value against a schema.
 func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
-	if c == nil {
-		return 1
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for depth, values := range countByDepth(v, 0, nil) {

@@ -101,22 +101,16 @@ func ParseOutputPath(v any) (OutputPath, error) {
 	if !ok {
 		return nil, fmt.Errorf("_outputPath is a string, not %s", jsonval.TypeOf(v))
 	}
-	var o OutputPath
-	for _, alternative := range splitUnquoted(s, orSign) {
-		var branch []jsonval.Path
-		for _, term := range splitUnquoted(alternative, andSign) {
-			if isCompoundExpression(s) {
-				term = strings.TrimSpace(term)
-			}
-			p, err := parseStatePath(term)
-			if err != nil {
-				return nil, err
-			}
-			branch = append(branch, p)
+	o, err := parseTerms(s, func(term string) (jsonval.Path, error) {
+		if isCompoundExpression(s) {
+			term = strings.TrimSpace(term)
 		}
-		o = append(o, branch)
+		return parseStatePath(term)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return o, o.checkCountAndOverlap(s)
+	return o, OutputPath(o).checkCountAndOverlap(s)
 }
 
 // checkCountAndOverlap refuses too many paths, and those that overlap: it would not be known what stands there.

@@ -2,7 +2,6 @@ package refexpr
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -44,11 +43,11 @@ func ParseTemplate(s string) (Template, error) {
 			text, body = text+escaped+"${", rest
 			continue
 		}
-		expression, after, ok := splitAtClosingBrace(rest)
+		expression, after, ok := cutUnquoted(rest, "}")
 		if !ok {
 			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.Clip(s, 80))
 		}
-		e, err := parseExpressionWithoutDaggers(expression)
+		e, err := parseExpression(expression, ParseScope) // the terms may lack the dagger
 		if err != nil {
 			return t, fmt.Errorf("template %q: %w", jsonval.Clip(s, 80), err)
 		}
@@ -58,34 +57,6 @@ func ParseTemplate(s string) (Template, error) {
 		}
 		text, body = "", after
 	}
-}
-
-// splitAtClosingBrace cuts a text at the first } outside a quoted step of a path.
-func splitAtClosingBrace(s string) (before, after string, ok bool) {
-	for i := 0; i < len(s); i++ {
-		if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil && i > 0 && s[i-1] == '[' && s[i] == '"' {
-			i += len(quoted) - 1
-			continue
-		}
-		if s[i] == '}' {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return "", "", false
-}
-
-// parseExpressionWithoutDaggers reads an expression whose terms may lack the dagger: between ${ and } there are only
-// References.
-func parseExpressionWithoutDaggers(s string) (Expression, error) {
-	alternatives := splitUnquoted(s, orSign)
-	for i, alternative := range alternatives {
-		terms := splitUnquoted(alternative, andSign)
-		for n, term := range terms {
-			terms[n] = Dagger + strings.TrimPrefix(strings.TrimSpace(term), Dagger)
-		}
-		alternatives[i] = strings.Join(terms, andSign)
-	}
-	return ParseExpression(strings.Join(alternatives, orSign))
 }
 
 // Each visits the parts of a template in their order.
