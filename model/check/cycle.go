@@ -149,7 +149,7 @@ func (f *planDataflow) checkCycles() {
 		s := f.calls[n]
 		f.reportFinding(s, cycle[0].location, mayBreak,
 			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else",
-			joinCallNames(append(calls, s)))
+			strings.Join(jsonval.Map(append(calls, s), (*planCall).String), " → "))
 	}
 }
 
@@ -189,12 +189,4 @@ func (f *planDataflow) shortestCycle(start int) []dependencyEdge {
 		}
 	}
 	return nil
-}
-
-func joinCallNames(steps []*planCall) string {
-	names := make([]string, len(steps))
-	for n, s := range steps {
-		names[n] = s.String()
-	}
-	return strings.Join(names, " → ")
 }

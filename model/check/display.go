@@ -71,7 +71,7 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 		return
 	}
 	known := append(names, ideafile.TypeInput, ideafile.TypeState)
-	c.addError(path, "it reads %s, which is not there%s", jsonval.Clip(r.String(), 80),
+	c.addError(path, "it reads %s, which is not there%s", jsonval.Short(r.String()),
 		diag.DidYouMeanOrListNames(first(steps), known))
 }
 
@@ -94,7 +94,7 @@ func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
 		names = append(names, jsonval.SortedKeys(jsonschema.Properties(schema))...)
 	}
 	slices.Sort(names)
-	c.addError(path, "it reads %s, which no instance has%s", jsonval.Clip(r.String(), 80),
+	c.addError(path, "it reads %s, which no instance has%s", jsonval.Short(r.String()),
 		fmt.Sprint(diag.DidYouMean(first(r.Path), slices.Compact(names))))
 }
 

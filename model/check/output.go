@@ -56,7 +56,7 @@ func (f outputFormChecker) checkObject(v map[string]any, at jsonval.Path, path s
 	}
 	for _, name := range jsonschema.Required(jsonschema.SubschemaAt(f.outputForm, at).Node) {
 		if _, ok := v[name]; !ok {
-			f.addError(path, "the output form requires %q, and it is missing", jsonval.Clip(name, 80))
+			f.addError(path, "the output form requires %q, and it is missing", jsonval.Short(name))
 		}
 	}
 	for k, value := range jsonval.Sorted(v) {

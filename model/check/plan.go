@@ -134,12 +134,12 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	case len(known) == 1 && known[0] == "":
 		p.addCallError(s, location,
 			"unknown instance %q: no message of the context names an instance; leave _instance out",
-			jsonval.Clip(token, 80))
+			jsonval.Short(token))
 	case slices.Contains(p.checker.instanceTokens, token):
 		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0],
-			jsonval.Clip(token, 80))
+			jsonval.Short(token))
 	default:
-		p.addCallError(s, location, "unknown instance %q%s", jsonval.Clip(token, 80), suggestInstance(token, known))
+		p.addCallError(s, location, "unknown instance %q%s", jsonval.Short(token), suggestInstance(token, known))
 	}
 }
 
@@ -170,7 +170,7 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 		case k == ideafile.WhenKey || k == ideafile.UnlessKey || k == ideafile.UndoesKey:
 			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
 		default:
-			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Clip(k, 80),
+			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, known))
 		}
 	}

@@ -44,7 +44,7 @@ func (c *checker) checkScopes(scopes []string, path string) {
 			}
 		}
 		if !slices.Contains(kinds, ref.Kind) {
-			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Clip(ref.Kind, 80),
+			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Short(ref.Kind),
 				diag.DidYouMeanOrListNames(ref.Kind, kinds))
 		}
 	}
@@ -56,7 +56,7 @@ func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
 	for n, name := range jsonschema.Required(t.Source) {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required and no parameter: no Call can fit%s",
-				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(props)))
+				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(props)))
 		}
 	}
 }

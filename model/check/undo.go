@@ -73,7 +73,7 @@ func (c *checker) undoCircle(t *ideafile.Tool) []string {
 func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 	for _, name := range jsonschema.RequiredProperties(by.Source) {
 		if _, wired := by.WiredParams[name]; t.Undo.Params[name] == nil && !wired {
-			c.addError(path+".params", "%s wants a parameter %q", by.Name, jsonval.Clip(name, 80))
+			c.addError(path+".params", "%s wants a parameter %q", by.Name, jsonval.Short(name))
 		}
 	}
 	for _, name := range jsonval.SortedKeys(t.Undo.Params) {
@@ -84,7 +84,7 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 		case wired:
 			c.addError(at, "the parameter %q of %s is wired: it is not given", name, by.Name)
 		case !declared && !by.AllowsExtraParams:
-			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Clip(name, 80),
+			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Short(name),
 				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(by.SchemaByParam)))
 		default:
 			c.checkUndoParam(t, by, name, at)

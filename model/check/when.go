@@ -48,12 +48,12 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 	keys := jsonval.SortedKeys(s)
 	if len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(keywords, k) }) {
 		c.addWarning(path, "it is no JSON Schema in effect, and holds for everything: %s is no keyword; "+
-			`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Clip(keys[0], 80))
+			`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
 		return
 	}
 	name := func(param, at string) {
 		if len(params) > 0 && !slices.Contains(params, param) {
-			c.addWarning(at, "the Tool has no parameter %q%s", jsonval.Clip(param, 80),
+			c.addWarning(at, "the Tool has no parameter %q%s", jsonval.Short(param),
 				diag.DidYouMeanOrListNames(param, params))
 		}
 	}

@@ -56,7 +56,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	case policy.Answer:
 		return i.answerCall(rec, d)
 	}
-	return fmt.Errorf("there is no decision %q", jsonval.Clip(d.Kind, 80))
+	return fmt.Errorf("there is no decision %q", jsonval.Short(d.Kind))
 }
 
 // decisionOn is a decision with what it was taken on, and when.
@@ -96,7 +96,8 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 	rec := i.FindCall(ideafile.CallIDInInstance(d.CallID, i.token))
 	switch {
 	case rec == nil:
-		return nil, approval.UnknownCallError(d.CallID, i.callIDs(), i.PendingApprovals())
+		ids := jsonval.Map(i.callRecords, func(rec *CallRecord) string { return rec.ID })
+		return nil, approval.UnknownCallError(d.CallID, ids, i.PendingApprovals())
 	case rec.PendingApproval == nil:
 		return nil, approval.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
@@ -106,14 +107,6 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 			strings.Join(rec.PendingApproval.AllowedDecisions, ", "))
 	}
 	return rec, nil
-}
-
-func (i *Instance) callIDs() []string {
-	ids := make([]string, len(i.callRecords))
-	for n, rec := range i.callRecords {
-		ids[n] = rec.ID
-	}
-	return ids
 }
 
 func (r *CallRecord) recordDecision(d approval.Decision) {

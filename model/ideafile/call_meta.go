@@ -51,10 +51,11 @@ func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
 	if f != nil || v == nil {
 		return f
 	}
-	var err error
-	if c.OutputPath, err = refexpr.ParseOutputPath(v); err != nil {
+	path, err := refexpr.ParseOutputPath(v)
+	if err != nil {
 		return diag.Faultf(CodeBadPath, "%s", err)
 	}
+	c.OutputPath = path
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 			ps.Append(i.ToolProblems(name, at)...)
 		default:
 			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s",
-				jsonval.Clip(name, 80),
+				jsonval.Short(name),
 				diag.DidYouMean(name, i.toolNames()))
 		}
 	}
@@ -69,9 +69,6 @@ func (i *Idea) HasDeciderExclusions() bool {
 	return named
 }
 
-func (i *Idea) toolNames() (names []string) {
-	for _, t := range i.Tools {
-		names = append(names, t.Name)
-	}
-	return names
+func (i *Idea) toolNames() []string {
+	return jsonval.Map(i.Tools, func(t *Tool) string { return t.Name })
 }

@@ -183,10 +183,7 @@ func (i *Idea) WithMeta(meta any) *Idea {
 func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	next := *i
 	next.Context = messages
-	context := make([]any, len(messages))
-	for n, m := range messages {
-		context[n] = m.Source
-	}
+	context := jsonval.Map(messages, func(m Message) any { return m.Source })
 	next.Source = jsonval.WithKey(i.Source, "context", context)
 	return &next
 }

@@ -105,7 +105,7 @@ func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
 			ps.Add(place, "a step is an object with id and text, not %s", jsonval.TypeOf(raw))
 		}
 		if s.ID != "" && slices.ContainsFunc(i.Steps, func(o InstructionStep) bool { return o.ID == s.ID }) {
-			ps.Add(place+".id", "there are two steps %q", jsonval.Clip(s.ID, 80))
+			ps.Add(place+".id", "there are two steps %q", jsonval.Short(s.ID))
 		}
 		i.Steps = append(i.Steps, s)
 	}
@@ -137,7 +137,7 @@ func (s *InstructionStep) read(source map[string]any, at string, ps *diag.Proble
 func rejectOtherKeys(source map[string]any, at string, ps *diag.Problems, what string, keys ...string) {
 	for _, k := range jsonval.SortedKeys(source) {
 		if !slices.Contains(keys, k) {
-			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown key %q; %s has %s%s", jsonval.Clip(k, 80), what,
+			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown key %q; %s has %s%s", jsonval.Short(k), what,
 				strings.Join(keys, ", "), diag.DidYouMean(k, keys))
 		}
 	}

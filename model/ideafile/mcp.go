@@ -87,7 +87,7 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 		m, ok := t.MCPToolRef()
 		if ok && m.ServerName != "" && findMCPServer(i.Config.MCP, m.ServerName) == nil {
 			ps.Add(jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity", "mcp", "server"),
-				"config.mcp names no server %q", jsonval.Clip(m.ServerName, 80))
+				"config.mcp names no server %q", jsonval.Short(m.ServerName))
 		}
 	}
 }
@@ -135,10 +135,10 @@ func (i *Idea) ToolProblems(name, at string) (ps diag.Problems) {
 	if server, ok := i.findCandidateMCPServer(name); ok {
 		ps.Warn(at,
 			"the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts",
-			jsonval.Clip(name, 80), server)
+			jsonval.Short(name), server)
 		return ps
 	}
-	ps.Add(at, "unknown tool %q%s", jsonval.Clip(name, 80), i.SuggestTool(name))
+	ps.Add(at, "unknown tool %q%s", jsonval.Short(name), i.SuggestTool(name))
 	return ps
 }
 

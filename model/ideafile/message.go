@@ -197,7 +197,7 @@ func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...stri
 	for _, k := range jsonval.SortedKeys(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q in a message of type %s%s",
-				jsonval.Clip(k, 80), m.Type,
+				jsonval.Short(k), m.Type,
 				diag.DidYouMean(k, append([]string{"type", "_instance"}, keys...)))
 		}
 	}
@@ -239,7 +239,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	key := m.PayloadKey()
 	for _, k := range jsonval.SortedKeys(flat) {
 		if meant := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") && meant != "" {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80), meant)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k), meant)
 		}
 	}
 	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
@@ -295,7 +295,7 @@ func (m *Message) readKeyedPayload(key string, siblings map[string]any, path str
 		switch {
 		case k == key || k == "title" || k == "description":
 		case strings.HasPrefix(k, "_"):
-			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80),
+			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, messageMetaKeys))
 		default:
 			ps.Add(jsonval.JSONPathWithKey(path, k), "the payload stands under %q and flat at once", key)

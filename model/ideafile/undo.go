@@ -52,7 +52,7 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 		for _, k := range jsonval.SortedKeys(u) {
 			if k != "tool" && k != "params" {
 				ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
-					jsonval.Clip(k, 80))
+					jsonval.Short(k))
 				return never
 			}
 		}

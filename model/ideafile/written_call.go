@@ -48,20 +48,12 @@ func targetsOf(instance any) []string {
 
 // ParseWrittenCalls parses a list of decoded JSON values.
 func ParseWrittenCalls(values []any) []WrittenCall {
-	calls := make([]WrittenCall, len(values))
-	for n, v := range values {
-		calls[n] = ParseWrittenCall(v)
-	}
-	return calls
+	return jsonval.Map(values, ParseWrittenCall)
 }
 
 // RawWrittenCalls is the inverse of ParseWrittenCalls.
 func RawWrittenCalls(calls []WrittenCall) []any {
-	values := make([]any, len(calls))
-	for n, w := range calls {
-		values[n] = w.rawValue
-	}
-	return values
+	return jsonval.Map(calls, WrittenCall.RawValue)
 }
 
 // RawValue returns the Call as it was written; nil for the zero WrittenCall.

@@ -85,6 +85,15 @@ func AsStringList(v any) (list []string, ok bool) {
 	return list, true
 }
 
+// Map gives what f makes of each element of a list.
+func Map[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for i, e := range list {
+		out[i] = f(e)
+	}
+	return out
+}
+
 // ContainsValue reports whether one element of the list equals v.
 func ContainsValue(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(e any) bool { return Equal(e, v) })
@@ -149,11 +158,7 @@ func WithHeld(v any, change func(any) any) any {
 		}
 		return out
 	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = change(e)
-		}
-		return out
+		return Map(v, change)
 	}
 	return v
 }
@@ -201,6 +206,9 @@ func MergeWith(a, b any, join func(old, new any) any) any {
 	}
 	return out
 }
+
+// Short is a text as an error repeats it.
+func Short(s string) string { return Clip(s, 80) }
 
 // Clip shortens a text to n runes, for messages that people read.
 func Clip(s string, n int) string {

@@ -27,7 +27,7 @@ func parseExpression(s string, parse func(term string) (Reference, error)) (Expr
 	terms, err := parseTerms(s, func(term string) (Reference, error) { return parse(strings.TrimSpace(term)) })
 	e := Expression(terms)
 	if len(e.References()) > maxTerms {
-		return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.Clip(s, 80), maxTerms)
+		return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.Short(s), maxTerms)
 	}
 	return e, err
 }
@@ -81,14 +81,9 @@ func cutUnquoted(s, sign string) (before, after string, found bool) {
 
 // String writes the expression in the form that ParseExpression reads.
 func (e Expression) String() string {
-	alternatives := make([]string, len(e))
-	for i, refs := range e {
-		terms := make([]string, len(refs))
-		for n, ref := range refs {
-			terms[n] = ref.String()
-		}
-		alternatives[i] = strings.Join(terms, " "+andSign+" ")
-	}
+	alternatives := jsonval.Map(e, func(refs []Reference) string {
+		return strings.Join(jsonval.Map(refs, Reference.String), " "+andSign+" ")
+	})
 	return strings.Join(alternatives, " "+orSign+" ")
 }
 

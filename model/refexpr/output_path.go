@@ -60,13 +60,7 @@ func (o OutputPath) String() string {
 func (o OutputPath) ReferenceText() string { return o.asExpression().String() }
 
 func (o OutputPath) asExpression() Expression {
-	e := make(Expression, len(o))
-	for i, branch := range o {
-		for _, p := range branch {
-			e[i] = append(e[i], StateReference(p))
-		}
-	}
-	return e
+	return jsonval.Map(o, func(branch []jsonval.Path) []Reference { return jsonval.Map(branch, StateReference) })
 }
 
 // MarshalJSON writes the text of String, and null for an empty path.
@@ -117,12 +111,12 @@ func ParseOutputPath(v any) (OutputPath, error) {
 func (o OutputPath) checkCountAndOverlap(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {
-		return fmt.Errorf("_outputPath %q: more than %d paths", jsonval.Clip(s, 80), maxTerms)
+		return fmt.Errorf("_outputPath %q: more than %d paths", jsonval.Short(s), maxTerms)
 	}
 	for i, p := range paths {
 		for _, q := range paths[:i] {
 			if p.Overlaps(q) {
-				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Clip(s, 80),
+				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Short(s),
 					StateReference(q),
 					StateReference(p))
 			}
@@ -144,7 +138,7 @@ func parseStatePath(s string) (jsonval.Path, error) {
 		return nil, err
 	}
 	if r.Kind != StateKind {
-		return nil, fmt.Errorf("_outputPath %q: only State can be written", jsonval.Clip(s, 80))
+		return nil, fmt.Errorf("_outputPath %q: only State can be written", jsonval.Short(s))
 	}
 	return r.Path, nil
 }

@@ -30,7 +30,7 @@ func ParseTemplate(s string) (Template, error) {
 	t := Template{}
 	body, closed := strings.CutSuffix(strings.TrimPrefix(s, templateStart), templateEnd)
 	if !closed {
-		return t, fmt.Errorf("template %q: it does not end with %s", jsonval.Clip(s, 80), templateEnd)
+		return t, fmt.Errorf("template %q: it does not end with %s", jsonval.Short(s), templateEnd)
 	}
 	text := ""
 	for {
@@ -45,15 +45,15 @@ func ParseTemplate(s string) (Template, error) {
 		}
 		expression, after, ok := cutUnquoted(rest, "}")
 		if !ok {
-			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.Clip(s, 80))
+			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.Short(s))
 		}
 		e, err := parseExpression(expression, ParseScope) // the terms may lack the dagger
 		if err != nil {
-			return t, fmt.Errorf("template %q: %w", jsonval.Clip(s, 80), err)
+			return t, fmt.Errorf("template %q: %w", jsonval.Short(s), err)
 		}
 		t.literalTexts, t.expressions = append(t.literalTexts, text+before), append(t.expressions, e)
 		if len(t.expressions) > maxTemplateValues {
-			return t, fmt.Errorf("template %q: more than %d values", jsonval.Clip(s, 80), maxTemplateValues)
+			return t, fmt.Errorf("template %q: more than %d values", jsonval.Short(s), maxTemplateValues)
 		}
 		text, body = "", after
 	}

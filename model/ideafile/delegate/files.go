@@ -20,7 +20,7 @@ func ResolveFile(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
 		return "", fmt.Errorf("a file that an Idea names lies in the folder of the Idea file, or below: not %q",
-			jsonval.Clip(name, 80))
+			jsonval.Short(name))
 	}
 	return key, nil
 }

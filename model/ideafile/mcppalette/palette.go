@@ -114,7 +114,7 @@ func (b *builder) fileToolsOfServer(server string) map[string][]*ideafile.Tool {
 
 func (b *builder) reportMissingTool(path, server, name string, offered map[string]ToolSpec) {
 	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
-		server, jsonval.Clip(name, 80), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
+		server, jsonval.Short(name), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
 }
 
 func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
@@ -129,7 +129,7 @@ func (b *builder) note(s ideafile.MCPServer, spec ToolSpec, what ...string) {
 	for _, text := range what {
 		switch {
 		case len(notes) < maxNotes:
-			notes = append(notes, jsonval.Clip(spec.Name, 80)+": "+jsonval.Clip(text, 300))
+			notes = append(notes, jsonval.Short(spec.Name)+": "+jsonval.Clip(text, 300))
 		case len(notes) == maxNotes:
 			notes = append(notes, "and more is left out of this server's tools")
 		}
@@ -171,7 +171,7 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest",
 			"the MCP server %s offers another form of %q than this one, with the digest %s",
-			s.Name, jsonval.Clip(spec.Name, 80), spec.Digest())
+			s.Name, jsonval.Short(spec.Name), spec.Digest())
 		return
 	}
 	offered, notes := spec.toolSource(s.Name, &b.patternSteps)
@@ -211,7 +211,7 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 		if strings.HasPrefix(name, "_") && s.needs(name) {
 			ps.Add(path, "the server's tool %q cannot be used: it needs the parameter %s, and here names that begin "+
 				"with _ mean something else; ask whoever runs the server for a tool without it",
-				jsonval.Clip(s.Name, 80), jsonval.Clip(name, 80))
+				jsonval.Short(s.Name), jsonval.Short(name))
 		}
 	}
 }

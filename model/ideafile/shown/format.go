@@ -168,11 +168,7 @@ func Problem(schema map[string]any) (key, problem string) {
 }
 
 func listDisplays() string {
-	var names []string
-	for _, d := range Displays {
-		names = append(names, string(d))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(jsonval.Map(Displays, func(d Display) string { return string(d) }), ", ")
 }
 
 // At is the format of a member; the zero Format where nothing is said of it.
