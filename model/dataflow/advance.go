@@ -39,7 +39,7 @@ func (i *Instance) Advance() []ReadyCall {
 		if moved {
 			continue
 		}
-		if rec := i.callToBreakDeadlock(); rec != nil && i.undoing == nil {
+		if rec := i.callToBreakDeadlock(); rec != nil && i.Undoing == nil {
 			moved = true
 			start = append(start, i.advanceCall(rec)...)
 		}
@@ -129,8 +129,8 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 // startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for
 // it.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
-	i.moments++
-	rec.readyCall, rec.Began = &ready, i.moments
+	i.Moments++
+	rec.readyCall, rec.Began = &ready, i.Moments
 	if len(rec.Decisions) > 0 || i.palette.KeepsParams &&
 		ready.Tool.UndoUnder(ready.Binding).Kind == ideafile.UndoByTool {
 		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}

@@ -23,11 +23,11 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	rec.PendingApproval.LetTimePass(i.currentTime) // whoever may decide since a moment ago may
-	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
+	rec.PendingApproval.LetTimePass(i.Now) // whoever may decide since a moment ago may
+	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
-	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
+	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
 	if err := i.checkDecider(rec, d); err != nil {
@@ -62,7 +62,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 // decisionOn is a decision with what it was taken on, and when.
 func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Decision {
 	p := rec.PendingApproval
-	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.currentTime, p.Tool, p.Params
+	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.Now, p.Tool, p.Params
 	return d
 }
 
@@ -83,7 +83,7 @@ func (i *Instance) addRemark(d approval.Decision) error {
 	if len(rec.Remarks) >= maxRemarks {
 		return fmt.Errorf("%d remarks were made on it, and no more are kept: decide, or say it elsewhere", maxRemarks)
 	}
-	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.currentTime, rec.PendingApproval.Tool
+	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.Now, rec.PendingApproval.Tool
 	rec.Remarks = append(slices.Clone(rec.Remarks), d)
 	p := *rec.PendingApproval
 	p.Remarks = rec.Remarks
@@ -184,14 +184,14 @@ func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	rec.resultGivenByPerson = turn.AuthorOfPerson(d.DecidedBy)
+	rec.ResultGivenByPerson = turn.AuthorOfPerson(d.DecidedBy)
 	if rec.resultUpdatesPath() {
 		rec.recordDecision(d)
 		i.acceptResult(rec, value)
 		return nil
 	}
 	if f := i.applyResult(rec, value); f != nil {
-		rec.resultGivenByPerson, rec.BranchTaken = "", 0
+		rec.ResultGivenByPerson, rec.BranchTaken = "", 0
 		return fmt.Errorf("output: %s", f.Message)
 	}
 	rec.recordDecision(d)

@@ -26,15 +26,15 @@ func (i *Instance) directPlanContextIndex() int {
 // What an earlier process recorded of a Call stands, unless the Call had not ended or its end depends on State alone:
 // then it is looked at anew.
 func (i *Instance) StartDirectPlan() {
-	if i.planStarted {
+	if i.PlanStarted {
 		return
 	}
-	i.planStarted = true
+	i.PlanStarted = true
 	at := i.directPlanContextIndex()
 	if at < 0 {
 		return
 	}
-	i.planAfter = i.contextMessages[at].CallIndexOffset
+	i.PlanAfter = i.contextMessages[at].CallIndexOffset
 	i.insertDirectPlan(at)
 }
 
@@ -42,10 +42,10 @@ func (i *Instance) StartDirectPlan() {
 // that is at work: what that has not begun is skipped, and what it has done is not done again.
 func (i *Instance) replaceDirectPlan(by string) {
 	at := i.directPlanContextIndex()
-	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.planAfter {
+	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.PlanAfter {
 		return
 	}
-	i.planAfter = i.contextMessages[at].CallIndexOffset
+	i.PlanAfter = i.contextMessages[at].CallIndexOffset
 	for _, rec := range i.callRecords {
 		if rec.isOfDirectPlan() && (rec.isUnstarted() || rec.phase == reviewing || rec.awaitingLLM()) {
 			rec.skip(turn.AuthorOfPerson(by))
@@ -117,7 +117,7 @@ func (r *CallRecord) isOfDirectPlan() bool { return r.Request == 0 && !r.callKey
 // else brought; nil if none.
 func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
-		if rec.isOfDirectPlan() && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() &&
+		if rec.isOfDirectPlan() && rec.Index > i.PlanAfter && rec.Fault != nil && rec.Status.IsFinal() &&
 			(rec.resultUpdatesPath() || !rec.OutputPath.HasValueIn(i.state.CurrentValue)) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}

@@ -59,7 +59,10 @@ type CallRecord struct {
 	Ended int `json:"ended,omitempty"`
 
 	// WrittenCall is the Call as the LLM wrote it.
-	WrittenCall ideafile.WrittenCall `json:"-"`
+	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
+	// TimesAsked is how often people were asked about it, ResultGivenByPerson the person who gave its result.
+	TimesAsked          int    `json:"asked,omitempty"`
+	ResultGivenByPerson string `json:"author,omitempty"`
 
 	// DelegateValuesByPath holds, by path, what a delegate returned beside its result, until the result is applied.
 	DelegateValuesByPath map[string]any `json:"handed,omitempty"`
@@ -69,10 +72,8 @@ type CallRecord struct {
 	scopePaths         []jsonval.Path       // the scopes in State
 	delegateWritePaths []jsonval.Path       // for which a delegate may hand values back
 
-	phase               phase
-	readyCall           *ReadyCall // as it was started, or shown to a person
-	timesAsked          int        // how often people were asked about it
-	resultGivenByPerson string     // the person who gave its result
+	phase     phase
+	readyCall *ReadyCall // as it was started, or shown to a person
 	// handedOut: TakeBlobUpdates has returned its update. An instance that is restored does so again.
 	handedOut bool
 	combined  []any // what ApplyBlobUpdate was given, while it applies the result
@@ -126,8 +127,8 @@ func (r *CallRecord) writesAncestorOf(p jsonval.Path) bool {
 
 // resultAuthor names the author of the result: the Call, or the person who answered in its place.
 func (r *CallRecord) resultAuthor() string {
-	if r.resultGivenByPerson != "" {
-		return r.resultGivenByPerson
+	if r.ResultGivenByPerson != "" {
+		return r.ResultGivenByPerson
 	}
 	return r.ID
 }

@@ -43,7 +43,7 @@ func (i *Instance) PostponeCall(id string, why *diag.Fault) {
 		return
 	}
 	rec.moveTo(approved)
-	i.pauseFault = diag.Faultf(why.Code,
+	i.PauseFault = diag.Faultf(why.Code,
 		"%s (%s) cannot run: %s. Mend that where the worker runs, and resume the process: it is tried again then",
 		rec.ID, rec.Tool, why.Message)
 }
@@ -151,8 +151,8 @@ func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
 		i.applyWrite(w)
 	}
 	i.applyDelegateWrites(rec, handedBack)
-	i.moments++
-	rec.Ended = i.moments
+	i.Moments++
+	rec.Ended = i.Moments
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 
 func (i *Instance) applyWrite(w statelog.Write) {
 	i.state.Apply(w)
-	i.unreportedWrites = append(i.unreportedWrites, w)
+	i.UnreportedWrites = append(i.UnreportedWrites, w)
 }
 
 // recordUnwrittenPath notes on a Call's Record that a place keeps what it has.
@@ -223,7 +223,7 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 // writeOf is the write of a value that a Call brings for a path.
 func (i *Instance) writeOf(rec *CallRecord, p jsonval.Path, value any) statelog.Write {
 	return statelog.Write{Path: p, Value: value, Author: rec.resultAuthor(), Request: rec.Request, Index: rec.Index,
-		WrittenAt: i.currentTime}
+		WrittenAt: i.Now}
 }
 
 // keepUnwrittenResultKeys keeps on a Call's Record the keys of a result for the whole State that are not written.
