@@ -87,11 +87,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "fairness":
 			c.Priority.readFairness(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "adapt":
-			var ok bool
-			c.AdaptValuesWithLLM, ok = v.(bool)
-			if !ok {
-				err = errors.New("want true or false")
-			}
+			c.AdaptValuesWithLLM, err = readBool(v)
 		case "approval":
 			c.Approval = policy.ReadOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "instanceName":

@@ -93,12 +93,11 @@ func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	i.ProcessPath = diag.ReadOptionalText(meta, "path", "$.meta", ps)
 	i.ProcessVersion = diag.ReadOptionalText(meta, "version", "$.meta", ps)
 	i.Seed = diag.ReadOptionalText(meta, seedKey, "$.meta", ps)
-	switch template := meta["template"].(type) {
-	case nil:
-	case bool:
-		i.IsTemplate = template
-	default:
-		ps.Add("$.meta.template", "want true or false, not %s", jsonval.TypeOf(template))
+	if v := meta["template"]; v != nil {
+		var err error
+		if i.IsTemplate, err = readBool(v); err != nil {
+			ps.Add("$.meta.template", "%s", err)
+		}
 	}
 }
 

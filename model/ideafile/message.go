@@ -123,8 +123,8 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 }
 
 func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
-	v, ok := m.Source["_instance"]
-	if !ok || v == nil {
+	v := m.Source["_instance"]
+	if v == nil {
 		return
 	}
 	token, ok := v.(string)
@@ -179,17 +179,14 @@ func ConfusableTokensError(t, other string) error {
 // WithTokensNormalized returns messages in which people may have spelled tokens as they type them, with the tokens
 // themselves, where find knows them.
 func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
-	out := make([]any, len(context))
-	for n, raw := range context {
-		out[n] = raw
-		m, ok := raw.(map[string]any)
+	return jsonval.Map(context, func(raw any) any {
+		m := jsonval.AsObject(raw)
 		word, named := m["_instance"].(string)
-		if found, known := find(word); ok && named && known && found != word {
-			renamed := jsonval.WithKey(m, "_instance", found)
-			out[n] = renamed
+		if found, known := find(word); named && known && found != word {
+			return jsonval.WithKey(m, "_instance", found)
 		}
-	}
-	return out
+		return raw
+	})
 }
 
 // rejectUnknownKeys adds a problem for each key that this type of Message does not have.
@@ -228,13 +225,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 			m.Type = kind
 		}
 	}
-	flat := map[string]any{}
-	//workflowcheck:ignore -- a map again
-	for k, v := range m.Source {
-		if k != "type" && k != "kind" && k != "_instance" && k != "schema" {
-			flat[k] = v
-		}
-	}
+	flat := jsonval.WithoutKey(m.Source, "type", "kind", "_instance", "schema")
 	m.Payload = any(flat)
 	key := m.PayloadKey()
 	for _, k := range jsonval.SortedKeys(flat) {
@@ -276,11 +267,9 @@ func (m Message) PayloadKey() string {
 	if _, isObject := payload.(map[string]any); !isObject {
 		return "" // a key like others
 	}
-	for _, k := range jsonval.SortedKeys(m.Source) {
-		if k != TypeData && !slices.Contains([]string{"type", "kind", "_instance", "schema", "title", "description",
-			StatusKey, FaultKey, StepsKey, SimulatedKey}, k) {
-			return ""
-		}
+	if others := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title", "description",
+		StatusKey, FaultKey, StepsKey, SimulatedKey); len(others) > 0 {
+		return ""
 	}
 	return TypeData
 }
@@ -320,8 +309,7 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 		return
 	}
 	if v, ok := siblings[StatusKey]; ok {
-		s, _ := v.(string)
-		m.InstanceEndStatus = InstanceStatus(s)
+		m.InstanceEndStatus = InstanceStatus(jsonval.AsText(v))
 		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
 			ps.Add(jsonval.JSONPathWithKey(path, StatusKey), "want working, settled, failed or undo-failed")
 		}
@@ -370,15 +358,12 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	default:
 		m.Text = string(jsonval.Encode(v))
 	}
-	tools, ok := m.Source["tools"]
-	if !ok || tools == nil {
-		return
+	if tools := m.Source["tools"]; tools != nil {
+		var ok bool
+		if m.InstructionToolNames, ok = jsonval.AsStringList(tools); !ok {
+			ps.Add(path+".tools", "want a list of tools' names")
+		}
 	}
-	list, ok := jsonval.AsStringList(tools)
-	if !ok {
-		ps.Add(path+".tools", "want a list of tools' names")
-	}
-	m.InstructionToolNames = list
 }
 
 // IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of what became of its

@@ -35,12 +35,14 @@ const (
 	SimulatedKey     = "_simulated"
 )
 
+func simulatedBySchemas() *Simulation { return &Simulation{FakedBySchemas, FakedBySchemas} }
+
 // readSimulation reads `meta.simulated`. true is short for FakedBySchemas everywhere.
 func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	if v == nil || v == false {
 		return
 	}
-	i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
+	i.Simulation = simulatedBySchemas()
 	m, ok := v.(map[string]any)
 	if !ok && v != true {
 		ps.Add("$.meta.simulated", `want true or {"tools": …, "plans": …}, not %s`, jsonval.TypeOf(v))
@@ -63,7 +65,7 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 func (i *Idea) markSimulatedIfMessageIs() {
 	for _, m := range i.Context {
 		if m.IsSimulated && i.Simulation == nil {
-			i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
+			i.Simulation = simulatedBySchemas()
 		}
 	}
 }
@@ -74,7 +76,7 @@ func SimulationOf(idea map[string]any) *Simulation {
 	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
 	for _, raw := range jsonval.AsList(idea["context"]) {
 		if IsMessageMarkedSimulated(raw) && i.Simulation == nil {
-			i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
+			i.Simulation = simulatedBySchemas()
 		}
 	}
 	return i.Simulation

@@ -1,8 +1,6 @@
 package ideafile
 
 import (
-	"slices"
-
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -18,15 +16,12 @@ var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry"
 // NewStoredPalette is what stands in `schema.tools` for a palette that lies in the blob store under a handle: so a
 // workflow's work does not grow with the forms of a thousand Tools. Of each Tool it keeps the outline.
 func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[string]any {
-	outlines := make(map[string]any, len(tools))
-	//workflowcheck:ignore -- a map again
-	for name, raw := range tools {
+	outlines := jsonval.WithHeld(tools, func(raw any) any {
 		tool := jsonval.AsObject(raw)
 		outline := map[string]any{}
-		//workflowcheck:ignore -- a map again
-		for k, v := range tool {
-			if slices.Contains(outlineKeys, k) && v != nil {
-				outline[k] = v
+		for _, k := range outlineKeys {
+			if tool[k] != nil {
+				outline[k] = tool[k]
 			}
 		}
 		// which tools of a server are pinned tells whether it must be asked
@@ -36,8 +31,8 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[strin
 		if _, declared := jsonschema.Properties(tool)["output"]; declared {
 			outline["properties"] = map[string]any{"output": true} // it is no alias of _outputPath then
 		}
-		outlines[name] = outline
-	}
+		return outline
+	})
 	return map[string]any{storedPaletteKey: map[string]any{"whole": handle.AsJSONValue(), "outlines": outlines}}
 }
 

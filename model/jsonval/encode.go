@@ -111,6 +111,16 @@ type OrderedField struct {
 	Value any
 }
 
+// Value gives the value of a key; nil if there is none.
+func (o OrderedObject) Value(key string) any {
+	for _, f := range o {
+		if f.Key == key {
+			return f.Value
+		}
+	}
+	return nil
+}
+
 // With gives the object with one more key at its end, as append does.
 func (o OrderedObject) With(key string, value any) OrderedObject {
 	return append(o, OrderedField{key, value})

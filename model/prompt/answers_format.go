@@ -45,7 +45,7 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 		schema = map[string]any{}
 	}
 	definition := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
-	if !b.strict && !b.hasDefinition(definition) {
+	if !b.strict && b.defs.Value(definition) == nil {
 		b.addRebasedDefinition(definition, t.ParamsSchemaSource())
 	}
 	result := b.declaredParamSchema(t, name, schema, definition)
@@ -53,10 +53,6 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 		return nullableSchema(result)
 	}
 	return result
-}
-
-func (b *formatBuilder) hasDefinition(name string) bool {
-	return slices.ContainsFunc(b.defs, func(f jsonval.OrderedField) bool { return f.Key == name })
 }
 
 // asksForAdaptedParams reports whether the Request asks for corrected parameters.

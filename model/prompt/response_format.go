@@ -165,11 +165,17 @@ func description(text string) jsonval.OrderedObject {
 
 // closedObjectSchema is an object schema in which all properties are required and no others are allowed.
 func closedObjectSchema(props jsonval.OrderedObject) jsonval.OrderedObject {
-	required := make([]any, len(props))
-	for i, p := range props {
-		required[i] = p.Key
+	return objectSchema(props, func(string) bool { return true }, false)
+}
+
+func objectSchema(props jsonval.OrderedObject, isRequired func(name string) bool, open bool) jsonval.OrderedObject {
+	required := []any{}
+	for _, p := range props {
+		if isRequired(p.Key) {
+			required = append(required, p.Key)
+		}
 	}
-	return typeSchema("object").With("properties", props).With("required", required).With("additionalProperties", false)
+	return typeSchema("object").With("properties", props).With("required", required).With("additionalProperties", open)
 }
 
 func (b *formatBuilder) hasNamedInstances() bool {
@@ -197,35 +203,11 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 		optional[f.Key] = true
 		props = append(props, f)
 	}
-	schema := closedObjectSchema(props)
-	if !b.strict {
-		schema = relaxStrict(schema, optional, t.AllowsExtraParams)
-	} else if t.AllowsExtraParams {
+	if b.strict && t.AllowsExtraParams {
 		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
-	return append(description(b.toolDescription(t)), schema...)
-}
-
-// relaxStrict takes back what only strict mode demands: that every property is required, and that an open object is
-// closed.
-func relaxStrict(schema jsonval.OrderedObject, optional map[string]bool, open bool) jsonval.OrderedObject {
-	out := jsonval.OrderedObject{}
-	for _, f := range schema {
-		switch {
-		case f.Key == "required":
-			var stillRequired []any
-			for _, k := range f.Value.([]any) {
-				if !optional[k.(string)] {
-					stillRequired = append(stillRequired, k)
-				}
-			}
-			f.Value = stillRequired
-		case f.Key == "additionalProperties":
-			f.Value = open
-		}
-		out = append(out, f)
-	}
-	return out
+	isRequired := func(name string) bool { return b.strict || !optional[name] }
+	return append(description(b.toolDescription(t)), objectSchema(props, isRequired, !b.strict && t.AllowsExtraParams)...)
 }
 
 func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {

@@ -9,8 +9,7 @@ import (
 // own is the key of the Idea's file. What a message carries already stays; a file that is not there, CheckFiles tells
 // of.
 func WithInstructions(source map[string]any, own string, files map[string]any) map[string]any {
-	context := jsonval.AsList(source["context"])
-	filled := FillInstructions(context, own, files)
+	filled := FillInstructions(jsonval.AsList(source["context"]), own, files)
 	if filled == nil {
 		return source
 	}
@@ -25,8 +24,7 @@ func FillInstructions(context []any, own string, files map[string]any) (filled [
 			if filled == nil {
 				filled = append(filled, context...)
 			}
-			m := jsonval.WithKey(jsonval.AsObject(raw), ideafile.InstructionContentKey, content)
-			filled[n] = m
+			filled[n] = jsonval.WithKey(jsonval.AsObject(raw), ideafile.InstructionContentKey, content)
 		}
 	}
 	return filled
