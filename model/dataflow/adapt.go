@@ -1,7 +1,6 @@
 package dataflow
 
 import (
-	"fmt"
 	"slices"
 
 	"processidea/model/approval"
@@ -82,18 +81,9 @@ func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
 		}
 		return schema.Validate(literal)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		for k, value := range jsonval.Sorted(v) {
-			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{k}), value); err != nil {
-				return err
-			}
-		}
-	case []any:
-		for n, e := range v {
-			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{fmt.Sprint(n)}), e); err != nil {
-				return err
-			}
+	for step, held := range jsonval.Members(v) {
+		if err := checkLiteral(t, slices.Concat(at, jsonval.Path{step}), held); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -132,24 +122,20 @@ func literalsUnchanged(raw, fitted any) bool {
 		literal, _ := p.Resolve(nil)
 		return err == nil && jsonval.Equal(literal, fitted)
 	}
-	switch raw := raw.(type) {
-	case map[string]any:
-		m, ok := fitted.(map[string]any)
-		for k, v := range jsonval.Sorted(raw) {
-			ok = ok && literalsUnchanged(v, m[k])
-		}
-		return ok
-	case []any:
-		list, ok := fitted.([]any)
-		if !ok || len(list) != len(raw) {
+	if jsonval.TypeOf(raw) == "string" {
+		return true // a Reference: its value is what was adapted
+	}
+	list, isList := raw.([]any)
+	fittedList, _ := fitted.([]any)
+	if jsonval.TypeOf(raw) != jsonval.TypeOf(fitted) || isList && len(list) != len(fittedList) {
+		return false
+	}
+	for step, held := range jsonval.Members(raw) {
+		if in, _ := jsonval.ChildValue(fitted, step); !literalsUnchanged(held, in) {
 			return false
 		}
-		for n := range raw {
-			ok = ok && literalsUnchanged(raw[n], list[n])
-		}
-		return ok
 	}
-	return true // a Reference: its value is what was adapted
+	return true
 }
 
 // llmQuestionForCall returns what the LLM is asked about a Call: its result, or adapted parameters.

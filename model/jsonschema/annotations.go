@@ -112,6 +112,16 @@ func Properties(schema any) map[string]any {
 	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
 }
 
+// Types lists the types that a schema itself names; nil if it names none.
+func Types(schema any) []string {
+	v := jsonval.AsObject(schema)["type"]
+	if one, ok := v.(string); ok {
+		return []string{one}
+	}
+	list, _ := jsonval.AsStringList(v)
+	return list
+}
+
 // Required lists the properties that a schema itself requires.
 func Required(schema any) []string {
 	names, _ := jsonval.AsStringList(jsonval.AsObject(schema)["required"])

@@ -62,14 +62,8 @@ func childNode(node map[string]any, step string) (part any, under string, closed
 
 // allowsType reports whether a node allows values of a type.
 func allowsType(node map[string]any, name string) bool {
-	switch t := node["type"].(type) {
-	case string:
-		return t == name
-	case []any:
-		list, _ := jsonval.AsStringList(t)
-		return slices.Contains(list, name)
-	}
-	return true
+	types := Types(node)
+	return types == nil || slices.Contains(types, name)
 }
 
 // matchesPattern reports whether a key matches one of `patternProperties`, or one of those patterns cannot be read.

@@ -20,12 +20,8 @@ func allowedTypes(root, node any, depth int) []string {
 	if !ok || depth == 0 {
 		return nil
 	}
-	switch t := m["type"].(type) {
-	case string:
-		return []string{t}
-	case []any:
-		list, _ := jsonval.AsStringList(t)
-		return list
+	if types := Types(m); types != nil {
+		return types
 	}
 	for _, k := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[k].([]any); ok {

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // ToJSONValue converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if
@@ -115,6 +116,21 @@ func Sorted[K cmp.Ordered, V any](m map[K]V) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for _, k := range SortedKeys(m) {
 			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
+
+// Members visits what an object or an array holds, in order, with the step of a Path that leads there.
+func Members(v any) iter.Seq2[string, any] {
+	list, isList := v.([]any)
+	if !isList {
+		return Sorted(AsObject(v))
+	}
+	return func(yield func(string, any) bool) {
+		for i, e := range list {
+			if !yield(strconv.Itoa(i), e) {
 				return
 			}
 		}

@@ -152,8 +152,8 @@ func strictArray(m map[string]any, transform schemaTransform) (any, string) {
 }
 
 func strictScalar(m map[string]any) (any, string) {
-	list, isList := jsonval.AsStringList(m["type"])
-	if isList && (slices.Contains(list, "object") || slices.Contains(list, "array")) {
+	declared := jsonschema.Types(m)
+	if slices.Contains(declared, "object") || slices.Contains(declared, "array") {
 		return nil, "one of several types, an object or a list among them"
 	}
 	types, ok := scalarTypes(m)

@@ -54,18 +54,12 @@ func (c *graphCall) readRawCall(m map[string]any) {
 
 // collectReads adds every Reference of a parameter that can be parsed.
 func (c *graphCall) collectReads(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, e := range jsonval.Sorted(v) {
-			c.collectReads(e)
-		}
-	case []any:
-		for _, e := range v {
-			c.collectReads(e)
-		}
-	case string:
-		if refs, err := refexpr.FindReferences(v); err == nil {
+	if text, ok := v.(string); ok {
+		if refs, err := refexpr.FindReferences(text); err == nil {
 			c.reads = append(c.reads, refs...)
 		}
+	}
+	for _, e := range jsonval.Members(v) {
+		c.collectReads(e)
 	}
 }

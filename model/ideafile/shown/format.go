@@ -139,10 +139,7 @@ func Problem(schema map[string]any) (key, problem string) {
 	if !slices.Contains(Displays, d) {
 		return jsonschema.DisplayKey, "want " + listDisplays() + ", not " + jsonval.Shown(said)
 	}
-	types, _ := jsonval.AsStringList(schema["type"])
-	if one := jsonval.AsText(schema["type"]); one != "" {
-		types = []string{one}
-	}
+	types := jsonschema.Types(schema)
 	fits := func(name string) bool { return slices.Contains(d.types(), name) }
 	if d.types() != nil && types != nil && !slices.ContainsFunc(types, fits) {
 		return jsonschema.DisplayKey, string(d) + " is for values of type " + jsonschema.JoinWithOr(d.types()) +

@@ -15,15 +15,11 @@ import (
 
 // typesOf lists the types that a node allows, null last. Without `type` it is what its keywords are about.
 func typesOf(node map[string]any) []string {
-	switch typ := node["type"].(type) {
-	case string:
-		return []string{typ}
-	case []any:
-		list, _ := jsonval.AsStringList(typ)
-		slices.SortStableFunc(list, func(a, b string) int {
+	if types := jsonschema.Types(node); types != nil {
+		slices.SortStableFunc(types, func(a, b string) int {
 			return strings.Count(a, "null") - strings.Count(b, "null")
 		})
-		return list
+		return types
 	}
 	for _, k := range []struct{ keyword, typ string }{
 		{"properties", "object"}, {"required", "object"}, {"items", "array"}, {"prefixItems", "array"},
