@@ -79,19 +79,9 @@ func (p *planChecker) callStartStatusFor(token string, steps []*planCall) []call
 
 func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start *statelog.State,
 	reads []parameterRead) []expressionStartStatus {
-	var out []expressionStartStatus
-	for _, r := range reads {
-		var facts expressionStartStatus
-		for _, alternative := range r.expr {
-			var terms []termStartStatus
-			for _, ref := range alternative {
-				terms = append(terms, p.termStartStatusFor(view, start, ref))
-			}
-			facts = append(facts, terms)
-		}
-		out = append(out, facts)
-	}
-	return out
+	ofTerm := func(ref refexpr.Reference) termStartStatus { return p.termStartStatusFor(view, start, ref) }
+	ofTerms := func(refs []refexpr.Reference) []termStartStatus { return jsonval.Map(refs, ofTerm) }
+	return jsonval.Map(reads, func(r parameterRead) expressionStartStatus { return jsonval.Map(r.expr, ofTerms) })
 }
 
 // writablePaths lists the paths of the Call, and of its delegate, that it can write at the start. Only an update writes

@@ -21,12 +21,6 @@ var keywords = []string{"$anchor", "$comment", "$defs", "$dynamicAnchor", "$dyna
 	"oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames", "readOnly", "required",
 	"then", "title", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly"}
 
-// Those under which schemas of the same value stand.
-var (
-	sameValue     = []string{"not", "if", "then", "else"}
-	sameValueList = []string{"allOf", "anyOf", "oneOf"}
-)
-
 // checkWhen warns of a condition of a Tool's policy that does not say what it seems to.
 func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 	if t.Approval == nil || t.Approval.ParamsCondition == nil {
@@ -68,11 +62,8 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 			name(k, path+".required")
 		}
 	}
-	for _, k := range sameValue {
-		c.checkCondition(s[k], params, path+"."+k)
-	}
-	for _, k := range sameValueList {
-		for _, part := range jsonval.AsList(s[k]) {
+	for _, k := range jsonschema.InPlaceKeywords {
+		for _, part := range jsonschema.InPlaceParts(s, k) {
 			c.checkCondition(part, params, path+"."+k)
 		}
 	}

@@ -70,12 +70,9 @@ func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool
 
 // everyBranchUnwritable reports whether something other than an object stands above a path of each branch.
 func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
-	for _, branch := range rec.OutputPath {
-		if !slices.ContainsFunc(branch, i.state.HasNonObjectAncestor) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rec.OutputPath, func(branch []jsonval.Path) bool {
+		return !slices.ContainsFunc(branch, i.state.HasNonObjectAncestor)
+	})
 }
 
 // firstBlockingAncestor returns what stands above the first of some paths that has an obstacle.

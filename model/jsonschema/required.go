@@ -6,6 +6,17 @@ import (
 	"processidea/model/jsonval"
 )
 
+// InPlaceKeywords are those under which stand more schemas of the same value: one, or a list.
+var InPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+
+// InPlaceParts lists the schemas that stand under one of InPlaceKeywords.
+func InPlaceParts(schema map[string]any, keyword string) []any {
+	if list, ok := schema[keyword].([]any); ok {
+		return list
+	}
+	return []any{schema[keyword]}
+}
+
 // RequiredProperties lists the properties that a schema, or a part of it that is held against the same value, requires.
 func RequiredProperties(schema any) []string {
 	return requiredProperties(schema, schema, map[string]bool{})
@@ -23,13 +34,12 @@ func requiredProperties(root, node any, followed map[string]bool) []string {
 			names = append(names, requiredProperties(root, target, followed)...)
 		}
 	}
-	for _, k := range []string{"allOf", "anyOf", "oneOf"} {
-		for _, part := range jsonval.AsList(m[k]) {
-			names = append(names, requiredProperties(root, part, followed)...)
+	for _, k := range InPlaceKeywords {
+		for _, part := range InPlaceParts(m, k) {
+			if k != "not" {
+				names = append(names, requiredProperties(root, part, followed)...)
+			}
 		}
-	}
-	for _, k := range []string{"if", "then", "else"} {
-		names = append(names, requiredProperties(root, m[k], followed)...)
 	}
 	return names
 }

@@ -136,20 +136,13 @@ func visibleParams(t *ideafile.Tool) any {
 // wired.
 func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
 	out := jsonval.AsObject(jsonschema.WithoutMetaKeys(t.Source))
-	props := jsonschema.Properties(out)
-	required := jsonval.AsList(out["required"])
-	for _, name := range jsonval.SortedKeys(t.WiredParams) {
-		props = jsonval.WithoutKey(props, name)
-		out["properties"] = props
+	if len(t.WiredParams) == 0 {
+		return out
 	}
-	var remaining []any
-	for _, name := range required {
-		if s, ok := name.(string); !ok || t.WiredParams[s] == "" {
-			remaining = append(remaining, name)
-		}
-	}
-	if len(remaining) < len(required) {
-		out["required"] = remaining
+	out["properties"] = jsonval.WithoutKey(jsonschema.Properties(out), jsonval.SortedKeys(t.WiredParams)...)
+	if required, ok := out["required"].([]any); ok {
+		out["required"] = slices.DeleteFunc(slices.Clone(required),
+			func(name any) bool { return t.WiredParams[jsonval.AsText(name)] != "" })
 	}
 	return out
 }

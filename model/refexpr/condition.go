@@ -66,12 +66,9 @@ func Holds(schema, view any) bool {
 // Reads lists the places below one key of a view that the Condition looks at.
 func (c *Condition) Reads(key string) []jsonval.Path {
 	all := append(schemaReads(c.When, key, nil), schemaReads(c.Unless, key, nil)...)
-	slices.SortFunc(all, func(a, b jsonval.Path) int { return slices.Compare(a, b) })
-	return slices.CompactFunc(all, func(a, b jsonval.Path) bool { return slices.Equal(a, b) })
+	slices.SortFunc(all, slices.Compare[jsonval.Path])
+	return slices.CompactFunc(all, slices.Equal[jsonval.Path])
 }
-
-// inPlaceKeywords are those of JSON Schema under which stand more schemas of the same value.
-var inPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
 
 // schemaReads lists the places below one key of a view that a JSON Schema looks at: at is where it stands in the view.
 func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path) {
@@ -91,11 +88,8 @@ func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path
 					places = append(places, append(at[1:len(at):len(at)], name))
 				}
 			}
-		case slices.Contains(inPlaceKeywords, k):
-			parts = jsonval.AsList(v)
-			if parts == nil {
-				parts = []any{v}
-			}
+		case slices.Contains(jsonschema.InPlaceKeywords, k):
+			parts = jsonschema.InPlaceParts(schema, k)
 		case k == "title" || k == "description" || k == "type" && len(at) <= 1:
 		case len(at) == 0:
 			places = append(places, jsonval.Path{}) // it may look anywhere
