@@ -82,17 +82,14 @@ func (f *planDataflow) earlierWritersThatCannotRun(n int) []int {
 // termsWithoutWriter lists the terms of an alternative that are not present and that no runnable Call writes.
 func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Reference {
 	var out []refexpr.Reference
+	canRun := func(w int) bool { return f.canRun[w] }
 	for t, facts := range f.facts[n].reads[r][alternative] {
 		ref := f.calls[n].reads[r].expr[alternative][t]
-		if !facts.present && facts.neverPresentReason == "" && !f.canAnyCallRun(f.possibleWriters(n, ref)) {
+		if !facts.present && facts.neverPresentReason == "" && !slices.ContainsFunc(f.possibleWriters(n, ref), canRun) {
 			out = append(out, ref)
 		}
 	}
 	return out
-}
-
-func (f *planDataflow) canAnyCallRun(steps []int) bool {
-	return slices.ContainsFunc(steps, func(w int) bool { return f.canRun[w] })
 }
 
 // dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is

@@ -49,15 +49,13 @@ func (c *checker) problems() diag.Problems {
 	var all, listed diag.Problems
 	for _, f := range c.findings {
 		if len(f.affectedInstances) < f.applicableInstanceCount {
-			f.Message += " (in " + diag.FirstNamesAndCount(c.tokensInFileOrder(f.affectedInstances)) + ")"
+			tokens := slices.DeleteFunc(slices.Clone(c.instanceTokens),
+				func(t string) bool { return !f.affectedInstances[t] })
+			f.Message += " (in " + diag.FirstNamesAndCount(tokens) + ")"
 		}
 		all = append(all, f.Problem)
 	}
 	slices.SortFunc(all, func(a, b diag.Problem) int { return strings.Compare(a.Message, b.Message) })
 	listed.Append(all.SortedByPath()...)
 	return listed
-}
-
-func (c *checker) tokensInFileOrder(tokens map[string]bool) []string {
-	return slices.DeleteFunc(slices.Clone(c.instanceTokens), func(t string) bool { return !tokens[t] })
 }

@@ -18,14 +18,10 @@ func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output an
 			return
 		}
 	}
-	i.recordDelegateValues(id, handedBack)
-	i.SucceedCall(id, output)
-}
-
-func (i *Instance) recordDelegateValues(id string, values map[string]any) {
-	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(values) > 0 {
-		rec.DelegateValuesByPath = values
+	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(handedBack) > 0 {
+		rec.DelegateValuesByPath = handedBack
 	}
+	i.SucceedCall(id, output)
 }
 
 // delegateValueWrites returns the values that a delegate handed back as writes. They are write-once: a closed path

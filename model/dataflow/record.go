@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"cmp"
 	"slices"
 
 	"processidea/model/approval"
@@ -127,10 +128,7 @@ func (r *CallRecord) writesAncestorOf(p jsonval.Path) bool {
 
 // resultAuthor names the author of the result: the Call, or the person who answered in its place.
 func (r *CallRecord) resultAuthor() string {
-	if r.ResultGivenByPerson != "" {
-		return r.ResultGivenByPerson
-	}
-	return r.ID
+	return cmp.Or(r.ResultGivenByPerson, r.ID)
 }
 
 // callKey returns the Call's place in the Plan.

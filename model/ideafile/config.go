@@ -83,7 +83,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 				c.Quality = readQuality(m, at, ps)
 			}
 		case "priority":
-			err = c.Priority.readLevel(v)
+			c.Priority.Level, err = jsonval.ReadCount(v, maxPriority)
 		case "fairness":
 			c.Priority.readFairness(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "adapt":

@@ -244,7 +244,9 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	if m.PayloadKind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
 		ps.Add(jsonval.JSONPathWithKey(path, TypeState), "State is an object, not %s", jsonval.TypeOf(m.Payload))
 	}
-	m.readPayloadSchema(path, ps)
+	if m.PayloadSchema = m.Source["schema"]; m.PayloadSchema != nil {
+		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
+	}
 }
 
 // messageMetaKeys are the keys that describe a payload. Beside a flat one there is only the first: the others are part
@@ -323,13 +325,6 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 	m.InstanceSteps = readStepOutcomes(siblings[StepsKey])
 	for _, k := range []string{StatusKey, FaultKey, StepsKey} {
 		delete(siblings, k)
-	}
-}
-
-func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
-	m.PayloadSchema = m.Source["schema"]
-	if m.PayloadSchema != nil {
-		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
 	}
 }
 

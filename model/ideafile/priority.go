@@ -27,11 +27,6 @@ const (
 	maxWeight      = 1000
 )
 
-func (p *Priority) readLevel(v any) (err error) {
-	p.Level, err = jsonval.ReadCount(v, maxPriority)
-	return err
-}
-
 func (p *Priority) readFairness(m map[string]any, path string, ps *diag.Problems) {
 	for k, value := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)

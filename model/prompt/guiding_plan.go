@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -15,7 +16,7 @@ func (w *promptWriter) writeGuidingPlans() {
 	var guides []ideafile.Message
 	for _, plan := range w.idea.Context {
 		if plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() &&
-			(plan.InstanceToken == "" || w.requestCoversInstance(plan.InstanceToken)) {
+			(plan.InstanceToken == "" || slices.Contains(w.request.InstanceTokens(), plan.InstanceToken)) {
 			guides = append(guides, plan)
 		}
 	}
@@ -47,15 +48,6 @@ func (w *promptWriter) writeGuidingPlans() {
 			w.writeLine("- %s%s%s", w.callText(call), target, w.guidingCallStatus(recorded, call))
 		}
 	}
-}
-
-func (w *promptWriter) requestCoversInstance(token string) bool {
-	for _, c := range w.request.Instances {
-		if c.Token == token {
-			return true
-		}
-	}
-	return false
 }
 
 // guidingCallStatus words what is known of a guiding Plan's Call: its record, or in how many instances its output path

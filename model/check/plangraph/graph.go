@@ -196,9 +196,10 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 // connectAlternativeWriter adds a dashed edge from the last Call before the nth that writes an overlapping path.
 func (g *graph) connectAlternativeWriter(n int) {
 	c := g.calls[n]
+	isOwnPath := func(p jsonval.Path) bool { return OverlapsAny(p, c.outputPaths) }
 	for w := n - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]
-		if !e.isUpdate && anyOverlap(e.outputPaths, c.outputPaths) && mayShareInstance(e.instances, c.instances) {
+		if !e.isUpdate && slices.ContainsFunc(e.outputPaths, isOwnPath) && mayShareInstance(e.instances, c.instances) {
 			g.addDashedEdge(e.id, n, EdgeOr)
 			return
 		}
@@ -208,9 +209,4 @@ func (g *graph) connectAlternativeWriter(n int) {
 // OverlapsAny reports whether a path overlaps one of the list.
 func OverlapsAny(p jsonval.Path, list []jsonval.Path) bool {
 	return slices.ContainsFunc(list, p.Overlaps)
-}
-
-// anyOverlap reports whether a path of a overlaps one of b.
-func anyOverlap(a, b []jsonval.Path) bool {
-	return slices.ContainsFunc(a, func(p jsonval.Path) bool { return OverlapsAny(p, b) })
 }
