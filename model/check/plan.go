@@ -107,7 +107,6 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
 	p.resolveTool(s)
 	p.rejectUnknownMetaProperties(s)
 	p.checkParams(s)
-	p.readOutputPath(s)
 	p.readMetaProperties(s)
 	if _, _, f := p.palette.ReadCall(call); f != nil && !s.invalid {
 		p.addCallError(s, s.jsonPath, "%s", f.Message)
@@ -285,48 +284,35 @@ func (s *planCall) suggestParam(name string) string {
 	return diag.DidYouMeanOrSay(name, names, "it has")
 }
 
-// readOutputPath reads where the result goes. For an unknown Tool the Call's own path is taken.
-func (p *planChecker) readOutputPath(s *planCall) {
-	tool, part := s.tool, map[string]any{}
+// readMetaProperties reads where the result goes and the other meta properties that a Tool may leave to its Calls. For
+// an unknown Tool the Call's own path is taken.
+func (p *planChecker) readMetaProperties(s *planCall) {
+	tool := s.tool
 	if tool == nil {
 		tool = &ideafile.Tool{}
 	}
-	if v := s.rawCall["_outputPath"]; v != nil {
-		part["_outputPath"], s.outputLocation = v, s.jsonPath+"._outputPath"
-	}
-	if s.isOutputPathAlias("output") {
-		part["output"] = s.rawCall["output"]
-		if part["_outputPath"] == nil {
-			s.outputLocation = s.jsonPath + ".output"
-		}
+	if s.rawCall["_outputPath"] != nil {
+		s.outputLocation = s.jsonPath + "._outputPath"
+	} else if s.isOutputPathAlias("output") {
+		s.outputLocation = s.jsonPath + ".output"
 	}
 	var c ideafile.Call
-	if f := tool.ReadOutputMeta(&c, part); f != nil && len(part) > 0 {
-		p.addCallError(s, s.outputLocation, "%s", f.Message)
+	for key, f := range tool.OutputMetaFaults(&c, s.rawCall) {
+		switch {
+		case key == "_outputPath" && s.outputLocation != s.jsonPath: // else the Tool's own check names it
+			p.addCallError(s, s.outputLocation, "%s", f.Message)
+		case s.tool != nil && key != "_outputPath" && s.rawCall[key] != nil:
+			p.addCallError(s, s.jsonPath+"."+key, "%s", f.Message)
+		}
 	}
-	s.outputPath = c.OutputPath
-}
-
-// readMetaProperties reads the other meta properties that a Tool may leave to its Calls.
-func (p *planChecker) readMetaProperties(s *planCall) {
+	s.outputPath, s.outputMethod = c.OutputPath, c.OutputMethod
 	if s.tool == nil {
 		return
 	}
-	p.readAfterProperty(s)
-	for _, k := range []string{"_outputMethod", "_scopes"} {
-		var c ideafile.Call
-		f := s.tool.ReadOutputMeta(&c, map[string]any{k: s.rawCall[k]})
-		if f != nil && s.rawCall[k] != nil {
-			p.addCallError(s, jsonval.JSONPathWithKey(s.jsonPath, k), "%s", f.Message)
-		}
-		if c.OutputMethod != "" {
-			s.outputMethod = c.OutputMethod
-		}
-		if scopes, ok := jsonval.AsStringList(s.rawCall[k]); ok && k == "_scopes" && f == nil {
-			p.checkScopes(scopes, s.jsonPath+"._scopes")
-		}
+	if s.rawCall["_scopes"] != nil {
+		p.checkScopes(c.ReadableScopes, s.jsonPath+"._scopes")
 	}
-	var c ideafile.Call
+	p.readAfterProperty(s)
 	if f := s.tool.ReadLatentResult(&c, s.rawCall, p.palette.BindingByTool[s.tool.Name].Kind); f != nil {
 		p.addCallError(s, s.jsonPath+"._output", "%s", f.Message)
 	}

@@ -16,7 +16,7 @@ func (c *checker) checkTools() {
 		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
 		c.checkRequiredParams(t, path)
 		c.checkWhen(t, path)
-		c.checkUndo(t, path+"._undo")
+		c.checkUndo(t, path)
 		for name, wired := range jsonval.Sorted(t.WiredParams) {
 			expressions, _ := refexpr.FindExpressions(wired) // reading the Tool named an error
 			for _, e := range expressions {

@@ -14,15 +14,10 @@ import (
 // checkUndo checks how the file says that a Tool's Calls are taken back. What it gets wrong is found out when it is
 // needed most.
 func (c *checker) checkUndo(t *ideafile.Tool, path string) {
-	if of := c.bindings[t.Name].Undo; t.Undo == nil && of != nil && of.Tool != "" && c.idea.Tool(of.Tool) == nil {
-		c.addWarning(strings.TrimSuffix(path, "._undo"),
-			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
-			of.Tool)
-	}
 	if t.Undo == nil {
-		c.checkUndoIsSaid(t, strings.TrimSuffix(path, "._undo"))
+		c.checkUndoIsSaid(t, path)
 	}
-	if t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
+	if path += "._undo"; t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
 		return
 	}
 	by := c.idea.Tool(t.Undo.Tool)
@@ -42,10 +37,15 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	c.checkUndoParams(t, by, path)
 }
 
-// checkUndoIsSaid reports a Tool with an effect that does not say how it is taken back, where instances that fail are.
-// What a Go function elsewhere says is not known here.
+// checkUndoIsSaid reports a Tool with an effect that does not say how it is taken back, where instances that fail are,
+// and one whose Go function names a Tool that is not there. What a Go function elsewhere says is not known here.
 func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
+	if b.Undo != nil && b.Undo.Tool != "" && c.idea.Tool(b.Undo.Tool) == nil {
+		c.addWarning(path,
+			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
+			b.Undo.Tool)
+	}
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
 	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind == ideafile.UndoNever &&
 		!slices.ContainsFunc(c.idea.Tools, takesBack) {

@@ -3,6 +3,7 @@ package ideafile
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"processidea/model/diag"
@@ -28,12 +29,24 @@ func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 // ReadOutputMeta reads the meta properties that say where the result is written, how, and which scopes the Tool may
 // read.
 func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
-	for _, read := range []func(*Call, map[string]any) *diag.Fault{t.readOutputPath, t.readOutputMethod, t.readScopes} {
-		if f := read(c, m); f != nil {
-			return f
-		}
+	for _, f := range t.OutputMetaFaults(c, m) {
+		return f
 	}
 	return nil
+}
+
+// OutputMetaFaults is ReadOutputMeta for all that is wrong, by the meta property. It reads as far as it is ranged over.
+func (t *Tool) OutputMetaFaults(c *Call, m map[string]any) iter.Seq2[string, *diag.Fault] {
+	return func(yield func(string, *diag.Fault) bool) {
+		for _, part := range []struct {
+			key  string
+			read func(*Call, map[string]any) *diag.Fault
+		}{{"_outputPath", t.readOutputPath}, {"_outputMethod", t.readOutputMethod}, {"_scopes", t.readScopes}} {
+			if f := part.read(c, m); f != nil && !yield(part.key, f) {
+				return
+			}
+		}
+	}
 }
 
 func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {

@@ -10,9 +10,6 @@ import (
 // InlineRefs gives a part of a schema in which what local references name has taken their place, so that the part can
 // stand elsewhere. A reference within what it refers to is left as it is.
 func InlineRefs(root, part any) any {
-	if size, holdsItself := InlinedNodeCount(root, part); !holdsItself && size > maxNodes {
-		return map[string]any{"$ref": TooLarge}
-	}
 	e := refInliner{rootSchema: root, nodesLeft: maxNodes}
 	out := e.inlineNode(withoutDefinitions(part), nil)
 	if e.nodesLeft < 0 {
@@ -21,50 +18,34 @@ func InlineRefs(root, part any) any {
 	return out
 }
 
-// InlinedNodeCount counts the nodes that a part of a schema has with its local references inlined, without inlining
-// them, and tells whether one of them leads back to what it stands in.
-func InlinedNodeCount(root, part any) (size float64, holdsItself bool) {
-	c := inlinedNodeCounter{rootSchema: root, nodeCountByRef: map[string]float64{},
-		refsBeingFollowed: map[string]bool{}}
-	size = c.countInlined(withoutDefinitions(part))
-	return size, c.hasRefCycle
+// HoldsItself reports whether a local reference of a part of a schema leads back to what it stands in.
+func HoldsItself(root, part any) bool {
+	return leadsBack(root, withoutDefinitions(part), map[string]bool{})
 }
 
-type inlinedNodeCounter struct {
-	rootSchema        any
-	nodeCountByRef    map[string]float64 // of what references refer to
-	refsBeingFollowed map[string]bool    // references that are being followed
-	hasRefCycle       bool
-}
-
-func (c *inlinedNodeCounter) countInlined(v any) float64 {
-	n := 1.0
+// leadsBack follows each reference once. isFollowed is true of those that are being followed, and false of those that
+// were.
+func leadsBack(root, v any, isFollowed map[string]bool) bool {
 	if ref, ok := jsonval.AsObject(v)["$ref"].(string); ok {
-		n += c.countInlinedRef(ref)
+		following, known := isFollowed[ref]
+		target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#"))
+		switch {
+		case following:
+			return true
+		case found && !known:
+			isFollowed[ref] = true
+			if leadsBack(root, withoutDefinitions(target), isFollowed) {
+				return true
+			}
+			isFollowed[ref] = false
+		}
 	}
-	for e := range jsonval.Held(v) {
-		n += c.countInlined(e)
+	for held := range jsonval.Held(v) {
+		if leadsBack(root, held, isFollowed) {
+			return true
+		}
 	}
-	return n
-}
-
-func (c *inlinedNodeCounter) countInlinedRef(ref string) float64 {
-	if n, ok := c.nodeCountByRef[ref]; ok {
-		return n
-	}
-	target, found := ResolvePointer(c.rootSchema, strings.TrimPrefix(ref, "#"))
-	switch {
-	case !found:
-		return 0
-	case c.refsBeingFollowed[ref]:
-		c.hasRefCycle = true
-		return 0
-	}
-	c.refsBeingFollowed[ref] = true
-	n := c.countInlined(withoutDefinitions(target))
-	delete(c.refsBeingFollowed, ref)
-	c.nodeCountByRef[ref] = n
-	return n
+	return false
 }
 
 // withoutDefinitions gives a schema without the parts that are there only to be referred to.

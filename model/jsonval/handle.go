@@ -47,11 +47,7 @@ func AsBlobHandle(v any) (h BlobHandle, ok bool) {
 	}
 	size, _ := in["size"].(json.Number)
 	n, _ := size.Int64()
-	h.Size = int(n)
-	h.Digest, _ = in["digest"].(string)
-	h.ValueType, _ = in["type"].(string)
-	h.PathInValue, _ = in["path"].(string)
-	return h, true
+	return BlobHandle{AsText(in["digest"]), int(n), AsText(in["type"]), AsText(in["path"])}, true
 }
 
 // ContainsBlobHandle reports whether a value is a Handle or holds one at any depth.

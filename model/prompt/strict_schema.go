@@ -79,7 +79,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 
 // toInlinedStrictSchema is toStrictSchema for a part of a schema, with its references inlined.
 func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict any, reason string) {
-	if _, holdsItself := jsonschema.InlinedNodeCount(root, part); holdsItself {
+	if jsonschema.HoldsItself(root, part) {
 		return nil, "a schema that holds itself"
 	}
 	return toStrictSchema(jsonschema.InlineRefs(root, part), transform)
