@@ -1,9 +1,8 @@
 package dataflow
 
 import (
-	"maps"
-
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -33,9 +32,8 @@ func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 // applyCondition decides whether a Call runs. Invariant: no earlier Call writes any more what its condition reads.
 func (i *Instance) applyCondition(rec *CallRecord) {
 	reads := rec.Condition.Reads(ideafile.TypeState)
-	view := map[string]any{}
-	maps.Copy(view, i.contextView.PayloadByKind)
-	view[ideafile.TypeState] = i.state.PartsBeforeCall(rec.Request, rec.Index, reads)
+	view := jsonval.WithKey(i.contextView.PayloadByKind, ideafile.TypeState,
+		i.state.PartsBeforeCall(rec.Request, rec.Index, reads))
 	switch rec.Condition.Decide(view) {
 	case refexpr.Do:
 		rec.ConditionMet = true

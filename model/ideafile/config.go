@@ -65,12 +65,13 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 	c := &i.Config
 	for k, v := range jsonval.Sorted(config) {
 		at := jsonval.JSONPathWithKey("$.config", k)
+		object := func() map[string]any { return diag.ReadObject(config, k, "$.config", ps) }
 		var err error
 		switch k {
 		case "llm":
 			c.LLMs = ReadLLMs(v, at, ps)
 		case "limits":
-			c.Limits = ReadLimits(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Limits = ReadLimits(object(), at, ps)
 		case "gather":
 			c.RequestGatherDelay, err = jsonval.ReadDuration(v)
 			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
@@ -79,17 +80,17 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "partsAtOnce":
 			c.MaxWorkingParts, err = jsonval.ReadCount(v, maxPartsAtOnce)
 		case "quality":
-			if m := diag.ReadObject(config, k, "$.config", ps); m != nil {
+			if m := object(); m != nil {
 				c.Quality = readQuality(m, at, ps)
 			}
 		case "priority":
 			c.Priority.Level, err = jsonval.ReadCount(v, maxPriority)
 		case "fairness":
-			c.Priority.readFairness(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Priority.readFairness(object(), at, ps)
 		case "adapt":
 			c.AdaptValuesWithLLM, err = readBool(v)
 		case "approval":
-			c.Approval = policy.ReadOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Approval = policy.ReadOverride(object(), at, ps)
 		case "instanceName":
 			c.InstanceName = readTemplate(v, at, ps)
 		case "onFailure":
@@ -99,9 +100,9 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "settle":
 			err = c.readSettle(v)
 		case "prices":
-			c.Prices = price.Read(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Prices = price.Read(object(), at, ps)
 		case "mcp":
-			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.MCP = ReadMCPServers(object(), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, fairness, gather, instanceName, "+
 				"limits, llm, mcp, onFailure, partsAtOnce, prices, priority, quality and settle", k)

@@ -1,6 +1,7 @@
 package ideafile
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +27,7 @@ func (m Message) PlanAppliesTo(view InstanceView) bool {
 		return true
 	}
 	seen := map[string]any{TypeState: map[string]any{}}
-	//workflowcheck:ignore -- a map again
-	for kind, payload := range view.PayloadByKind {
-		seen[kind] = payload
-	}
+	maps.Copy(seen, view.PayloadByKind)
 	holds, err := m.PlanViewCondition.Matches(seen)
 	return holds && err == nil
 }

@@ -59,12 +59,8 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 		ps.Add("$", "an Idea is an object, not %s", jsonval.TypeOf(v))
 		return nil, ps
 	}
-	for _, k := range jsonval.SortedKeys(source) {
-		if !slices.Contains([]string{"$schema", "config", "context", DelegatesKey, "meta", "schema", "solution"}, k) {
-			ps.Add(jsonval.JSONPathWithKey("$", k),
-				"unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
-		}
-	}
+	rejectOtherKeys(source, "$", &ps, "an Idea", "$schema", "meta", "config", "schema", "context", "solution",
+		DelegatesKey)
 	i := &Idea{Source: source, Config: defaultConfig()}
 	if !checked {
 		if err := jsonschema.CheckPatterns(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
@@ -128,11 +124,7 @@ func schemasIn(source map[string]any) []any {
 }
 
 func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(schema) {
-		if k != "tools" && k != "output" {
-			ps.Add(jsonval.JSONPathWithKey("$.schema", k), "unknown key %q; schema has tools and output", k)
-		}
-	}
+	rejectOtherKeys(schema, "$.schema", ps, "schema", "tools", "output")
 	i.readTools(schema, checked, ps)
 	if out := schema["output"]; out != nil {
 		i.OutputSchema = jsonschema.CompileInFile(out, "$.schema.output", ps)

@@ -133,7 +133,7 @@ func (s *InstructionStep) read(source map[string]any, at string, ps *diag.Proble
 	}
 }
 
-// rejectOtherKeys adds a problem for each key that a part of an instruction's file does not have.
+// rejectOtherKeys adds a problem for each key that a part of a file does not have.
 func rejectOtherKeys(source map[string]any, at string, ps *diag.Problems, what string, keys ...string) {
 	for _, k := range jsonval.SortedKeys(source) {
 		if !slices.Contains(keys, k) {

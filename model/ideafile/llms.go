@@ -62,8 +62,6 @@ func (l LLMs) Patience() (longest time.Duration) {
 // ByBatch reports whether Requests are sent through the server's batch interface.
 func (l LLMs) ByBatch() bool { return len(l) == 1 && l[0].Batch }
 
-func (l LLMs) anyBatch() bool { return slices.ContainsFunc(l, func(one LLM) bool { return one.Batch }) }
-
 // AnswerTimeout is how long an answer may take once it comes: that of a batch comes all at once.
 func (l LLMs) AnswerTimeout() time.Duration {
 	if l.ByBatch() {
@@ -92,7 +90,7 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 			}
 			all = append(all, readLLM(settings, at, ps))
 		}
-		if len(all) > 1 && all.anyBatch() {
+		if len(all) > 1 && slices.ContainsFunc(all, func(one LLM) bool { return one.Batch }) {
 			ps.Add(
 				path,
 				"one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")

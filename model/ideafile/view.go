@@ -38,11 +38,7 @@ func InstanceMessagesView(context []Message, owner string) InstanceView {
 		if m.InstanceToken != owner || m.PayloadKind == "" {
 			continue
 		}
-		if merged, ok := v.PayloadByKind[m.PayloadKind]; ok {
-			v.PayloadByKind[m.PayloadKind] = jsonval.DeepMerge(merged, m.Payload)
-		} else {
-			v.PayloadByKind[m.PayloadKind] = m.Payload
-		}
+		v.PayloadByKind[m.PayloadKind] = jsonval.DeepMerge(v.PayloadByKind[m.PayloadKind], m.Payload)
 		if m.PayloadSchema != nil {
 			v.SchemaByKind[m.PayloadKind] = m.PayloadSchema
 		}

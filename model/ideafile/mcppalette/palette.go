@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -188,13 +189,8 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 // withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the
 // server's.
 func withoutNullValues(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m))
-	//workflowcheck:ignore -- a map again
-	for k, v := range m {
-		if v != nil {
-			out[k] = v
-		}
-	}
+	out := maps.Clone(m)
+	maps.DeleteFunc(out, func(_ string, v any) bool { return v == nil })
 	return out
 }
 
