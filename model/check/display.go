@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 
 	"processidea/model/diag"
@@ -77,25 +76,21 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 
 // checkCaseRead checks that the input or the State of some instance can have what a template reads.
 func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
+	var names []string
 	for _, token := range c.instanceTokens {
-		view := c.viewOf(token)
-		schema := view.SchemaByKind[r.Kind]
-		_, has := jsonval.ValueAt(view.PayloadByKind[r.Kind], r.Path)
+		payload, schema := c.viewOf(token).PayloadByKind[r.Kind], c.viewOf(token).SchemaByKind[r.Kind]
+		_, has := jsonval.ValueAt(payload, r.Path)
 		at := jsonschema.SubschemaAt(schema, r.Path)
 		isOpen := r.Kind == ideafile.TypeState || schema != nil || c.idea.IsTemplate
-		if has || at.IsDescribed && !at.IsForbidden || isOpen && !at.IsForbidden {
+		if has || !at.IsForbidden && (at.IsDescribed || isOpen) {
 			return
 		}
-	}
-	names := []string{}
-	for _, token := range c.instanceTokens {
-		names = append(names, jsonval.SortedKeys(jsonval.AsObject(c.viewOf(token).PayloadByKind[r.Kind]))...)
-		schema := jsonval.AsObject(c.viewOf(token).SchemaByKind[r.Kind])
-		names = append(names, jsonval.SortedKeys(jsonschema.Properties(schema))...)
+		names = slices.Concat(names, jsonval.SortedKeys(jsonval.AsObject(payload)),
+			jsonval.SortedKeys(jsonschema.Properties(schema)))
 	}
 	slices.Sort(names)
 	c.addError(path, "it reads %s, which no instance has%s", jsonval.Short(r.String()),
-		fmt.Sprint(diag.DidYouMean(first(r.Path), slices.Compact(names))))
+		diag.DidYouMean(first(r.Path), slices.Compact(names)))
 }
 
 func first(p jsonval.Path) string {

@@ -1,8 +1,6 @@
 package ideafile
 
 import (
-	"encoding/json"
-
 	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
@@ -37,8 +35,7 @@ func (p *Priority) readFairness(m map[string]any, path string, ps *diag.Problems
 				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey, jsonval.Shown(value))
 			}
 		case "weight":
-			n, _ := value.(json.Number)
-			w, err := n.Float64()
+			w, err := jsonval.ToFloat(value)
 			if err != nil || w < minWeight || w > maxWeight {
 				ps.Add(at, "want a number from %v to %d, not %s", minWeight, maxWeight, jsonval.Shown(value))
 				continue
