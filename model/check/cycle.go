@@ -53,7 +53,7 @@ func (f *planDataflow) findRunnable() {
 // unsatisfiedReads lists the reads of a Call of which every alternative has missing terms.
 func (f *planDataflow) unsatisfiedReads(n int) []int {
 	var out []int
-	skipped := f.isSkippedAtStart(n) && len(f.earlierWritersThatCannotRun(n)) == 0
+	skipped := f.isSkippedAtStart(n) && len(f.earlierWriters(n, false)) == 0
 	for r, facts := range f.facts[n].reads {
 		satisfied := skipped
 		for i := range facts {
@@ -66,13 +66,13 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 	return out
 }
 
-// earlierWritersThatCannotRun lists the earlier Calls that write where a Call does and cannot run: only after them it
-// finds its path closed.
-func (f *planDataflow) earlierWritersThatCannotRun(n int) []int {
+// earlierWriters lists the earlier Calls that write where a Call does, of those that can run or of those that cannot.
+// Only after the latter it finds its path closed.
+func (f *planDataflow) earlierWriters(n int, canRun bool) []int {
 	var list []int
 	for earlier, s := range f.calls[:n] {
 		held := slices.ContainsFunc(f.calls[n].outputPath.Paths(), s.mayWrite)
-		if held && f.facts[earlier].appliesToInstance && !f.canRun[earlier] {
+		if held && f.facts[earlier].appliesToInstance && f.canRun[earlier] == canRun {
 			list = append(list, earlier)
 		}
 	}
@@ -103,7 +103,7 @@ type dependencyEdge struct {
 func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 	var out []dependencyEdge
 	if f.isSkippedAtStart(n) {
-		for _, w := range f.earlierWritersThatCannotRun(n) {
+		for _, w := range f.earlierWriters(n, false) {
 			out = append(out, dependencyEdge{w, f.calls[n].outputLocation, true})
 		}
 		return out // what it reads it needs no more
@@ -140,7 +140,8 @@ func (f *planDataflow) checkCycles() {
 		for _, e := range cycle {
 			calls = append(calls, f.calls[e.writer])
 			reported[e.writer] = true
-			mayBreak = mayBreak || f.mayBeSkippedForEarlierCall(e.writer)
+			// what can run may write its value first: it waits for nothing then
+			mayBreak = mayBreak || len(f.earlierWriters(e.writer, true)) > 0
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.calls[n]
@@ -148,18 +149,6 @@ func (f *planDataflow) checkCycles() {
 			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else",
 			strings.Join(jsonval.Map(append(calls, s), (*planCall).String), " → "))
 	}
-}
-
-// mayBeSkippedForEarlierCall reports whether a Call that can run may write the value of a later one first, which then
-// waits for nothing.
-func (f *planDataflow) mayBeSkippedForEarlierCall(n int) bool {
-	for earlier, s := range f.calls[:n] {
-		if f.facts[earlier].appliesToInstance && f.canRun[earlier] && slices.ContainsFunc(f.calls[n].outputPath.Paths(),
-			s.mayWrite) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *planCall) mayWrite(p jsonval.Path) bool {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -163,16 +164,13 @@ func hasOnlyKeys(m map[string]any, keys ...string) bool {
 	return true
 }
 
+var plainFieldName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+
 func quotedFieldName(name string) string {
-	for n, r := range name {
-		if r != '_' && r != '$' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (n == 0 || r < '0' || r > '9') {
-			return string(jsonval.Encode(name))
-		}
+	if plainFieldName.MatchString(name) {
+		return name
 	}
-	if name == "" {
-		return `""`
-	}
-	return name
+	return string(jsonval.Encode(name))
 }
 
 func joinTypes(list []any, text func(any) string) string {
