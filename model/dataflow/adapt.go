@@ -138,23 +138,18 @@ func literalsUnchanged(raw, fitted any) bool {
 	return true
 }
 
-// llmQuestionForCall returns what the LLM is asked about a Call: its result, or adapted parameters.
-func (i *Instance) llmQuestionForCall(rec *CallRecord) (turn.LLMQuestion, bool) {
-	q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
-	if rec.phase == adapting {
-		q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
-		return q, true
-	}
-	var err error
-	q.Params, err = i.ResolvedParams(rec)
-	return q, err == nil
-}
-
 // LLMQuestions lists what the LLM must be asked: results of latent Calls, and parameters to adapt.
 func (i *Instance) LLMQuestions() []turn.LLMQuestion {
 	var list []turn.LLMQuestion
 	for _, rec := range i.CallsAwaitingLLM() {
-		if q, ok := i.llmQuestionForCall(rec); ok {
+		q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
+		var err error
+		if rec.phase == adapting {
+			q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
+		} else {
+			q.Params, err = i.ResolvedParams(rec)
+		}
+		if err == nil {
 			list = append(list, q)
 		}
 	}

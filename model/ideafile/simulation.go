@@ -63,10 +63,8 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 
 // markSimulatedIfMessageIs marks an Idea as simulated if one of its messages is, even if its meta is not.
 func (i *Idea) markSimulatedIfMessageIs() {
-	for _, m := range i.Context {
-		if m.IsSimulated && i.Simulation == nil {
-			i.Simulation = simulatedBySchemas()
-		}
+	if i.Simulation == nil && slices.ContainsFunc(i.Context, func(m Message) bool { return m.IsSimulated }) {
+		i.Simulation = simulatedBySchemas()
 	}
 }
 
@@ -74,10 +72,8 @@ func (i *Idea) markSimulatedIfMessageIs() {
 func SimulationOf(idea map[string]any) *Simulation {
 	i := &Idea{}
 	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
-	for _, raw := range jsonval.AsList(idea["context"]) {
-		if IsMessageMarkedSimulated(raw) && i.Simulation == nil {
-			i.Simulation = simulatedBySchemas()
-		}
+	if i.Simulation == nil && slices.ContainsFunc(jsonval.AsList(idea["context"]), IsMessageMarkedSimulated) {
+		return simulatedBySchemas()
 	}
 	return i.Simulation
 }
@@ -109,10 +105,9 @@ func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
 // EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a StageComplete Plan the
 // LLM must not be asked, so that schemas make up the results.
 func (i *Idea) EffectiveSimulation() *Simulation {
-	for _, m := range i.Context {
-		if i.Simulation != nil && m.PlanStage == StageComplete {
-			return &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: i.Simulation.LLMRepliesFrom}
-		}
+	isComplete := func(m Message) bool { return m.PlanStage == StageComplete }
+	if i.Simulation != nil && slices.ContainsFunc(i.Context, isComplete) {
+		return &Simulation{FakedBySchemas, i.Simulation.LLMRepliesFrom}
 	}
 	return i.Simulation
 }

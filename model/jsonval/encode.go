@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -186,19 +187,9 @@ func nextEightNeedNoEscape(s string) bool {
 }
 
 func appendEscapedByte(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, `\n`...)
-	case '\r':
-		return append(b, `\r`...)
-	case '\t':
-		return append(b, `\t`...)
-	case '\b':
-		return append(b, `\b`...)
-	case '\f':
-		return append(b, `\f`...)
+	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // what has an escape of its own, and its letter
+	if at := strings.IndexByte(short, c); at >= 0 {
+		return append(b, '\\', letters[at])
 	}
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }

@@ -48,7 +48,7 @@ func (o OutputPath) ResultForPath(p jsonval.Path, value any) any {
 		return value
 	}
 	for _, branch := range o {
-		if slices.ContainsFunc(branch, func(q jsonval.Path) bool { return q.String() == p.String() }) {
+		if slices.ContainsFunc(branch, func(q jsonval.Path) bool { return slices.Equal(q, p) }) {
 			return map[string]any{BranchKey: OutputPath{branch}.ReferenceText(), ResultKey: value}
 		}
 	}

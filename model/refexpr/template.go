@@ -2,6 +2,7 @@ package refexpr
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -69,11 +70,8 @@ func (t Template) Each(literal func(string), value func(Expression)) {
 }
 
 // References lists what a template reads.
-func (t Template) References() (all []Reference) {
-	for _, e := range t.expressions {
-		all = append(all, e.References()...)
-	}
-	return all
+func (t Template) References() []Reference {
+	return slices.Concat(jsonval.Map(t.expressions, Expression.References)...)
 }
 
 // render gives the text with the values in it, or the error of one. A value that lies in the store is an error.
