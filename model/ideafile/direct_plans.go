@@ -98,7 +98,7 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 
 // IsCallStatus reports whether a text is the status of a Call.
 func IsCallStatus(s string) bool {
-	return slices.Contains(callStatusNames(), s)
+	return slices.Contains(callStatusNames, s)
 }
 
 func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
@@ -131,19 +131,17 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 	case key.Request == 0 && key.Index > len(calls):
 		ps.Add(at, "the Plan has no Call %d: it has %d", key.Index, len(calls))
 	case isText && !IsCallStatus(text):
-		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames()))
+		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames))
 	}
 	for _, k := range jsonval.SortedKeys(counts) {
-		if near := diag.DidYouMean(k, callStatusNames()); !IsCallStatus(k) && near != "" {
+		if near := diag.DidYouMean(k, callStatusNames); !IsCallStatus(k) && near != "" {
 			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown status %q%s", jsonval.Clip(k, 40), near)
 		}
 	}
 }
 
-func callStatusNames() []string {
-	return []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked), string(Waiting),
-		string(AwaitingApproval), string(Running), string(Undone)}
-}
+var callStatusNames = []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked),
+	string(Waiting), string(AwaitingApproval), string(Running), string(Undone)}
 
 // ParseCallKey reads a Call's id, with or without an instance.
 func ParseCallKey(id string) (k CallKey, ok bool) {

@@ -67,7 +67,6 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 			s.Headers, ok = readStringMap(v)
 		case "tools":
 			s.ToolNames, ok = jsonval.AsStringList(v)
-			s.ToolNames = append([]string{}, s.ToolNames...)
 		case "notes":
 			s.Notes, ok = jsonval.AsStringList(v)
 		default:
