@@ -27,7 +27,8 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 // instancesForPlan lists the instances that a Plan is for: those for which its condition holds and, for a Plan that
 // runs directly, for which it is the first such Plan.
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
-	return slices.DeleteFunc(slices.Clone(tokens), func(token string) bool { return !c.planAppliesToInstance(m, token) })
+	return slices.DeleteFunc(slices.Clone(tokens),
+		func(token string) bool { return !c.planAppliesToInstance(m, token) })
 }
 
 func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {

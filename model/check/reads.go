@@ -108,8 +108,8 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, below).IsForbidden {
 			withoutProperty++
 			if withoutProperty == len(writers) {
-				f.reportFinding(s, read.location, len(read.expr) > 1, "%s: %s writes %s, and its _output has no %s%s", ref,
-					w, refexpr.StateReference(writtenPath), below,
+				f.reportFinding(s, read.location, len(read.expr) > 1,
+					"%s: %s writes %s, and its _output has no %s%s", ref, w, refexpr.StateReference(writtenPath), below,
 					suggestOutputProperty(w.tool.OutputSchema.Source, below))
 			}
 			continue

@@ -89,7 +89,10 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 		}
 		if ref.Kind != ideafile.TypeState {
 			_, reason = lookupValueOutsideState(view, ref)
-		} else if schema := view.SchemaByKind[ideafile.TypeState]; jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+			continue
+		}
+		schema := view.SchemaByKind[ideafile.TypeState]
+		if jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 			reason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}

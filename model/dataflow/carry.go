@@ -53,7 +53,8 @@ type CarriedCallRecord struct {
 
 // CarryIntoNextRun returns the Instance as data for Restore.
 func (i *Instance) CarryIntoNextRun() CarriedInstance {
-	c := CarriedInstance{progress: i.progress, Writes: i.state.Writes(), OpenRequests: jsonval.SortedKeys(i.openRequests)}
+	c := CarriedInstance{progress: i.progress, Writes: i.state.Writes(),
+		OpenRequests: jsonval.SortedKeys(i.openRequests)}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, m.Source)
 	}

@@ -45,7 +45,8 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 		}
 	default:
 		rec.fail(ideafile.CodeUndecided,
-			"neither %s nor %s holds for what is there: it cannot be told whether it is to run", ideafile.WhenKey, ideafile.UnlessKey)
+			"neither %s nor %s holds for what is there: it cannot be told whether it is to run",
+			ideafile.WhenKey, ideafile.UnlessKey)
 	}
 }
 
@@ -55,7 +56,8 @@ func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
 	for _, w := range i.callRecords { // the earlier one may have ended long before
 		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
 		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
-			rec.fail(ideafile.CodeUndecided, "of %s, which brings the same, it cannot be told whether it is to run", w.ID)
+			rec.fail(ideafile.CodeUndecided,
+				"of %s, which brings the same, it cannot be told whether it is to run", w.ID)
 			return true
 		}
 	}

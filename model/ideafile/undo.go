@@ -53,7 +53,8 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(u) {
 			if k != "tool" && k != "params" {
-				return refuse(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool", jsonval.Short(k))
+				return refuse(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
+					jsonval.Short(k))
 			}
 		}
 		tool := jsonval.AsText(u["tool"])

@@ -108,7 +108,8 @@ func SplitContextByInstance(context any) ContextByInstance {
 
 // SplitMessagesByInstance is SplitContextByInstance for Messages that are read.
 func SplitMessagesByInstance(messages []Message) ContextByInstance {
-	c := ContextByInstance{InstanceTokens: instanceTokens(messages), MessagesByInstance: GroupMessagesByInstance(messages)}
+	c := ContextByInstance{InstanceTokens: instanceTokens(messages),
+		MessagesByInstance: GroupMessagesByInstance(messages)}
 	c.SharedMessages = c.MessagesByInstance[""]
 	delete(c.MessagesByInstance, "")
 	return c
