@@ -19,27 +19,17 @@ func (f *planDataflow) checkReadsOwnOutput(n int) {
 		for i, terms := range read.expr {
 			for t, ref := range terms {
 				canBePresent := f.facts[n].reads[r][i][t].present || len(f.possibleWriters(n, ref)) > 0
-				if canBePresent && ref.Kind == ideafile.TypeState && isAtOrBelowAny(ref.Path, s.outputPath.Paths()) {
-					f.reportFinding(s, s.outputLocation,
-						fmt.Sprintf(
-							"the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
-								"write elsewhere, or declare an _outputMethod on its tool", ref,
-							s.outputPath.ReferenceText()),
-						true)
+				if canBePresent && ref.Kind == ideafile.TypeState &&
+					slices.ContainsFunc(s.outputPath.Paths(), ref.Path.IsAtOrBelow) {
+					f.reportFinding(s, s.outputLocation, true,
+						"the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
+							"write elsewhere, or declare an _outputMethod on its tool", ref,
+						s.outputPath.ReferenceText())
 					return
 				}
 			}
 		}
 	}
-}
-
-func isAtOrBelowAny(p jsonval.Path, paths []jsonval.Path) bool {
-	for _, q := range paths {
-		if p.IsAtOrBelow(q) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkAccidentalAlternative warns of a Call that is an alternative to an earlier one, probably by mistake: its path
@@ -54,7 +44,7 @@ func (f *planDataflow) checkAccidentalAlternative(n int) {
 			continue
 		}
 		if location, reason := overlapWarning(s, earlier); reason != "" {
-			f.reportFinding(s, location, reason, true)
+			f.reportFinding(s, location, true, "%s", reason)
 			return
 		}
 	}
@@ -83,16 +73,9 @@ func overlapWarning(s, earlier *planCall) (location, reason string) {
 	case ownPath != earlierPath:
 		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
 			"the Call is skipped unless that one fails; write beside it", ownPath, earlierPath, earlier)
-	case isSameCall(s.rawCall, earlier.rawCall):
+	case ideafile.ParseWrittenCall(s.rawCall).SameCallAs(ideafile.ParseWrittenCall(earlier.rawCall)):
 		return s.jsonPath,
 			fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
 	}
 	return "", ""
-}
-
-func isSameCall(a, b map[string]any) bool {
-	for _, k := range []string{"_instance", "_reasoningForCall"} {
-		a, b = jsonval.WithoutKey(a, k), jsonval.WithoutKey(b, k)
-	}
-	return jsonval.Equal(a, b)
 }

@@ -35,12 +35,8 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 
 func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) *checker {
 	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{},
-		hasOwnContext: map[string]bool{}}
-	c.directPlans = ideafile.FindDirectPlans(idea.Context)
-	c.context = map[string][]int{}
-	for n, m := range idea.Context {
-		c.context[m.InstanceToken] = append(c.context[m.InstanceToken], n)
-	}
+		hasOwnContext: map[string]bool{}, context: ideafile.SplitMessagesByInstance(idea.Context),
+		directPlans: ideafile.FindDirectPlans(idea.Context)}
 	c.readMessages()
 	return c
 }
@@ -50,7 +46,7 @@ type checker struct {
 	idea           *ideafile.Idea
 	bindings       map[string]ideafile.ToolBinding
 	instanceTokens []string
-	context        map[string][]int // indexes of Messages, by the instance that they are for
+	context        ideafile.ContextByInstance
 	view           ideafile.InstanceView
 	viewToken      *string // of view: the views of all instances together would take many times the file's memory
 	directPlans    ideafile.DirectPlans
@@ -69,30 +65,16 @@ type locatedMessage struct {
 
 // viewOf is what an instance sees.
 func (c *checker) viewOf(token string) ideafile.InstanceView {
-	if c.viewToken != nil && *c.viewToken == token {
-		return c.view
+	if c.viewToken == nil || *c.viewToken != token {
+		c.view, c.viewToken = c.context.InstanceView(token), &token
 	}
-	owners := []string{"", token}
-	if token == "" {
-		owners = owners[1:]
-	}
-	seen := make([]ideafile.Message, 0, len(c.context[""])+len(c.context[token]))
-	for _, owner := range owners {
-		for _, n := range c.context[owner] {
-			seen = append(seen, c.idea.Context[n])
-		}
-	}
-	c.view, c.viewToken = ideafile.InstanceViewOf(seen, token), &token
 	return c.view
 }
 
 // readMessages reads the context again to locate its Messages: a malformed Message is in the file but not in
 // idea.Context, so the indexes differ.
 func (c *checker) readMessages() {
-	list, _ := c.idea.Source["context"].([]any)
-	c.messages = make([]locatedMessage, 0, len(c.idea.Context))
-	c.messagePaths = make([]string, 0, len(c.idea.Context))
-	for index, raw := range list {
+	for index, raw := range jsonval.AsList(c.idea.Source["context"]) {
 		path := fmt.Sprintf("$.context[%d]", index)
 		m, ok := ideafile.ReadMessage(raw, path, new(diag.Problems))
 		if !ok && m.Type == ideafile.TypePlan && m.PlanCalls != nil {
@@ -114,11 +96,7 @@ func (c *checker) checkMessage(m locatedMessage) {
 	case ideafile.TypeInstruction:
 		for n, name := range m.InstructionToolNames {
 			path := fmt.Sprintf("%s.tools[%d]", m.jsonPath, n)
-			if server, ok := c.idea.FindCandidateMCPServer(name); ok && c.idea.Tool(name) == nil {
-				c.addWarning(path, "%s", ideafile.CandidateToolWarning(name, server))
-			} else if c.idea.Tool(name) == nil {
-				c.addError(path, "unknown tool %q%s", jsonval.Clip(name, 80), c.suggestToolName(name))
-			}
+			c.addProblems(c.idea.ToolProblems(name, path))
 		}
 	case ideafile.TypePlan:
 		// The Calls of a record lie in the past, malformed ones among them: they are not a Plan to run.

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -19,16 +21,11 @@ func (p *planChecker) checkConditions() {
 			}
 			p.addCallError(s, s.jsonPath+"."+ideafile.WhenKey,
 				"it looks at %s, which this Call or a later one writes: it is judged by what earlier ones left",
-				refexpr.Reference{Kind: ideafile.TypeState, Path: path})
+				refexpr.StateReference(path))
 		}
 	}
 }
 
 func anyCallWrites(calls []*planCall, path jsonval.Path) bool {
-	for _, s := range calls {
-		if _, writes := firstOverlappingPath(s.outputPath.Paths(), path); writes {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(calls, func(s *planCall) bool { return s.mayWrite(path) })
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	var writers []int
 	for writer, s := range f.calls {
 		facts := f.facts[writer]
-		if _, writes := firstOverlappingPath(facts.writablePaths, ref.Path); writer == n || !writes ||
+		if writer == n || !slices.ContainsFunc(facts.writablePaths, ref.Path.Overlaps) ||
 			!facts.appliesToInstance || facts.skipped || facts.blocked {
 			continue
 		}
@@ -54,7 +53,7 @@ func (f *planDataflow) findRunnable() {
 // unsatisfiedReads lists the reads of a Call of which every alternative has missing terms.
 func (f *planDataflow) unsatisfiedReads(n int) []int {
 	var out []int
-	skipped := f.isSkippedAtStart(n) && len(f.earlierWritersThatCannotRun(n)) == 0
+	skipped := f.isSkippedAtStart(n) && len(f.earlierWriters(n, false)) == 0
 	for r, facts := range f.facts[n].reads {
 		satisfied := skipped
 		for i := range facts {
@@ -67,13 +66,13 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 	return out
 }
 
-// earlierWritersThatCannotRun lists the earlier Calls that write where a Call does and cannot run: only after them it
-// finds its path closed.
-func (f *planDataflow) earlierWritersThatCannotRun(n int) []int {
+// earlierWriters lists the earlier Calls that write where a Call does, of those that can run or of those that cannot.
+// Only after the latter it finds its path closed.
+func (f *planDataflow) earlierWriters(n int, canRun bool) []int {
 	var list []int
 	for earlier, s := range f.calls[:n] {
 		held := slices.ContainsFunc(f.calls[n].outputPath.Paths(), s.mayWrite)
-		if held && f.facts[earlier].appliesToInstance && !f.canRun[earlier] {
+		if held && f.facts[earlier].appliesToInstance && f.canRun[earlier] == canRun {
 			list = append(list, earlier)
 		}
 	}
@@ -83,22 +82,14 @@ func (f *planDataflow) earlierWritersThatCannotRun(n int) []int {
 // termsWithoutWriter lists the terms of an alternative that are not present and that no runnable Call writes.
 func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Reference {
 	var out []refexpr.Reference
+	canRun := func(w int) bool { return f.canRun[w] }
 	for t, facts := range f.facts[n].reads[r][alternative] {
 		ref := f.calls[n].reads[r].expr[alternative][t]
-		if !facts.present && facts.neverPresentReason == "" && !f.canAnyCallRun(f.possibleWriters(n, ref)) {
+		if !facts.present && facts.neverPresentReason == "" && !slices.ContainsFunc(f.possibleWriters(n, ref), canRun) {
 			out = append(out, ref)
 		}
 	}
 	return out
-}
-
-func (f *planDataflow) canAnyCallRun(steps []int) bool {
-	for _, w := range steps {
-		if f.canRun[w] {
-			return true
-		}
-	}
-	return false
 }
 
 // dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is
@@ -112,7 +103,7 @@ type dependencyEdge struct {
 func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 	var out []dependencyEdge
 	if f.isSkippedAtStart(n) {
-		for _, w := range f.earlierWritersThatCannotRun(n) {
+		for _, w := range f.earlierWriters(n, false) {
 			out = append(out, dependencyEdge{w, f.calls[n].outputLocation, true})
 		}
 		return out // what it reads it needs no more
@@ -149,60 +140,39 @@ func (f *planDataflow) checkCycles() {
 		for _, e := range cycle {
 			calls = append(calls, f.calls[e.writer])
 			reported[e.writer] = true
-			mayBreak = mayBreak || f.mayBeSkippedForEarlierCall(e.writer)
+			// what can run may write its value first: it waits for nothing then
+			mayBreak = mayBreak || len(f.earlierWriters(e.writer, true)) > 0
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.calls[n]
-		f.reportFinding(s, cycle[0].location, fmt.Sprintf(
+		f.reportFinding(s, cycle[0].location, mayBreak,
 			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else",
-			joinCallNames(append(calls, s))), mayBreak)
+			strings.Join(jsonval.Map(append(calls, s), (*planCall).String), " → "))
 	}
-}
-
-// mayBeSkippedForEarlierCall reports whether a Call that can run may write the value of a later one first, which then
-// waits for nothing.
-func (f *planDataflow) mayBeSkippedForEarlierCall(n int) bool {
-	for earlier, s := range f.calls[:n] {
-		if f.facts[earlier].appliesToInstance && f.canRun[earlier] && slices.ContainsFunc(f.calls[n].outputPath.Paths(),
-			s.mayWrite) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *planCall) mayWrite(p jsonval.Path) bool {
-	_, writes := firstOverlappingPath(s.outputPath.Paths(), p)
-	return writes
+	return slices.ContainsFunc(s.outputPath.Paths(), p.Overlaps)
 }
 
 // shortestCycle returns the shortest path along dependencyEdges from a Call back to itself, or nil.
 func (f *planDataflow) shortestCycle(start int) []dependencyEdge {
-	type path struct{ edges []dependencyEdge }
 	visited := map[int]bool{}
-	for queue := []path{{}}; len(queue) > 0; queue = queue[1:] {
-		reader := start
-		if k := len(queue[0].edges); k > 0 {
-			reader = queue[0].edges[k-1].writer
+	for queue := [][]dependencyEdge{nil}; len(queue) > 0; queue = queue[1:] {
+		path, reader := queue[0], start
+		if len(path) > 0 {
+			reader = path[len(path)-1].writer
 		}
 		for _, e := range f.dependencyEdges(reader) {
-			extended := append(queue[0].edges[:len(queue[0].edges):len(queue[0].edges)], e)
+			extended := append(path[:len(path):len(path)], e)
 			if e.writer == start {
 				return extended
 			}
 			if !visited[e.writer] {
 				visited[e.writer] = true
-				queue = append(queue, path{extended})
+				queue = append(queue, extended)
 			}
 		}
 	}
 	return nil
-}
-
-func joinCallNames(steps []*planCall) string {
-	names := make([]string, len(steps))
-	for n, s := range steps {
-		names[n] = s.String()
-	}
-	return strings.Join(names, " → ")
 }

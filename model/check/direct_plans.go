@@ -27,13 +27,8 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 // instancesForPlan lists the instances that a Plan is for: those for which its condition holds and, for a Plan that
 // runs directly, for which it is the first such Plan.
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
-	var applicable []string
-	for _, token := range tokens {
-		if c.planAppliesToInstance(m, token) {
-			applicable = append(applicable, token)
-		}
-	}
-	return applicable
+	return slices.DeleteFunc(slices.Clone(tokens),
+		func(token string) bool { return !c.planAppliesToInstance(m, token) })
 }
 
 func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {

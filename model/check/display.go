@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 
 	"processidea/model/diag"
@@ -56,7 +55,7 @@ func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
 func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafile.Tool) {
 	names, steps, mayBeAny := []string{}, append(jsonval.Path{r.Kind}, r.Path...), false
 	if t != nil {
-		names, mayBeAny = jsonval.SortedKeys(jsonval.AsObject(t.Source["properties"])), t.AllowsExtraParams
+		names, mayBeAny = jsonval.SortedKeys(jsonschema.Properties(t.Source)), t.AllowsExtraParams
 	}
 	isParam := slices.Contains(names, r.Kind)
 	switch {
@@ -71,31 +70,27 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 		return
 	}
 	known := append(names, ideafile.TypeInput, ideafile.TypeState)
-	c.addError(path, "it reads %s, which is not there%s", jsonval.Clip(r.String(), 80),
+	c.addError(path, "it reads %s, which is not there%s", jsonval.Short(r.String()),
 		diag.DidYouMeanOrListNames(first(steps), known))
 }
 
 // checkCaseRead checks that the input or the State of some instance can have what a template reads.
 func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
+	var names []string
 	for _, token := range c.instanceTokens {
-		view := c.viewOf(token)
-		schema := view.SchemaByKind[r.Kind]
-		_, has := jsonval.ValueAt(view.PayloadByKind[r.Kind], r.Path)
+		payload, schema := c.viewOf(token).PayloadByKind[r.Kind], c.viewOf(token).SchemaByKind[r.Kind]
+		_, has := jsonval.ValueAt(payload, r.Path)
 		at := jsonschema.SubschemaAt(schema, r.Path)
 		isOpen := r.Kind == ideafile.TypeState || schema != nil || c.idea.IsTemplate
-		if has || at.IsDescribed && !at.IsForbidden || isOpen && !at.IsForbidden {
+		if has || !at.IsForbidden && (at.IsDescribed || isOpen) {
 			return
 		}
-	}
-	names := []string{}
-	for _, token := range c.instanceTokens {
-		names = append(names, jsonval.SortedKeys(jsonval.AsObject(c.viewOf(token).PayloadByKind[r.Kind]))...)
-		schema := jsonval.AsObject(c.viewOf(token).SchemaByKind[r.Kind])
-		names = append(names, jsonval.SortedKeys(jsonval.AsObject(schema["properties"]))...)
+		names = slices.Concat(names, jsonval.SortedKeys(jsonval.AsObject(payload)),
+			jsonval.SortedKeys(jsonschema.Properties(schema)))
 	}
 	slices.Sort(names)
-	c.addError(path, "it reads %s, which no instance has%s", jsonval.Clip(r.String(), 80),
-		fmt.Sprint(diag.DidYouMean(first(r.Path), slices.Compact(names))))
+	c.addError(path, "it reads %s, which no instance has%s", jsonval.Short(r.String()),
+		diag.DidYouMean(first(r.Path), slices.Compact(names)))
 }
 
 func first(p jsonval.Path) string {

@@ -2,7 +2,8 @@ package check
 
 import (
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 
 	"processidea/model/diag"
 )
@@ -22,6 +23,12 @@ func (c *checker) addWarning(path, format string, args ...any) {
 	c.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: true}, nil, 0)
 }
 
+func (c *checker) addProblems(ps diag.Problems) {
+	for _, p := range ps {
+		c.addFinding(p, nil, 0)
+	}
+}
+
 // addFinding adds a Problem, or adds instances to the same one found before.
 func (c *checker) addFinding(p diag.Problem, tokens []string, applicable int) {
 	key := fmt.Sprintf("%s\x00%s\x00%v", p.JSONPath, p.Message, p.IsWarning)
@@ -39,32 +46,16 @@ func (c *checker) addFinding(p diag.Problem, tokens []string, applicable int) {
 
 // problems returns the findings in file order, and names the instances where not all that could be are affected.
 func (c *checker) problems() diag.Problems {
-	sort.SliceStable(c.findings, func(a, b int) bool {
-		x, y := c.findings[a], c.findings[b]
-		if x.JSONPath != y.JSONPath {
-			return diag.PathPrecedesInFile(x.JSONPath, y.JSONPath)
-		}
-		if x.IsWarning != y.IsWarning {
-			return y.IsWarning
-		}
-		return x.Message < y.Message
-	})
-	var out diag.Problems
+	var all, listed diag.Problems
 	for _, f := range c.findings {
 		if len(f.affectedInstances) < f.applicableInstanceCount {
-			f.Message += " (in " + diag.FirstNamesAndCount(c.tokensInFileOrder(f.affectedInstances)) + ")"
+			tokens := slices.DeleteFunc(slices.Clone(c.instanceTokens),
+				func(t string) bool { return !f.affectedInstances[t] })
+			f.Message += " (in " + diag.FirstNamesAndCount(tokens) + ")"
 		}
-		out.Append(f.Problem)
+		all = append(all, f.Problem)
 	}
-	return out
-}
-
-func (c *checker) tokensInFileOrder(tokens map[string]bool) []string {
-	var out []string
-	for _, t := range c.instanceTokens {
-		if tokens[t] {
-			out = append(out, t)
-		}
-	}
-	return out
+	slices.SortFunc(all, func(a, b diag.Problem) int { return strings.Compare(a.Message, b.Message) })
+	listed.Append(all.SortedByPath()...)
+	return listed
 }

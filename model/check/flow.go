@@ -79,19 +79,9 @@ func (p *planChecker) callStartStatusFor(token string, steps []*planCall) []call
 
 func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start *statelog.State,
 	reads []parameterRead) []expressionStartStatus {
-	var out []expressionStartStatus
-	for _, r := range reads {
-		var facts expressionStartStatus
-		for _, alternative := range r.expr {
-			var terms []termStartStatus
-			for _, ref := range alternative {
-				terms = append(terms, p.termStartStatusFor(view, start, ref))
-			}
-			facts = append(facts, terms)
-		}
-		out = append(out, facts)
-	}
-	return out
+	ofTerm := func(ref refexpr.Reference) termStartStatus { return p.termStartStatusFor(view, start, ref) }
+	ofTerms := func(refs []refexpr.Reference) []termStartStatus { return jsonval.Map(refs, ofTerm) }
+	return jsonval.Map(reads, func(r parameterRead) expressionStartStatus { return jsonval.Map(r.expr, ofTerms) })
 }
 
 // writablePaths lists the paths of the Call, and of its delegate, that it can write at the start. Only an update writes
@@ -114,9 +104,6 @@ func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
 // pathNotInSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it
 // has.
 func (s *planCall) pathNotInSchemaReason(schema any) string {
-	if schema == nil {
-		return ""
-	}
 	for _, path := range slices.Concat(s.outputPath.Paths(), s.delegateWritePaths()) {
 		if jsonschema.SubschemaAt(schema, path).IsForbidden {
 			return pathNotInSchemaMessage(schema, path)
@@ -168,8 +155,8 @@ func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *stat
 		facts.present = facts.neverPresentReason == ""
 	} else {
 		v, facts.present = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
-		if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && !facts.present &&
-			jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+		schema := view.SchemaByKind[ideafile.TypeState]
+		if !facts.present && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 			facts.neverPresentReason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
@@ -186,9 +173,7 @@ func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *stat
 
 // mayAnyCallWrite reports whether a Call of the Plan may write what a Reference reads.
 func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
-	return ref.Kind == ideafile.TypeState && slices.ContainsFunc(p.calls, func(s *planCall) bool {
-		return s.mayWrite(ref.Path)
-	})
+	return ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)
 }
 
 // isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be. An update
@@ -197,13 +182,9 @@ func (f *planDataflow) isSkippedAtStart(n int) bool {
 	return f.facts[n].skipped || (f.facts[n].blocked && !f.calls[n].isUpdate())
 }
 
-func (f *planDataflow) reportError(s *planCall, path, message string) {
-	f.reportFinding(s, path, message, false)
-}
-
-func (f *planDataflow) reportFinding(s *planCall, path, message string, warning bool) {
-	f.addFinding(diag.Problem{JSONPath: path, Message: message, IsWarning: warning}, f.coveredInstanceTokens,
-		len(s.instances))
+func (f *planDataflow) reportFinding(s *planCall, path string, warning bool, format string, args ...any) {
+	f.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: warning},
+		f.coveredInstanceTokens, len(s.instances))
 }
 
 func (f *planDataflow) checkCalls() {
@@ -228,20 +209,10 @@ func (f *planDataflow) checkOutputPath(n int) {
 	switch {
 	// checkTools reports a fixed path once, at the Tool
 	case facts.outsideSchemaReason != "" && s.outputLocation != s.jsonPath:
-		f.reportError(s, s.outputLocation, facts.outsideSchemaReason)
+		f.reportFinding(s, s.outputLocation, false, "%s", facts.outsideSchemaReason)
 	case facts.blocked:
-		f.reportFinding(s, s.outputLocation,
-			fmt.Sprintf("%s: something other than an object stands above it at the start, so the Call never runs",
-				s.outputPath.ReferenceText()), true)
+		f.reportFinding(s, s.outputLocation, true,
+			"%s: something other than an object stands above it at the start, so the Call never runs",
+			s.outputPath.ReferenceText())
 	}
-}
-
-// firstOverlappingPath returns the first of some paths at which a write is visible at path p.
-func firstOverlappingPath(paths []jsonval.Path, p jsonval.Path) (jsonval.Path, bool) {
-	for _, q := range paths {
-		if q.Overlaps(p) {
-			return q, true
-		}
-	}
-	return nil, false
 }

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -39,30 +37,23 @@ func (f outputFormChecker) checkValue(v any, at jsonval.Path, path string) {
 		}
 		return
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		f.checkObject(v, at, path)
-	case []any:
-		if types := jsonschema.TypesAt(f.outputForm, at); types != nil && !slices.Contains(types, "array") {
-			f.addError(path, "the output form wants %s here, not a list", jsonschema.JoinWithOr(types))
-		}
+	is, wanted := jsonval.TypeOf(v), jsonschema.TypesAt(f.outputForm, at)
+	said := map[string]string{"array": "a list", "object": "an object"}[is]
+	if said != "" && jsonschema.CompareTypes([]string{is}, wanted) == jsonschema.FitsNever {
+		f.addError(path, "the output form wants %s here, not %s", jsonschema.JoinWithOr(wanted), said)
+	} else if object, ok := v.(map[string]any); ok {
+		f.checkObject(object, at, path)
 	}
 }
 
 func (f outputFormChecker) checkObject(v map[string]any, at jsonval.Path, path string) {
-	if types := jsonschema.TypesAt(f.outputForm, at); types != nil && !slices.Contains(types, "object") {
-		f.addError(path, "the output form wants %s here, not an object", jsonschema.JoinWithOr(types))
-		return
-	}
-	node, _ := jsonschema.ResolvePointer(f.outputForm, jsonschema.SubschemaAt(f.outputForm, at).Pointer)
-	required, _ := jsonval.AsStringList(jsonval.AsObject(node)["required"])
-	for _, name := range required {
+	for _, name := range jsonschema.Required(jsonschema.SubschemaAt(f.outputForm, at).Node) {
 		if _, ok := v[name]; !ok {
-			f.addError(path, "the output form requires %q, and it is missing", jsonval.Clip(name, 80))
+			f.addError(path, "the output form requires %q, and it is missing", jsonval.Short(name))
 		}
 	}
-	for _, k := range jsonval.SortedKeys(v) {
-		f.checkValue(v[k], append(at[:len(at):len(at)], k), jsonval.JSONPathWithKey(path, k))
+	for k, value := range jsonval.Sorted(v) {
+		f.checkValue(value, append(at[:len(at):len(at)], k), jsonval.JSONPathWithKey(path, k))
 	}
 }
 
@@ -71,6 +62,6 @@ func (f outputFormChecker) suggestProperty(at jsonval.Path) string {
 	if len(at) == 0 {
 		return ""
 	}
-	node, _ := jsonschema.ResolvePointer(f.outputForm, jsonschema.SubschemaAt(f.outputForm, at[:len(at)-1]).Pointer)
-	return diag.DidYouMean(at[len(at)-1], jsonval.SortedKeys(jsonval.AsObject(jsonval.AsObject(node)["properties"])))
+	above := jsonschema.SubschemaAt(f.outputForm, at[:len(at)-1])
+	return diag.DidYouMean(at[len(at)-1], jsonval.SortedKeys(jsonschema.Properties(above.Node)))
 }

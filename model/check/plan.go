@@ -107,7 +107,6 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
 	p.resolveTool(s)
 	p.rejectUnknownMetaProperties(s)
 	p.checkParams(s)
-	p.readOutputPath(s)
 	p.readMetaProperties(s)
 	if _, _, f := p.palette.ReadCall(call); f != nil && !s.invalid {
 		p.addCallError(s, s.jsonPath, "%s", f.Message)
@@ -134,12 +133,12 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	case len(known) == 1 && known[0] == "":
 		p.addCallError(s, location,
 			"unknown instance %q: no message of the context names an instance; leave _instance out",
-			jsonval.Clip(token, 80))
+			jsonval.Short(token))
 	case slices.Contains(p.checker.instanceTokens, token):
 		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0],
-			jsonval.Clip(token, 80))
+			jsonval.Short(token))
 	default:
-		p.addCallError(s, location, "unknown instance %q%s", jsonval.Clip(token, 80), suggestInstance(token, known))
+		p.addCallError(s, location, "unknown instance %q%s", jsonval.Short(token), suggestInstance(token, known))
 	}
 }
 
@@ -154,28 +153,23 @@ func suggestInstance(name string, names []string) string {
 func (p *planChecker) resolveTool(s *planCall) {
 	name, ok := s.rawCall["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	server, mayBeImported := p.idea.FindCandidateMCPServer(name)
-	switch {
-	case !ok:
-		p.addCallError(s, s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.suggestToolName(""))
-	case s.tool != nil:
-	case mayBeImported:
-		s.invalid = true // the Tool is not known yet, so the rest of the Call cannot be checked
-		p.addWarning(s.jsonPath+"._tool", "%s", ideafile.CandidateToolWarning(name, server))
-	default:
-		p.addCallError(s, s.jsonPath+"._tool", "unknown tool %q%s", jsonval.Clip(name, 80), p.suggestToolName(name))
+	s.invalid = s.invalid || s.tool == nil // of one that a server may offer, the rest cannot be checked either
+	if !ok {
+		p.addError(s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.idea.SuggestTool(""))
+		return
 	}
+	p.addProblems(p.idea.ToolProblems(name, s.jsonPath+"._tool"))
 }
 
 func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 	known := p.palette.CallMetaKeys()
-	for _, k := range jsonval.SortedKeys(s.rawCall) {
+	for k, v := range jsonval.Sorted(s.rawCall) {
 		switch location := jsonval.JSONPathWithKey(s.jsonPath, k); {
-		case !strings.HasPrefix(k, "_") || s.rawCall[k] == nil || slices.Contains(known, k):
+		case !strings.HasPrefix(k, "_") || v == nil || slices.Contains(known, k):
 		case k == ideafile.WhenKey || k == ideafile.UnlessKey || k == ideafile.UndoesKey:
 			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
 		default:
-			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Clip(k, 80),
+			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, known))
 		}
 	}
@@ -183,27 +177,27 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 
 // checkParams reads the parameters one by one, so that each gets its own error.
 func (p *planChecker) checkParams(s *planCall) {
-	for _, k := range jsonval.SortedKeys(s.rawCall) {
+	for k, v := range jsonval.Sorted(s.rawCall) {
 		if strings.HasPrefix(k, "_") || s.isOutputPathAlias(k) {
 			continue
 		}
 		location := jsonval.JSONPathWithKey(s.jsonPath, k)
-		if !p.collectReferences(s, location, s.rawCall[k], jsonval.Path{k}) || s.tool == nil {
+		if !p.collectReferences(s, location, v, jsonval.Path{k}) || s.tool == nil {
 			continue
 		}
-		if _, _, f := s.tool.ReadParam(k, s.rawCall[k]); f != nil {
+		if _, _, f := s.tool.ReadParam(k, v); f != nil {
 			p.addCallError(s, location, "%s%s", f.Message, s.suggestParam(k))
 		}
 	}
 	if s.tool == nil {
 		return
 	}
-	for _, k := range jsonval.SortedKeys(s.tool.WiredParams) {
-		expressions, _ := refexpr.FindExpressions(s.tool.WiredParams[k]) // the Tool's own check names an error
+	for k, wired := range jsonval.Sorted(s.tool.WiredParams) {
+		expressions, _ := refexpr.FindExpressions(wired) // the Tool's own check names an error
 		for _, e := range expressions {
 			if e.HasReferenceOfKind(ideafile.TypeState) {
 				s.reads = append(s.reads, parameterRead{expr: e, location: s.jsonPath, paramPath: jsonval.Path{k},
-					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(s.tool.WiredParams[k])})
+					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(wired)})
 			}
 		}
 	}
@@ -224,17 +218,17 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: param,
 				acceptsAnyType: refexpr.IsTemplate(v)})
 		}
-		if refexpr.IsTemplate(v) && s.tool != nil {
-			ok = p.checkParamTakesText(s, location, param) && ok
+		if refexpr.IsTemplate(v) {
+			ok = p.checkParamTakes(s, location, v, param, "a text with values in it is a string") && ok
 		}
 	case map[string]any:
-		ok = p.checkParamTakes(s, location, v, param)
-		for _, k := range jsonval.SortedKeys(v) {
-			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), v[k],
+		ok = p.checkParamTakes(s, location, v, param, "an object with a Reference in it is of type object")
+		for k, value := range jsonval.Sorted(v) {
+			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
 				append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:
-		ok = p.checkParamTakes(s, location, v, param)
+		ok = p.checkParamTakes(s, location, v, param, "a list with a Reference in it is of type array")
 		for n, e := range v {
 			step := fmt.Sprint(n)
 			ok = p.collectReferences(s, location+"["+step+"]", e, append(param[:len(param):len(param)], step)) && ok
@@ -243,39 +237,25 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 	return ok
 }
 
-// checkParamTakes reports a list or an object with References in it where the parameter takes none: whatever they
-// bring, and however the LLM fits that, it stays a list or an object.
-func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path) bool {
+// checkParamTakes reports a value with References in it where the parameter takes none of its type: whatever they
+// bring, and however the LLM fits that, it stays a list, an object or a text. said is what it is.
+func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path, said string) bool {
 	if s.tool == nil {
 		return true
 	}
 	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
 		return true // it is checked as it stands
 	}
-	is, wanted := jsonval.TypeOf(v), jsonschema.TypesAt(s.tool.Source, param)
-	if jsonschema.CompareTypes([]string{is}, wanted) != jsonschema.FitsNever {
-		return true
-	}
-	name := map[string]string{"array": "a list", "object": "an object"}[is]
-	p.addCallError(s, location, "%s with a Reference in it is of type %s; the parameter %q wants %s", name, is, param,
-		jsonschema.JoinWithOr(wanted))
-	return false
-}
-
-// checkParamTakesText reports a text with values in it where the parameter takes no string.
-func (p *planChecker) checkParamTakesText(s *planCall, location string, param jsonval.Path) bool {
 	wanted := jsonschema.TypesAt(s.tool.Source, param)
-	if jsonschema.CompareTypes([]string{"string"}, wanted) != jsonschema.FitsNever {
+	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wanted) != jsonschema.FitsNever {
 		return true
 	}
-	p.addCallError(s, location, "a text with values in it is a string; the parameter %q wants %s", param,
-		jsonschema.JoinWithOr(wanted))
+	p.addCallError(s, location, "%s; the parameter %q wants %s", said, param, jsonschema.JoinWithOr(wanted))
 	return false
 }
 
 func (p *planChecker) checkMissingParams(s *planCall) {
-	required, _ := jsonval.AsStringList(s.tool.Source["required"])
-	for _, name := range required {
+	for _, name := range jsonschema.Required(s.tool.Source) {
 		_, wired := s.tool.WiredParams[name]
 		_, present := s.rawCall[name]
 		_, declared := s.tool.SchemaByParam[name]
@@ -287,9 +267,6 @@ func (p *planChecker) checkMissingParams(s *planCall) {
 
 // isOutputPathAlias reports whether a key is the parameter `output` that stands for `_outputPath`.
 func (s *planCall) isOutputPathAlias(key string) bool {
-	if s.tool == nil {
-		return (&ideafile.Tool{}).IsOutputPathAlias(key, s.rawCall[key])
-	}
 	return s.tool.IsOutputPathAlias(key, s.rawCall[key])
 }
 
@@ -304,54 +281,38 @@ func (s *planCall) suggestParam(name string) string {
 			names = append(names, k)
 		}
 	}
-	if text := diag.DidYouMean(name, names); text != "" || len(names) == 0 {
-		return text
-	}
-	return "; it has " + diag.FirstNamesAndCount(names)
+	return diag.DidYouMeanOrSay(name, names, "it has")
 }
 
-// readOutputPath reads where the result goes. For an unknown Tool the Call's own path is taken.
-func (p *planChecker) readOutputPath(s *planCall) {
-	tool, part := s.tool, map[string]any{}
+// readMetaProperties reads where the result goes and the other meta properties that a Tool may leave to its Calls. For
+// an unknown Tool the Call's own path is taken.
+func (p *planChecker) readMetaProperties(s *planCall) {
+	tool := s.tool
 	if tool == nil {
 		tool = &ideafile.Tool{}
 	}
-	if v := s.rawCall["_outputPath"]; v != nil {
-		part["_outputPath"], s.outputLocation = v, s.jsonPath+"._outputPath"
-	}
-	if s.isOutputPathAlias("output") {
-		part["output"] = s.rawCall["output"]
-		if part["_outputPath"] == nil {
-			s.outputLocation = s.jsonPath + ".output"
-		}
+	if s.rawCall["_outputPath"] != nil {
+		s.outputLocation = s.jsonPath + "._outputPath"
+	} else if s.isOutputPathAlias("output") {
+		s.outputLocation = s.jsonPath + ".output"
 	}
 	var c ideafile.Call
-	if f := tool.ReadOutputMeta(&c, part); f != nil && len(part) > 0 {
-		p.addCallError(s, s.outputLocation, "%s", f.Message)
+	for key, f := range tool.OutputMetaFaults(&c, s.rawCall) {
+		switch {
+		case key == "_outputPath" && s.outputLocation != s.jsonPath: // else the Tool's own check names it
+			p.addCallError(s, s.outputLocation, "%s", f.Message)
+		case s.tool != nil && key != "_outputPath" && s.rawCall[key] != nil:
+			p.addCallError(s, s.jsonPath+"."+key, "%s", f.Message)
+		}
 	}
-	s.outputPath = c.OutputPath
-}
-
-// readMetaProperties reads the other meta properties that a Tool may leave to its Calls.
-func (p *planChecker) readMetaProperties(s *planCall) {
+	s.outputPath, s.outputMethod = c.OutputPath, c.OutputMethod
 	if s.tool == nil {
 		return
 	}
-	p.readAfterProperty(s)
-	for _, k := range []string{"_outputMethod", "_scopes"} {
-		var c ideafile.Call
-		f := s.tool.ReadOutputMeta(&c, map[string]any{k: s.rawCall[k]})
-		if f != nil && s.rawCall[k] != nil {
-			p.addCallError(s, jsonval.JSONPathWithKey(s.jsonPath, k), "%s", f.Message)
-		}
-		if c.OutputMethod != "" {
-			s.outputMethod = c.OutputMethod
-		}
-		if scopes, ok := jsonval.AsStringList(s.rawCall[k]); ok && k == "_scopes" && f == nil {
-			p.checkScopes(scopes, s.jsonPath+"._scopes")
-		}
+	if s.rawCall["_scopes"] != nil {
+		p.checkScopes(c.ReadableScopes, s.jsonPath+"._scopes")
 	}
-	var c ideafile.Call
+	p.readAfterProperty(s)
 	if f := s.tool.ReadLatentResult(&c, s.rawCall, p.palette.BindingByTool[s.tool.Name].Kind); f != nil {
 		p.addCallError(s, s.jsonPath+"._output", "%s", f.Message)
 	}

@@ -31,7 +31,7 @@ func (f *planDataflow) checkRead(n, r int) {
 	}
 	for _, reason := range impossible {
 		if reason != "" {
-			f.reportFinding(s, read.location, wiredParamPrefix(read)+reason, possible > 0)
+			f.reportFinding(s, read.location, possible > 0, "%s%s", wiredParamPrefix(read), reason)
 		}
 	}
 }
@@ -76,14 +76,12 @@ func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Re
 		return
 	}
 	wanted := jsonschema.TypesAt(s.tool.Source, read.paramPath)
-	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
-		wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath,
-		jsonschema.JoinWithOr(wanted))
-	switch jsonschema.CompareTypes(types, wanted) {
-	case jsonschema.FitsNever:
-		f.reportFinding(s, read.location, message, len(read.expr) > 1)
-	case jsonschema.FitsPerhaps:
-		f.reportFinding(s, read.location, message, true)
+	fits := jsonschema.CompareTypes(types, wanted)
+	if fits != jsonschema.FitsByType {
+		f.reportFinding(s, read.location, fits == jsonschema.FitsPerhaps || len(read.expr) > 1,
+			"%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
+			wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath,
+			jsonschema.JoinWithOr(wanted))
 	}
 }
 
@@ -92,9 +90,11 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 	withoutProperty := 0
 	for _, n := range writers {
 		w := f.calls[n]
-		writtenPath, _ := firstOverlappingPath(f.facts[n].writablePaths, ref.Path)
+		paths := f.facts[n].writablePaths
+		writtenPath := paths[slices.IndexFunc(paths, ref.Path.Overlaps)]
+		isWrittenPath := func(p jsonval.Path) bool { return slices.Equal(p, writtenPath) }
 		switch {
-		case isDelegateWrite(w, writtenPath):
+		case slices.ContainsFunc(w.delegateWritePaths(), isWrittenPath):
 			continue // a delegate's writes declare no types
 		case (w.isUpdate() && len(writtenPath) > 0) || w.outputPath.HasBranches():
 			continue // the result of an update, and the branch taken, are only known at run time
@@ -108,9 +108,9 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, below).IsForbidden {
 			withoutProperty++
 			if withoutProperty == len(writers) {
-				f.reportFinding(s, read.location, fmt.Sprintf("%s: %s writes %s, and its _output has no %s%s", ref, w,
-					refexpr.Reference{Kind: ideafile.TypeState, Path: writtenPath}, below,
-					suggestOutputProperty(w.tool.OutputSchema.Source, below)), len(read.expr) > 1)
+				f.reportFinding(s, read.location, len(read.expr) > 1,
+					"%s: %s writes %s, and its _output has no %s%s", ref, w, refexpr.StateReference(writtenPath), below,
+					suggestOutputProperty(w.tool.OutputSchema.Source, below))
 			}
 			continue
 		}
@@ -120,16 +120,8 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 }
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
-	node, _ := jsonschema.ResolveLocalRefs(schema, schema, "")
-	m, _ := node.(map[string]any)
-	props, _ := m["properties"].(map[string]any)
-	if len(p) == 0 || len(props) == 0 {
-		return ""
-	}
-	if s := diag.DidYouMean(p[0], jsonval.SortedKeys(props)); s != "" {
-		return s
-	}
-	return "; it has " + diag.FirstNamesAndCount(jsonval.SortedKeys(props))
+	props := jsonschema.Properties(jsonschema.SubschemaAt(schema, nil).Node)
+	return diag.DidYouMeanOrSay(first(p), jsonval.SortedKeys(props), "it has")
 }
 
 // noWriterReason words why a Reference to State can never find a value.
@@ -138,7 +130,7 @@ func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
 		return fmt.Sprintf("%s: the Plan has no Call %d", ref, key.Index)
 	}
 	for w, s := range f.calls {
-		if _, writes := firstOverlappingPath(s.outputPath.Paths(), ref.Path); !writes || !f.facts[w].appliesToInstance {
+		if !s.mayWrite(ref.Path) || !f.facts[w].appliesToInstance {
 			continue
 		}
 		switch {
@@ -160,7 +152,7 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 	add := func(p jsonval.Path) {
 		if name := p.String(); name != "" && !slices.Contains(names, name) {
 			names, refs = append(names, name),
-				append(refs, refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String())
+				append(refs, refexpr.StateReference(p).String())
 		}
 	}
 	for w, s := range f.calls {
@@ -170,7 +162,7 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 			}
 		}
 	}
-	start, _ := f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState].(map[string]any)
+	start := jsonval.AsObject(f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState])
 	for _, k := range jsonval.SortedKeys(start) {
 		add(jsonval.Path{k})
 	}
@@ -183,13 +175,4 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 		return "; there are " + diag.FirstNamesAndCount(refs)
 	}
 	return ""
-}
-
-func isDelegateWrite(s *planCall, path jsonval.Path) bool {
-	for _, p := range s.delegateWritePaths() {
-		if p.String() == path.String() {
-			return true
-		}
-	}
-	return false
 }

@@ -15,7 +15,7 @@ func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) 
 	payload, ok := view.PayloadByKind[ref.Kind]
 	if !ok {
 		kinds := append(jsonval.SortedKeys(view.PayloadByKind), ideafile.TypeState)
-		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, jsonval.Clip(ref.Kind, 80),
+		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, jsonval.Short(ref.Kind),
 			diag.DidYouMean(ref.Kind, kinds))
 	}
 	v, ok = refexpr.ValueOrBlobHandleAt(payload, ref.Path)
@@ -32,7 +32,7 @@ func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Re
 	if !c.idea.IsUnfilledTemplate() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 		return false
 	}
-	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])[ref.Path[0]] != nil
+	return jsonschema.Properties(schema)[ref.Path[0]] != nil
 }
 
 // suggestNearestValue names what is at the point where a path leads nowhere.
@@ -46,13 +46,10 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 		parent := refexpr.Reference{Kind: ref.Kind, Path: ref.Path[:n]}
 		switch v := v.(type) {
 		case map[string]any:
-			if s := diag.DidYouMean(step, jsonval.SortedKeys(v)); s != "" {
-				return s
+			if len(v) == 0 {
+				return fmt.Sprintf("; %s is empty", parent)
 			}
-			if len(v) > 0 {
-				return fmt.Sprintf("; %s has %s", parent, diag.FirstNamesAndCount(jsonval.SortedKeys(v)))
-			}
-			return fmt.Sprintf("; %s is empty", parent)
+			return diag.DidYouMeanOrSay(step, jsonval.SortedKeys(v), parent.String()+" has")
 		case []any:
 			return fmt.Sprintf("; %s has %d elements", parent, len(v))
 		}
@@ -64,12 +61,10 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 // pathNotInSchemaMessage words that a closed State schema does not allow a path.
 func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 	text := fmt.Sprintf("%s stands outside the closed State schema",
-		refexpr.Reference{Kind: ideafile.TypeState, Path: path})
+		refexpr.StateReference(path))
 	for n := range path {
 		place := jsonschema.SubschemaAt(schema, path[:n])
-		node, _ := jsonschema.ResolvePointer(schema, place.Pointer)
-		m, _ := node.(map[string]any)
-		props, _ := m["properties"].(map[string]any)
+		props := jsonschema.Properties(place.Node)
 		if _, ok := props[path[n]]; !ok && place.IsDescribed {
 			return text + diag.DidYouMean(path[n], jsonval.SortedKeys(props))
 		}

@@ -16,13 +16,14 @@ import (
 func (c *checker) checkStates() {
 	for _, token := range c.instanceTokens {
 		view := c.viewOf(token)
-		for _, kind := range jsonval.SortedKeys(view.SchemaByKind) {
-			for _, m := range schemaMismatches(view.SchemaByKind[kind], view.PayloadByKind[kind]) {
+		for kind, schema := range jsonval.Sorted(view.SchemaByKind) {
+			for _, m := range schemaMismatches(schema, view.PayloadByKind[kind]) {
+				location, count := c.locateValue(kind, token, m.path)
 				c.addFinding(diag.Problem{
-					JSONPath:  c.valueLocation(kind, token, m.path),
+					JSONPath:  location,
 					Message:   fmt.Sprintf("%s %s", refexpr.Reference{Kind: kind, Path: m.path}, m.reason),
 					IsWarning: kind != ideafile.TypeState,
-				}, []string{token}, c.countInstancesSeeingValue(kind, token, m.path))
+				}, []string{token}, count)
 			}
 		}
 	}
@@ -58,8 +59,8 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 			out = append(out, schemaMismatch{p, "is of type object; its schema wants " + jsonschema.JoinWithOr(types)})
 			return
 		}
-		for _, k := range jsonval.SortedKeys(object) {
-			walk(append(p[:len(p):len(p)], k), object[k])
+		for k, e := range jsonval.Sorted(object) {
+			walk(append(p[:len(p):len(p)], k), e)
 		}
 	}
 	walk(nil, value)
@@ -77,34 +78,22 @@ func schemaMismatchReason(schema any, place jsonschema.Subschema, v any) string 
 	return ""
 }
 
-// valueLocation returns where in the file an instance's value at a path is given.
-func (c *checker) valueLocation(kind, token string, p jsonval.Path) string {
-	if m, ok := c.messageProvidingValue(kind, token, p); ok {
-		return jsonval.JSONPathWithKeys(m.payloadPath(), p...)
-	}
-	return "$.context"
-}
-
-// messageProvidingValue returns the Message that gives an instance the value at a path: its own last one, else the last
-// shared one.
-func (c *checker) messageProvidingValue(kind, token string, p jsonval.Path) (locatedMessage, bool) {
+// locateValue returns where in the file the value that an instance sees at a path is given, by its own last Message or
+// else the last shared one, and how many instances see the same.
+func (c *checker) locateValue(kind, token string, p jsonval.Path) (location string, instances int) {
 	for _, instance := range []string{token, ""} {
-		for n := len(c.messages) - 1; n >= 0; n-- {
-			m := c.messages[n]
-			if _, ok := jsonval.ValueAt(m.Payload, p); ok && m.PayloadKind == kind && m.InstanceToken == instance {
-				return m, true
+		for _, m := range slices.Backward(c.messages) {
+			_, ok := jsonval.ValueAt(m.Payload, p)
+			if !ok || m.PayloadKind != kind || m.InstanceToken != instance {
+				continue
 			}
+			if location = jsonval.JSONPathWithKeys(m.payloadPath(), p...); instance != "" {
+				return location, 1
+			}
+			return location, len(c.instanceTokens)
 		}
 	}
-	return locatedMessage{}, false
-}
-
-// countInstancesSeeingValue counts the instances that see the same value: all of them where it is shared, else one.
-func (c *checker) countInstancesSeeingValue(kind, token string, p jsonval.Path) int {
-	if m, ok := c.messageProvidingValue(kind, token, p); ok && m.InstanceToken != "" {
-		return 1
-	}
-	return len(c.instanceTokens)
+	return "$.context", len(c.instanceTokens)
 }
 
 func (m locatedMessage) payloadPath() string {

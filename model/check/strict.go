@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"
 )
@@ -59,8 +60,7 @@ func IsStrictnessWarning(p diag.Problem) bool {
 // nonStrictLocation returns where in the file the parameter or meta property is that a reason names.
 func (c *checker) nonStrictLocation(t *ideafile.Tool, reason string) string {
 	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
-	props, _ := t.Source["properties"].(map[string]any)
-	for _, name := range jsonval.SortedKeys(props) {
+	for _, name := range jsonval.SortedKeys(jsonschema.Properties(t.Source)) {
 		if strings.HasPrefix(reason, fmt.Sprintf("tool %s, parameter %q: ", t.Name, name)) {
 			return jsonval.JSONPathWithKey(path+".properties", name)
 		}

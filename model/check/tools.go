@@ -16,9 +16,9 @@ func (c *checker) checkTools() {
 		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
 		c.checkRequiredParams(t, path)
 		c.checkWhen(t, path)
-		c.checkUndo(t, path+"._undo")
-		for _, name := range jsonval.SortedKeys(t.WiredParams) {
-			expressions, _ := refexpr.FindExpressions(t.WiredParams[name]) // reading the Tool named an error
+		c.checkUndo(t, path)
+		for name, wired := range jsonval.Sorted(t.WiredParams) {
+			expressions, _ := refexpr.FindExpressions(wired) // reading the Tool named an error
 			for _, e := range expressions {
 				c.checkWiredParam(e, name, jsonval.JSONPathWithKey(path+".properties", name)+".const")
 			}
@@ -44,7 +44,7 @@ func (c *checker) checkScopes(scopes []string, path string) {
 			}
 		}
 		if !slices.Contains(kinds, ref.Kind) {
-			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Clip(ref.Kind, 80),
+			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Short(ref.Kind),
 				diag.DidYouMeanOrListNames(ref.Kind, kinds))
 		}
 	}
@@ -52,12 +52,11 @@ func (c *checker) checkScopes(scopes []string, path string) {
 
 // checkRequiredParams reports required parameters that are not declared: every Call must have them and none may.
 func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
-	required, _ := jsonval.AsStringList(t.Source["required"])
-	props, _ := t.Source["properties"].(map[string]any)
-	for n, name := range required {
+	props := jsonschema.Properties(t.Source)
+	for n, name := range jsonschema.Required(t.Source) {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required and no parameter: no Call can fit%s",
-				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(props)))
+				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(props)))
 		}
 	}
 }
@@ -90,8 +89,10 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 		}
 		if ref.Kind != ideafile.TypeState {
 			_, reason = lookupValueOutsideState(view, ref)
-		} else if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil &&
-			jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+			continue
+		}
+		schema := view.SchemaByKind[ideafile.TypeState]
+		if jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 			reason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
@@ -107,25 +108,18 @@ func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
 	if err != nil {
 		return
 	}
-	for _, token := range c.instanceTokens {
-		for _, p := range path.Paths() {
-			if schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]; schema != nil &&
-				jsonschema.SubschemaAt(schema, p).IsForbidden {
-				c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)},
-					[]string{token}, len(c.instanceTokens))
-			}
-		}
+	for _, p := range path.Paths() {
+		c.checkStatePath(p, location)
 	}
 }
 
-// suggestToolName suggests a Tool for a name that the palette does not have.
-func (c *checker) suggestToolName(name string) string {
-	names := make([]string, len(c.idea.Tools))
-	for n, t := range c.idea.Tools {
-		names[n] = t.Name
+// checkStatePath reports a path of State that the State schema of an instance does not allow.
+func (c *checker) checkStatePath(p jsonval.Path, location string) {
+	for _, token := range c.instanceTokens {
+		schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]
+		if jsonschema.SubschemaAt(schema, p).IsForbidden {
+			c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)},
+				[]string{token}, len(c.instanceTokens))
+		}
 	}
-	if s := diag.DidYouMean(name, names); s != "" || len(names) == 0 {
-		return s
-	}
-	return "; the palette has " + diag.FirstNamesAndCount(names)
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,24 +14,15 @@ import (
 // checkUndo checks how the file says that a Tool's Calls are taken back. What it gets wrong is found out when it is
 // needed most.
 func (c *checker) checkUndo(t *ideafile.Tool, path string) {
-	if of := c.bindings[t.Name].Undo; t.Undo == nil && of != nil && of.Tool != "" && c.idea.Tool(of.Tool) == nil {
-		c.addWarning(strings.TrimSuffix(path, "._undo"),
-			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
-			of.Tool)
-	}
 	if t.Undo == nil {
-		c.checkUndoIsSaid(t, strings.TrimSuffix(path, "._undo"))
+		c.checkUndoIsSaid(t, path)
 	}
-	if t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
+	if path += "._undo"; t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
 		return
 	}
 	by := c.idea.Tool(t.Undo.Tool)
 	if by == nil {
-		if server, ok := c.idea.FindCandidateMCPServer(t.Undo.Tool); ok {
-			c.addWarning(path+".tool", "%s", ideafile.CandidateToolWarning(t.Undo.Tool, server))
-		} else {
-			c.addError(path+".tool", "unknown tool %q%s", jsonval.Clip(t.Undo.Tool, 80), c.suggestToolName(t.Undo.Tool))
-		}
+		c.addProblems(c.idea.ToolProblems(t.Undo.Tool, path+".tool"))
 		return
 	}
 	if circle := c.undoCircle(t); circle != nil {
@@ -47,10 +37,15 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	c.checkUndoParams(t, by, path)
 }
 
-// checkUndoIsSaid reports a Tool with an effect that does not say how it is taken back, where instances that fail are.
-// What a Go function elsewhere says is not known here.
+// checkUndoIsSaid reports a Tool with an effect that does not say how it is taken back, where instances that fail are,
+// and one whose Go function names a Tool that is not there. What a Go function elsewhere says is not known here.
 func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
+	if b.Undo != nil && b.Undo.Tool != "" && c.idea.Tool(b.Undo.Tool) == nil {
+		c.addWarning(path,
+			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
+			b.Undo.Tool)
+	}
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
 	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind == ideafile.UndoNever &&
 		!slices.ContainsFunc(c.idea.Tools, takesBack) {
@@ -78,7 +73,7 @@ func (c *checker) undoCircle(t *ideafile.Tool) []string {
 func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 	for _, name := range jsonschema.RequiredProperties(by.Source) {
 		if _, wired := by.WiredParams[name]; t.Undo.Params[name] == nil && !wired {
-			c.addError(path+".params", "%s wants a parameter %q", by.Name, jsonval.Clip(name, 80))
+			c.addError(path+".params", "%s wants a parameter %q", by.Name, jsonval.Short(name))
 		}
 	}
 	for _, name := range jsonval.SortedKeys(t.Undo.Params) {
@@ -89,7 +84,7 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 		case wired:
 			c.addError(at, "the parameter %q of %s is wired: it is not given", name, by.Name)
 		case !declared && !by.AllowsExtraParams:
-			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Clip(name, 80),
+			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Short(name),
 				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(by.SchemaByParam)))
 		default:
 			c.checkUndoParam(t, by, name, at)
@@ -102,15 +97,12 @@ func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
 	value := t.Undo.Params[name]
 	expressions, _ := refexpr.FindExpressions(value) // reading the Tool named an error
 	for _, e := range expressions {
-		for _, terms := range e {
-			for _, ref := range terms {
-				c.checkUndoReference(t, ref, at)
-			}
+		for _, ref := range e.References() {
+			c.checkUndoReference(t, ref, at)
 		}
 	}
-	schema := by.SchemaByParam[name]
-	if len(expressions) == 0 && schema != nil {
-		if err := schema.Validate(value); err != nil {
+	if len(expressions) == 0 {
+		if err := by.SchemaByParam[name].Validate(value); err != nil {
 			c.addError(at, "it does not fit %s: %s", by.Name, diag.WithoutPackagePrefix(err))
 		}
 	}
@@ -131,13 +123,7 @@ func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
 // checkUndoReference reports a Reference to what the schema of the result, of the parameters or of State does not have.
 func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at string) {
 	if ref.Kind == ideafile.TypeState {
-		for _, token := range c.instanceTokens {
-			schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]
-			if schema != nil && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
-				c.addFinding(diag.Problem{JSONPath: at, Message: pathNotInSchemaMessage(schema, ref.Path)},
-					[]string{token}, len(c.instanceTokens))
-			}
-		}
+		c.checkStatePath(ref.Path, at)
 		return
 	}
 	source := c.undoSource(t, ref.Kind)
@@ -148,8 +134,7 @@ func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at
 	if ref.Kind == ideafile.ParamsKind {
 		of = "parameters have"
 	}
-	c.addError(at, "%s", fmt.Sprintf("%s: the tool's %s no %s%s", ref, of, ref.Path,
-		suggestOutputProperty(source, ref.Path)))
+	c.addError(at, "%s: the tool's %s no %s%s", ref, of, ref.Path, suggestOutputProperty(source, ref.Path))
 }
 
 // undoSource is the JSON Schema of what a Reference of a kind reads; nil where nothing is said.
@@ -169,7 +154,5 @@ func closed(t *ideafile.Tool) map[string]any {
 	if t.AllowsExtraParams {
 		return schema
 	}
-	schema = jsonval.WithoutKey(schema, "additionalProperties")
-	schema["additionalProperties"] = false
-	return schema
+	return jsonval.WithKey(schema, "additionalProperties", false)
 }

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -20,18 +21,12 @@ var keywords = []string{"$anchor", "$comment", "$defs", "$dynamicAnchor", "$dyna
 	"oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames", "readOnly", "required",
 	"then", "title", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly"}
 
-// Those under which schemas of the same value stand.
-var (
-	sameValue     = []string{"not", "if", "then", "else"}
-	sameValueList = []string{"allOf", "anyOf", "oneOf"}
-)
-
 // checkWhen warns of a condition of a Tool's policy that does not say what it seems to.
 func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 	if t.Approval == nil || t.Approval.ParamsCondition == nil {
 		return
 	}
-	params := jsonval.SortedKeys(jsonval.AsObject(t.Source["properties"]))
+	params := jsonval.SortedKeys(jsonschema.Properties(t.Source))
 	if m, ok := t.MCPToolRef(); t.AllowsExtraParams || ok && m.SpecDigest == "" {
 		params = nil // others may come
 	}
@@ -47,33 +42,28 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 	keys := jsonval.SortedKeys(s)
 	if len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(keywords, k) }) {
 		c.addWarning(path, "it is no JSON Schema in effect, and holds for everything: %s is no keyword; "+
-			`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Clip(keys[0], 80))
+			`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
 		return
 	}
 	name := func(param, at string) {
 		if len(params) > 0 && !slices.Contains(params, param) {
-			c.addWarning(at, "the Tool has no parameter %q%s", jsonval.Clip(param, 80),
+			c.addWarning(at, "the Tool has no parameter %q%s", jsonval.Short(param),
 				diag.DidYouMeanOrListNames(param, params))
 		}
 	}
-	properties := jsonval.AsObject(s["properties"])
-	for _, k := range jsonval.SortedKeys(properties) {
+	properties := jsonschema.Properties(s)
+	for k, property := range jsonval.Sorted(properties) {
 		at := jsonval.JSONPathWithKey(path+".properties", k)
 		name(k, at)
-		c.checkCondition(properties[k], nil, at)
+		c.checkCondition(property, nil, at)
 	}
-	required, _ := jsonval.AsStringList(s["required"])
-	for _, k := range required {
+	for _, k := range jsonschema.Required(s) {
 		if _, told := properties[k]; !told {
 			name(k, path+".required")
 		}
 	}
-	for _, k := range sameValue {
-		c.checkCondition(s[k], params, path+"."+k)
-	}
-	for _, k := range sameValueList {
-		list, _ := s[k].([]any)
-		for _, part := range list {
+	for _, k := range jsonschema.InPlaceKeywords {
+		for _, part := range jsonschema.InPlaceParts(s, k) {
 			c.checkCondition(part, params, path+"."+k)
 		}
 	}

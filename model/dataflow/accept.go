@@ -14,7 +14,7 @@ import (
 // AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new: a known Call, or one of a
 // closed Request, changes nothing. A malformed Call is added as failed, so that the next Request is told why.
 func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) bool {
-	return request > i.refusedThroughRequest && i.AcceptRedeliveredCall(request, index, call)
+	return request > i.RefusedThroughRequest && i.AcceptRedeliveredCall(request, index, call)
 }
 
 // AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before it had
@@ -22,7 +22,7 @@ func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) boo
 func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.WrittenCall) bool {
 	key := ideafile.CallKey{Request: request, Index: index}
 	_, known := i.findPosition(key)
-	if known || request <= i.closedThroughRequest {
+	if known || request <= i.ClosedThroughRequest {
 		return false
 	}
 	i.openRequests[request] = true
@@ -85,9 +85,9 @@ func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 		rec.delegateWritePaths = t.DelegateWritablePaths
 	}
 	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.delegateWritePaths) {
-		if i.stateSchema != nil && jsonschema.SubschemaAt(i.stateSchema, p).IsForbidden {
+		if jsonschema.SubschemaAt(i.stateSchema, p).IsForbidden {
 			return diag.Faultf(ideafile.CodeBadPath, "%s stands outside the closed State schema",
-				refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+				refexpr.StateReference(p))
 		}
 	}
 	return nil
@@ -126,19 +126,19 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 // SuspendRequest has AcceptCall refuse a Request, and all before it, that is still open: AcceptRedeliveredCall may
 // bring more of it.
 func (i *Instance) SuspendRequest(request int) {
-	if request > i.closedThroughRequest {
+	if request > i.ClosedThroughRequest {
 		i.openRequests[request] = true
 	}
-	i.refusedThroughRequest = max(i.refusedThroughRequest, request)
+	i.RefusedThroughRequest = max(i.RefusedThroughRequest, request)
 }
 
 // CloseRequest ends a Request, and all before it, for this instance: no further Call of theirs is accepted.
 func (i *Instance) CloseRequest(request int) {
-	i.closedThroughRequest, i.refusedThroughRequest = max(i.closedThroughRequest, request),
-		max(i.refusedThroughRequest, request)
+	i.ClosedThroughRequest, i.RefusedThroughRequest = max(i.ClosedThroughRequest, request),
+		max(i.RefusedThroughRequest, request)
 	//workflowcheck:ignore -- the order of deletions does not matter
 	for n := range i.openRequests {
-		if n <= i.closedThroughRequest {
+		if n <= i.ClosedThroughRequest {
 			delete(i.openRequests, n)
 		}
 	}

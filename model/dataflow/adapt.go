@@ -1,11 +1,9 @@
 package dataflow
 
 import (
-	"fmt"
 	"slices"
 
 	"processidea/model/approval"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -43,13 +41,13 @@ func (i *Instance) llmForbidden() bool {
 // themselves, or all where each fits and together they do not. The activity checks values in the blob store.
 func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 	var referencing, unfit []string
-	for _, k := range jsonval.SortedKeys(raw) {
-		if refs, err := refexpr.FindReferences(raw[k]); err != nil || len(refs) == 0 ||
+	for k, v := range jsonval.Sorted(raw) {
+		if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 ||
 			jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
 		referencing = append(referencing, k)
-		if schema := t.SchemaByParam[k]; schema != nil && schema.Validate(params[k]) != nil {
+		if t.SchemaByParam[k].Validate(params[k]) != nil {
 			unfit = append(unfit, k)
 		}
 	}
@@ -61,8 +59,8 @@ func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 
 // checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
 func checkLiterals(t *ideafile.Tool, raw map[string]any) error {
-	for _, k := range jsonval.SortedKeys(raw) {
-		if err := checkLiteral(t, jsonval.Path{k}, raw[k]); err != nil {
+	for k, v := range jsonval.Sorted(raw) {
+		if err := checkLiteral(t, jsonval.Path{k}, v); err != nil {
 			return err
 		}
 	}
@@ -83,18 +81,9 @@ func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
 		}
 		return schema.Validate(literal)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range jsonval.SortedKeys(v) {
-			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{k}), v[k]); err != nil {
-				return err
-			}
-		}
-	case []any:
-		for n, e := range v {
-			if err := checkLiteral(t, slices.Concat(at, jsonval.Path{fmt.Sprint(n)}), e); err != nil {
-				return err
-			}
+	for step, held := range jsonval.Members(v) {
+		if err := checkLiteral(t, slices.Concat(at, jsonval.Path{step}), held); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -112,14 +101,12 @@ func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
 		v, present := params[k]
 		switch {
 		case present && !literalsUnchanged(rec.Params[k], v):
-			rec.endWithStatus(ideafile.Failed,
-				diag.Faultf(ideafile.CodeBadParams,
-					"parameter %q: fitting it to the schema changed what was written literally", k))
+			rec.fail(ideafile.CodeBadParams,
+				"parameter %q: fitting it to the schema changed what was written literally", k)
 			return
 		case !present && ideafile.FindTool(i.palette.Tools, rec.Tool).RequiresParam(k):
-			rec.endWithStatus(ideafile.Failed,
-				diag.Faultf(ideafile.CodeBadParams,
-					"parameter %q is missing among those that were fitted to the schema", k))
+			rec.fail(ideafile.CodeBadParams,
+				"parameter %q is missing among those that were fitted to the schema", k)
 			return
 		case present:
 			to[k] = v
@@ -135,43 +122,34 @@ func literalsUnchanged(raw, fitted any) bool {
 		literal, _ := p.Resolve(nil)
 		return err == nil && jsonval.Equal(literal, fitted)
 	}
-	switch raw := raw.(type) {
-	case map[string]any:
-		m, ok := fitted.(map[string]any)
-		for _, k := range jsonval.SortedKeys(raw) {
-			ok = ok && literalsUnchanged(raw[k], m[k])
-		}
-		return ok
-	case []any:
-		list, ok := fitted.([]any)
-		if !ok || len(list) != len(raw) {
+	if jsonval.TypeOf(raw) == "string" {
+		return true // a Reference: its value is what was adapted
+	}
+	list, isList := raw.([]any)
+	fittedList, _ := fitted.([]any)
+	if jsonval.TypeOf(raw) != jsonval.TypeOf(fitted) || isList && len(list) != len(fittedList) {
+		return false
+	}
+	for step, held := range jsonval.Members(raw) {
+		if in, _ := jsonval.ChildValue(fitted, step); !literalsUnchanged(held, in) {
 			return false
 		}
-		for n := range raw {
-			ok = ok && literalsUnchanged(raw[n], list[n])
-		}
-		return ok
 	}
-	return true // a Reference: its value is what was adapted
-}
-
-// llmQuestionForCall returns what the LLM is asked about a Call: its result, or adapted parameters.
-func (i *Instance) llmQuestionForCall(rec *CallRecord) (turn.LLMQuestion, bool) {
-	q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
-	if rec.phase == adapting {
-		q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
-		return q, true
-	}
-	var err error
-	q.Params, err = i.ResolvedParams(rec)
-	return q, err == nil
+	return true
 }
 
 // LLMQuestions lists what the LLM must be asked: results of latent Calls, and parameters to adapt.
 func (i *Instance) LLMQuestions() []turn.LLMQuestion {
 	var list []turn.LLMQuestion
 	for _, rec := range i.CallsAwaitingLLM() {
-		if q, ok := i.llmQuestionForCall(rec); ok {
+		q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
+		var err error
+		if rec.phase == adapting {
+			q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
+		} else {
+			q.Params, err = i.ResolvedParams(rec)
+		}
+		if err == nil {
 			list = append(list, q)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"processidea/model/approval/policy"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -40,7 +39,7 @@ func (i *Instance) Advance() []ReadyCall {
 		if moved {
 			continue
 		}
-		if rec := i.callToBreakDeadlock(); rec != nil && i.undoing == nil {
+		if rec := i.callToBreakDeadlock(); rec != nil && i.Undoing == nil {
 			moved = true
 			start = append(start, i.advanceCall(rec)...)
 		}
@@ -68,8 +67,7 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 		return nil
 	}
 	if by, written := i.everyResultKeyWritten(rec); written {
-		rec.endWithStatus(ideafile.Skipped, nil)
-		rec.SkippedBecauseOf = by
+		rec.skip(by)
 		return nil
 	}
 	if i.endWithUndecidedAlternative(rec) {
@@ -98,8 +96,7 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 		}
 	}
 	if err != nil {
-		rec.endWithStatus(ideafile.Failed,
-			diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.ParamsAdaptation.FaultPrefix(), err))
+		rec.fail(ideafile.CodeBadParams, "%s%s", rec.ParamsAdaptation.FaultPrefix(), err)
 		return nil
 	}
 	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params,
@@ -132,8 +129,8 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 // startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for
 // it.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
-	i.moments++
-	rec.readyCall, rec.Began = &ready, i.moments
+	i.Moments++
+	rec.readyCall, rec.Began = &ready, i.Moments
 	if len(rec.Decisions) > 0 || i.palette.KeepsParams &&
 		ready.Tool.UndoUnder(ready.Binding).Kind == ideafile.UndoByTool {
 		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}

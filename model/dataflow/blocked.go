@@ -92,14 +92,14 @@ func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm
 		for _, alternative := range e {
 			var writers [][]*CallRecord
 			for _, ref := range i.absentTerms(reader, alternative) {
-				switch {
-				case ref.Kind == awaitedCall:
-					writers = append(writers, i.withEarlierWriters(i.unfinishedWriters(reader, ref)))
-				case isAwaitable(ref):
-					writers = append(writers, i.unfinishedWriters(reader, ref))
-				default:
-					writers = append(writers, nil)
+				var ofTerm []*CallRecord
+				if isAwaitable(ref) {
+					ofTerm = i.unfinishedWriters(reader, ref)
 				}
+				if ref.Kind == awaitedCall {
+					ofTerm = i.withEarlierWriters(ofTerm)
+				}
+				writers = append(writers, ofTerm)
 			}
 			unmet = append(unmet, writers)
 		}

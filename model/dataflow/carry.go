@@ -12,68 +12,58 @@ import (
 // CarriedInstance is an Instance as data, without what it was started with: its workflow carries it over when it
 // continues as new.
 type CarriedInstance struct {
+	progress
 	// AddedMessages holds the Messages by which people corrected the instance.
-	AddedMessages []any `json:"context,omitempty"`
-	// Writes are in Plan order; Unreported are those that TakeNewWrites has not returned yet.
-	Writes               []statelog.Write    `json:"writes,omitempty"`
-	Unreported           []statelog.Write    `json:"fresh,omitempty"`
-	CallRecords          []CarriedCallRecord `json:"records,omitempty"`
-	OpenRequests         []int               `json:"open,omitempty"`
-	ClosedThroughRequest int                 `json:"closed,omitempty"`
-	// RefusedThroughRequest: see SuspendRequest.
-	RefusedThroughRequest int `json:"refused,omitempty"`
+	AddedMessages []any               `json:"context,omitempty"`
+	Writes        []statelog.Write    `json:"writes,omitempty"` // in Plan order
+	CallRecords   []CarriedCallRecord `json:"records,omitempty"`
+	OpenRequests  []int               `json:"open,omitempty"`
+}
+
+// progress is what of an Instance is carried as it is.
+type progress struct {
+	// UnreportedWrites are those that TakeNewWrites has not returned yet.
+	UnreportedWrites      []statelog.Write `json:"fresh,omitempty"`
+	ClosedThroughRequest  int              `json:"closed,omitempty"`  // the highest closed Request: so are all before it
+	RefusedThroughRequest int              `json:"refused,omitempty"` // the highest that was refused, or closed
 
 	Now        time.Time   `json:"now,omitzero"`
-	PauseFault *diag.Fault `json:"overdue,omitempty"`
+	PauseFault *diag.Fault `json:"overdue,omitempty"` // TakePauseFault has not returned it yet
 
-	Corrections int  `json:"corrections,omitempty"`
-	PlanStarted bool `json:"begun,omitempty"`
-	PlanAfter   int  `json:"planAfter,omitempty"`
+	Corrections int  `json:"corrections,omitempty"` // values of State that people set
+	PlanStarted bool `json:"begun,omitempty"`       // StartDirectPlan was called
+	PlanAfter   int  `json:"planAfter,omitempty"`   // the Calls of the direct Plan come after this one; 0: it took no other's place
 
-	Undoing *Undoing `json:"undoing,omitempty"`
-	Moments int      `json:"moments,omitempty"`
+	Undoing *Undoing `json:"undoing,omitempty"` // what it takes back; nil: nothing
+	Moments int      `json:"moments,omitempty"` // of Calls that began and ended, so far
 }
 
 // CarriedCallRecord is a Record with its unexported fields.
 type CarriedCallRecord struct {
 	CallRecord
-	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
 	// ReadyCall is the Call as it was started or shown to a person; nil where it was neither.
 	ReadyCall *ReadyCall `json:"ready,omitempty"`
 	// CallsAwaitingLLM, ResultPending, Combining and Approved tell apart the phases that share a status; see
 	// restorePhase.
-	AwaitingLLM         bool   `json:"asking,omitempty"`
-	ResultPending       bool   `json:"arrived,omitempty"`
-	Combining           bool   `json:"combining,omitempty"`
-	Approved            bool   `json:"cleared,omitempty"`
-	TimesAsked          int    `json:"asked,omitempty"`
-	ResultGivenByPerson string `json:"author,omitempty"`
+	AwaitingLLM   bool `json:"asking,omitempty"`
+	ResultPending bool `json:"arrived,omitempty"`
+	Combining     bool `json:"combining,omitempty"`
+	Approved      bool `json:"cleared,omitempty"`
 }
 
 // CarryIntoNextRun returns the Instance as data for Restore.
 func (i *Instance) CarryIntoNextRun() CarriedInstance {
-	c := CarriedInstance{
-		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedKeys(i.openRequests),
-		ClosedThroughRequest: i.closedThroughRequest, RefusedThroughRequest: i.refusedThroughRequest,
-		Now: i.currentTime, PauseFault: i.pauseFault,
-		Corrections: i.correctionCount, PlanStarted: i.planStarted, PlanAfter: i.planAfter, Undoing: i.undoing,
-		Moments: i.moments,
-	}
+	c := CarriedInstance{progress: i.progress, Writes: i.state.Writes(),
+		OpenRequests: jsonval.SortedKeys(i.openRequests)}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, m.Source)
 	}
-	for _, rec := range i.callRecords {
-		c.CallRecords = append(c.CallRecords, rec.carryIntoNextRun())
+	for _, r := range i.callRecords {
+		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: *r, ReadyCall: r.readyCall,
+			AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining,
+			Approved: r.phase == approved})
 	}
 	return c
-}
-
-func (r *CallRecord) carryIntoNextRun() CarriedCallRecord {
-	return CarriedCallRecord{CallRecord: *r, WrittenCall: r.WrittenCall, TimesAsked: r.timesAsked,
-		ResultGivenByPerson: r.resultGivenByPerson,
-		AwaitingLLM:         r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining,
-		Approved:  r.phase == approved,
-		ReadyCall: r.readyCall}
 }
 
 // StartParameters returns what the Instance was started with, which Restore takes beside what was carried.
@@ -94,11 +84,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 	for _, n := range c.OpenRequests {
 		i.openRequests[n] = true
 	}
-	i.refusedThroughRequest = c.RefusedThroughRequest
-	i.unreportedWrites, i.closedThroughRequest, i.currentTime, i.pauseFault = c.Unreported, c.ClosedThroughRequest,
-		c.Now, c.PauseFault
-	i.correctionCount, i.planStarted, i.planAfter, i.undoing = c.Corrections, c.PlanStarted, c.PlanAfter, c.Undoing
-	i.moments = c.Moments
+	i.progress = c.progress
 	for _, rec := range c.CallRecords {
 		i.callRecords = append(i.callRecords, i.restoreRecord(rec))
 	}
@@ -108,8 +94,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 // restoreRecord rebuilds a Record; admit derives again what the Call reads.
 func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 	rec := c.CallRecord
-	rec.WrittenCall, rec.phase, rec.timesAsked, rec.resultGivenByPerson = c.WrittenCall, c.restorePhase(), c.TimesAsked,
-		c.ResultGivenByPerson
+	rec.phase = c.restorePhase()
 	_ = i.acceptOrRefuseCall(&rec)
 	if c.ReadyCall != nil {
 		rec.readyCall = &ReadyCall{

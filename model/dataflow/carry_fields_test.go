@@ -13,16 +13,14 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "closedThroughRequest",
-			"refusedThroughRequest", "unreportedWrites", "currentTime", "pauseFault", "correctionCount", "planStarted",
-			"planAfter", "undoing", "moments"},
+		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "progress"},
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey",
 				"starters", "causers", "earlierDecisions"}},
 		{CallRecord{}, []string{"Call", "Status", "Fault", "SkippedBecauseOf", "Result", "ParamsAdaptation",
 			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken",
 			"ConditionMet", "FaultWrittenToBranch", "PendingApproval",
 			"Decisions", "Remarks", "FromEarlierProcess", "NotWrittenPaths", "RanCall", "WrittenCall", "phase", "readyCall",
-			"timesAsked", "resultGivenByPerson", "Began", "Ended"},
+			"TimesAsked", "ResultGivenByPerson", "Began", "Ended"},
 			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},
 	} {
 		typ := reflect.TypeOf(c.of)

@@ -3,10 +3,9 @@ package dataflow
 import (
 	"slices"
 
-	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/statelog"
 )
 
@@ -29,12 +28,12 @@ func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
 // gives certain keys and no others, and Calls or people wrote them all. by is who wrote the first one.
 func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bool) {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
-	if rec.OutputMethod != "" || !slices.EqualFunc(rec.OutputPath, refexpr.OutputPath{{{}}}, sameBranch) ||
+	if rec.OutputMethod != "" || !rec.OutputPath.WritesWholeState() ||
 		tool == nil || tool.OutputSchema == nil {
 		return "", false
 	}
 	form := jsonval.AsObject(tool.OutputSchema.Source)
-	keys := jsonval.SortedKeys(jsonval.AsObject(form["properties"]))
+	keys := jsonval.SortedKeys(jsonschema.Properties(form))
 	if form["additionalProperties"] != false || form["patternProperties"] != nil || len(keys) == 0 {
 		return "", false
 	}
@@ -50,8 +49,6 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bo
 	}
 	return by, true
 }
-
-func sameBranch(a, b []jsonval.Path) bool { return slices.EqualFunc(a, b, slices.Equal[jsonval.Path]) }
 
 // branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one of them can
 // never have one. Where only some paths have a value, the others are still to be written.
@@ -73,12 +70,9 @@ func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool
 
 // everyBranchUnwritable reports whether something other than an object stands above a path of each branch.
 func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
-	for _, branch := range rec.OutputPath {
-		if !slices.ContainsFunc(branch, i.state.HasNonObjectAncestor) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rec.OutputPath, func(branch []jsonval.Path) bool {
+		return !slices.ContainsFunc(branch, i.state.HasNonObjectAncestor)
+	})
 }
 
 // firstBlockingAncestor returns what stands above the first of some paths that has an obstacle.
@@ -95,12 +89,11 @@ func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 // it would have changed cannot be changed.
 func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
 	if rec.resultUpdatesPath() {
-		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
-			i.firstBlockingAncestor(rec.OutputPath.Paths())))
+		rec.fail(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
+			i.firstBlockingAncestor(rec.OutputPath.Paths()))
 		return
 	}
-	rec.endWithStatus(ideafile.Skipped, nil)
-	rec.SkippedBecauseOf = by
+	rec.skip(by)
 }
 
 // outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while it ran; "" if

@@ -1,10 +1,8 @@
 package dataflow
 
 import (
-	"maps"
-
-	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -34,23 +32,21 @@ func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 // applyCondition decides whether a Call runs. Invariant: no earlier Call writes any more what its condition reads.
 func (i *Instance) applyCondition(rec *CallRecord) {
 	reads := rec.Condition.Reads(ideafile.TypeState)
-	view := map[string]any{}
-	maps.Copy(view, i.contextView.PayloadByKind)
-	view[ideafile.TypeState] = i.state.PartsBeforeCall(rec.Request, rec.Index, reads)
+	view := jsonval.WithKey(i.contextView.PayloadByKind, ideafile.TypeState,
+		i.state.PartsBeforeCall(rec.Request, rec.Index, reads))
 	switch rec.Condition.Decide(view) {
 	case refexpr.Do:
 		rec.ConditionMet = true
 	case refexpr.Omit:
-		rec.endWithStatus(ideafile.Skipped, nil)
-		rec.SkippedBecauseOf, rec.UntakenBranchReference = SkippedByCondition, ideafile.WhenKey
+		rec.skip(SkippedByCondition)
+		rec.UntakenBranchReference = ideafile.WhenKey
 		if len(reads) > 0 {
-			rec.UntakenBranchReference = refexpr.Reference{Kind: ideafile.TypeState, Path: reads[0]}.String()
+			rec.UntakenBranchReference = refexpr.StateReference(reads[0]).String()
 		}
 	default:
-		rec.endWithStatus(ideafile.Failed,
-			diag.Faultf(ideafile.CodeUndecided,
-				"neither %s nor %s holds for what is there: it cannot be told whether it is to run",
-				ideafile.WhenKey, ideafile.UnlessKey))
+		rec.fail(ideafile.CodeUndecided,
+			"neither %s nor %s holds for what is there: it cannot be told whether it is to run",
+			ideafile.WhenKey, ideafile.UnlessKey)
 	}
 }
 
@@ -60,9 +56,8 @@ func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
 	for _, w := range i.callRecords { // the earlier one may have ended long before
 		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
 		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
-			rec.endWithStatus(ideafile.Failed,
-				diag.Faultf(ideafile.CodeUndecided,
-					"of %s, which brings the same, it cannot be told whether it is to run", w.ID))
+			rec.fail(ideafile.CodeUndecided,
+				"of %s, which brings the same, it cannot be told whether it is to run", w.ID)
 			return true
 		}
 	}

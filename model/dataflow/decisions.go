@@ -23,11 +23,11 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	rec.PendingApproval.LetTimePass(i.currentTime) // whoever may decide since a moment ago may
-	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
+	rec.PendingApproval.LetTimePass(i.Now) // whoever may decide since a moment ago may
+	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
-	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.currentTime); err != nil {
+	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
 	if err := i.checkDecider(rec, d); err != nil {
@@ -37,9 +37,8 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 		return err
 	}
 	d.Order = nil // OrderID names it from here on
-	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams, d.Deciders = rec.ID, rec.PendingApproval.Digest,
-		i.currentTime,
-		rec.PendingApproval.Tool, rec.PendingApproval.Params, rec.PendingApproval.Deciders
+	d = i.decisionOn(rec, d)
+	d.Deciders = rec.PendingApproval.Deciders
 	if i.needsMoreDecisions(rec, d) {
 		return i.addVote(rec, d)
 	}
@@ -57,7 +56,14 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	case policy.Answer:
 		return i.answerCall(rec, d)
 	}
-	return fmt.Errorf("there is no decision %q", jsonval.Clip(d.Kind, 80))
+	return fmt.Errorf("there is no decision %q", jsonval.Short(d.Kind))
+}
+
+// decisionOn is a decision with what it was taken on, and when.
+func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Decision {
+	p := rec.PendingApproval
+	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.Now, p.Tool, p.Params
+	return d
 }
 
 // maxRemarks bounds the remarks on one Call.
@@ -77,7 +83,7 @@ func (i *Instance) addRemark(d approval.Decision) error {
 	if len(rec.Remarks) >= maxRemarks {
 		return fmt.Errorf("%d remarks were made on it, and no more are kept: decide, or say it elsewhere", maxRemarks)
 	}
-	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.currentTime, rec.PendingApproval.Tool
+	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.Now, rec.PendingApproval.Tool
 	rec.Remarks = append(slices.Clone(rec.Remarks), d)
 	p := *rec.PendingApproval
 	p.Remarks = rec.Remarks
@@ -90,7 +96,8 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 	rec := i.FindCall(ideafile.CallIDInInstance(d.CallID, i.token))
 	switch {
 	case rec == nil:
-		return nil, approval.UnknownCallError(d.CallID, i.callIDs(), i.PendingApprovals())
+		ids := jsonval.Map(i.callRecords, func(rec *CallRecord) string { return rec.ID })
+		return nil, approval.UnknownCallError(d.CallID, ids, i.PendingApprovals())
 	case rec.PendingApproval == nil:
 		return nil, approval.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
@@ -100,14 +107,6 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 			strings.Join(rec.PendingApproval.AllowedDecisions, ", "))
 	}
 	return rec, nil
-}
-
-func (i *Instance) callIDs() []string {
-	ids := make([]string, len(i.callRecords))
-	for n, rec := range i.callRecords {
-		ids[n] = rec.ID
-	}
-	return ids
 }
 
 func (r *CallRecord) recordDecision(d approval.Decision) {
@@ -185,14 +184,14 @@ func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	rec.resultGivenByPerson = turn.AuthorOfPerson(d.DecidedBy)
+	rec.ResultGivenByPerson = turn.AuthorOfPerson(d.DecidedBy)
 	if rec.resultUpdatesPath() {
 		rec.recordDecision(d)
 		i.acceptResult(rec, value)
 		return nil
 	}
 	if f := i.applyResult(rec, value); f != nil {
-		rec.resultGivenByPerson, rec.BranchTaken = "", 0
+		rec.ResultGivenByPerson, rec.BranchTaken = "", 0
 		return fmt.Errorf("output: %s", f.Message)
 	}
 	rec.recordDecision(d)

@@ -18,14 +18,10 @@ func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output an
 			return
 		}
 	}
-	i.recordDelegateValues(id, handedBack)
-	i.SucceedCall(id, output)
-}
-
-func (i *Instance) recordDelegateValues(id string, values map[string]any) {
-	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(values) > 0 {
-		rec.DelegateValuesByPath = values
+	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(handedBack) > 0 {
+		rec.DelegateValuesByPath = handedBack
 	}
+	i.SucceedCall(id, output)
 }
 
 // delegateValueWrites returns the values that a delegate handed back as writes. They are write-once: a closed path
@@ -41,14 +37,13 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 			i.recordUnwrittenPath(rec, p)
 			continue
 		}
-		if i.stateSchema != nil && !jsonval.ContainsBlobHandle(v) {
+		if !jsonval.ContainsBlobHandle(v) {
 			contract := &statelog.ResultContract{StateSchema: i.stateSchema, OutputPath: refexpr.OutputPath{{p}}}
 			if err := contract.CheckAt(p, nil, v); err != nil {
 				return nil, diag.Faultf(ideafile.CodeBadOutput, "handed back: %s", err)
 			}
 		}
-		writes = append(writes, statelog.Write{Path: p, Value: v, Author: rec.resultAuthor(), Request: rec.Request,
-			Index: rec.Index, WrittenAt: i.currentTime})
+		writes = append(writes, i.writeOf(rec, p, v))
 	}
 	return writes, nil
 }

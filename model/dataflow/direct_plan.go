@@ -5,7 +5,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
 
@@ -27,15 +26,15 @@ func (i *Instance) directPlanContextIndex() int {
 // What an earlier process recorded of a Call stands, unless the Call had not ended or its end depends on State alone:
 // then it is looked at anew.
 func (i *Instance) StartDirectPlan() {
-	if i.planStarted {
+	if i.PlanStarted {
 		return
 	}
-	i.planStarted = true
+	i.PlanStarted = true
 	at := i.directPlanContextIndex()
 	if at < 0 {
 		return
 	}
-	i.planAfter = i.contextMessages[at].CallIndexOffset
+	i.PlanAfter = i.contextMessages[at].CallIndexOffset
 	i.insertDirectPlan(at)
 }
 
@@ -43,14 +42,14 @@ func (i *Instance) StartDirectPlan() {
 // that is at work: what that has not begun is skipped, and what it has done is not done again.
 func (i *Instance) replaceDirectPlan(by string) {
 	at := i.directPlanContextIndex()
-	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.planAfter {
+	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.PlanAfter {
 		return
 	}
-	i.planAfter = i.contextMessages[at].CallIndexOffset
+	i.PlanAfter = i.contextMessages[at].CallIndexOffset
 	for _, rec := range i.callRecords {
 		if rec.isOfDirectPlan() && (rec.isUnstarted() || rec.phase == reviewing || rec.awaitingLLM()) {
-			rec.endWithStatus(ideafile.Skipped, nil)
-			rec.SkippedBecauseOf, rec.PendingApproval = turn.AuthorOfPerson(by), nil
+			rec.skip(turn.AuthorOfPerson(by))
+			rec.PendingApproval = nil
 		}
 	}
 	i.insertDirectPlan(at)
@@ -79,8 +78,7 @@ func (i *Instance) insertDirectPlan(at int) {
 			rec.endWithStatus(ideafile.Done, nil)
 			rec.SkippedBecauseOf, rec.Result, rec.FromEarlierProcess = same.ID, same.Result, true // it counts once
 		case same != nil:
-			rec.endWithStatus(ideafile.Skipped, nil)
-			rec.SkippedBecauseOf = same.ID
+			rec.skip(same.ID)
 		}
 	}
 }
@@ -119,28 +117,10 @@ func (r *CallRecord) isOfDirectPlan() bool { return r.Request == 0 && !r.callKey
 // else brought; nil if none.
 func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
-		if rec.isOfDirectPlan() && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() &&
-			!i.outputPathHasValue(rec) {
+		if rec.isOfDirectPlan() && rec.Index > i.PlanAfter && rec.Fault != nil && rec.Status.IsFinal() &&
+			(rec.resultUpdatesPath() || !rec.OutputPath.HasValueIn(i.state.CurrentValue)) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}
 	}
 	return nil
-}
-
-// outputPathHasValue reports whether State has a value at every path of one of the Call's branches.
-func (i *Instance) outputPathHasValue(rec *CallRecord) bool {
-	if rec.resultUpdatesPath() {
-		return false
-	}
-	for _, branch := range rec.OutputPath {
-		everyPath := true
-		for _, p := range branch {
-			_, ok := refexpr.ValueOrBlobHandleAt(i.state.CurrentValue, p)
-			everyPath = everyPath && ok
-		}
-		if everyPath {
-			return true
-		}
-	}
-	return false
 }

@@ -2,10 +2,8 @@ package dataflow
 
 import (
 	"slices"
-	"time"
 
 	"processidea/model/approval/policy"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/statelog"
@@ -15,27 +13,17 @@ import (
 // Instance is the dataflow of one instance: its State, its Calls and what may happen next. It does no work by itself:
 // its workflow reports events to it (AcceptCall, Succeed, Fail, Decide, …) and runs what Advance returns.
 type Instance struct {
-	token                 string
-	palette               ideafile.Palette
-	contextMessages       []ideafile.Message
-	initialMessageCount   int // Messages of context that it was started with
-	contextView           ideafile.InstanceView
-	stateSchema           any // nil: the context has none
-	state                 *statelog.State
-	callRecords           []*CallRecord                   // in Plan order
-	writersByKey          *jsonval.PathIndex[*CallRecord] // set only during Advance
-	openRequests          map[int]bool
-	closedThroughRequest  int              // the highest closed Request: so are all before it
-	refusedThroughRequest int              // the highest Request that was refused, or closed
-	unreportedWrites      []statelog.Write // that TakeNewWrites has not returned yet
-	currentTime           time.Time
-	pauseFault            *diag.Fault // why the process must pause; TakePauseFault has not returned it yet
-	// correctionCount counts the values of State that people set.
-	correctionCount int
-	planStarted     bool     // StartDirectPlan was called
-	moments         int      // of Calls that began and ended, so far
-	undoing         *Undoing // what it takes back; nil: nothing
-	planAfter       int      // the Calls of the direct Plan come after this one; 0: it took no other's place
+	token               string
+	palette             ideafile.Palette
+	contextMessages     []ideafile.Message
+	initialMessageCount int // Messages of context that it was started with
+	contextView         ideafile.InstanceView
+	stateSchema         any // nil: the context has none
+	state               *statelog.State
+	callRecords         []*CallRecord                   // in Plan order
+	writersByKey        *jsonval.PathIndex[*CallRecord] // set only during Advance
+	openRequests        map[int]bool
+	progress
 	// starters started the process, and earlierDecisions were taken in those that it was forked from; see
 	// SetPeopleAllowedToDecide.
 	starters         []policy.Identity
@@ -74,12 +62,12 @@ func (i *Instance) InstanceInput() any { return ideafile.InstanceInput(i.context
 func (i *Instance) StateWrites() []statelog.Write { return i.state.Writes() }
 
 // IsCorrected reports whether people have set values of State.
-func (i *Instance) IsCorrected() bool { return i.correctionCount > 0 }
+func (i *Instance) IsCorrected() bool { return i.Corrections > 0 }
 
 // TakeNewWrites returns the writes since its last call, in the order in which they were applied.
 func (i *Instance) TakeNewWrites() []statelog.Write {
-	fresh := i.unreportedWrites
-	i.unreportedWrites = nil
+	fresh := i.UnreportedWrites
+	i.UnreportedWrites = nil
 	return fresh
 }
 
@@ -142,9 +130,9 @@ func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string)
 			continue
 		}
 		for _, w := range statelog.SplitPatch(m.Payload, nil) {
-			i.correctionCount++
-			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(by), reason, i.currentTime,
-				i.correctionCount
+			i.Corrections++
+			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(by), reason, i.Now,
+				i.Corrections
 			for _, corrected := range i.state.Writes() {
 				if corrected.Path.Overlaps(w.Path) {
 					w.Request, w.Index = corrected.Request, corrected.Index

@@ -80,6 +80,17 @@ func (r *CallRecord) endWithStatus(s ideafile.CallStatus, f *diag.Fault) {
 	r.PendingResult, r.DelegateValuesByPath, r.readyCall, r.combined = nil, nil, nil, nil
 }
 
+// fail ends a Call with a Fault.
+func (r *CallRecord) fail(code, format string, args ...any) {
+	r.endWithStatus(ideafile.Failed, diag.Faultf(code, format, args...))
+}
+
+// skip ends a Call that is not needed, because of somebody: see SkippedBecauseOf.
+func (r *CallRecord) skip(because string) {
+	r.endWithStatus(ideafile.Skipped, nil)
+	r.SkippedBecauseOf = because
+}
+
 func (r *CallRecord) checkTransition(next phase) {
 	if !slices.Contains(nextPhases[r.phase], next) {
 		panic(fmt.Sprintf("dataflow: move Call %s: from %s to %s", r.ID, r.phase, next))

@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"cmp"
 	"slices"
 
 	"processidea/model/approval"
@@ -59,7 +60,10 @@ type CallRecord struct {
 	Ended int `json:"ended,omitempty"`
 
 	// WrittenCall is the Call as the LLM wrote it.
-	WrittenCall ideafile.WrittenCall `json:"-"`
+	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
+	// TimesAsked is how often people were asked about it, ResultGivenByPerson the person who gave its result.
+	TimesAsked          int    `json:"asked,omitempty"`
+	ResultGivenByPerson string `json:"author,omitempty"`
 
 	// DelegateValuesByPath holds, by path, what a delegate returned beside its result, until the result is applied.
 	DelegateValuesByPath map[string]any `json:"handed,omitempty"`
@@ -69,10 +73,8 @@ type CallRecord struct {
 	scopePaths         []jsonval.Path       // the scopes in State
 	delegateWritePaths []jsonval.Path       // for which a delegate may hand values back
 
-	phase               phase
-	readyCall           *ReadyCall // as it was started, or shown to a person
-	timesAsked          int        // how often people were asked about it
-	resultGivenByPerson string     // the person who gave its result
+	phase     phase
+	readyCall *ReadyCall // as it was started, or shown to a person
 	// handedOut: TakeBlobUpdates has returned its update. An instance that is restored does so again.
 	handedOut bool
 	combined  []any // what ApplyBlobUpdate was given, while it applies the result
@@ -102,7 +104,7 @@ func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 		return r.OutputPath.Paths()
 	}
 	var keys []jsonval.Path
-	m, _ := r.PendingResult.(map[string]any)
+	m := jsonval.AsObject(r.PendingResult)
 	for _, k := range jsonval.SortedKeys(m) {
 		keys = append(keys, jsonval.Path{k})
 	}
@@ -126,10 +128,7 @@ func (r *CallRecord) writesAncestorOf(p jsonval.Path) bool {
 
 // resultAuthor names the author of the result: the Call, or the person who answered in its place.
 func (r *CallRecord) resultAuthor() string {
-	if r.resultGivenByPerson != "" {
-		return r.resultGivenByPerson
-	}
-	return r.ID
+	return cmp.Or(r.ResultGivenByPerson, r.ID)
 }
 
 // callKey returns the Call's place in the Plan.

@@ -11,8 +11,8 @@ import (
 // given has no direct Plan.
 func RebuildFromReports(token string, closedThroughRequest int, writes []statelog.Write,
 	calls []turn.CallReport) CarriedInstance {
-	c := CarriedInstance{Writes: writes, ClosedThroughRequest: closedThroughRequest,
-		RefusedThroughRequest: closedThroughRequest, PlanStarted: true}
+	c := CarriedInstance{Writes: writes, progress: progress{ClosedThroughRequest: closedThroughRequest,
+		RefusedThroughRequest: closedThroughRequest, PlanStarted: true}}
 	for _, w := range writes {
 		c.Corrections = max(c.Corrections, w.CorrectionNumber)
 	}
@@ -26,9 +26,9 @@ func RebuildFromReports(token string, closedThroughRequest int, writes []statelo
 			Status: call.Status, Fault: call.Fault, Result: call.Result, Decisions: call.Decisions,
 			RanCall:          call.RanCall,
 			ParamsAdaptation: call.ParamsAdaptation, NotWrittenPaths: call.NotWrittenPaths,
-			FromEarlierProcess: call.FromEarlierProcess,
+			FromEarlierProcess: call.FromEarlierProcess, WrittenCall: call.Call,
 		}
-		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: rec, WrittenCall: call.Call})
+		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: rec})
 	}
 	return c
 }

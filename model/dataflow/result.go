@@ -43,7 +43,7 @@ func (i *Instance) PostponeCall(id string, why *diag.Fault) {
 		return
 	}
 	rec.moveTo(approved)
-	i.pauseFault = diag.Faultf(why.Code,
+	i.PauseFault = diag.Faultf(why.Code,
 		"%s (%s) cannot run: %s. Mend that where the worker runs, and resume the process: it is tried again then",
 		rec.ID, rec.Tool, why.Message)
 }
@@ -151,8 +151,8 @@ func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
 		i.applyWrite(w)
 	}
 	i.applyDelegateWrites(rec, handedBack)
-	i.moments++
-	rec.Ended = i.moments
+	i.Moments++
+	rec.Ended = i.Moments
 	return nil
 }
 
@@ -180,31 +180,30 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 
 func (i *Instance) applyWrite(w statelog.Write) {
 	i.state.Apply(w)
-	i.unreportedWrites = append(i.unreportedWrites, w)
+	i.UnreportedWrites = append(i.UnreportedWrites, w)
 }
 
 // recordUnwrittenPath notes on a Call's Record that a place keeps what it has.
 func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 	by, _ := i.state.AuthorWhoClosedPath(p)
 	rec.NotWrittenPaths = append(rec.NotWrittenPaths,
-		turn.UnwrittenPath{Path: refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), WrittenBy: by})
+		turn.UnwrittenPath{Path: refexpr.StateReference(p).String(), WrittenBy: by})
 }
 
 // newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State
 // leaves out what Calls or people wrote: that part of the result stays on the Record.
 func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
-	w := statelog.Write{Path: p, OutputMethod: rec.OutputMethod, Value: value, Author: rec.resultAuthor(),
-		Request: rec.Request,
-		Index:   rec.Index, WrittenAt: i.currentTime}
+	w := i.writeOf(rec, p, value)
+	w.OutputMethod = rec.OutputMethod
 	if _, stored := jsonval.AsBlobHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
 	}
 	if why := i.state.BlockingAncestorReason(p); why != "" {
-		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: p}, why)
+		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.StateReference(p), why)
 	}
 	if i.state.HasCombinedLaterWrite(w) {
 		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there",
-			refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+			refexpr.StateReference(p))
 	}
 	old := i.valueBefore(rec, p)
 	contract := i.ResultContract(rec)
@@ -221,12 +220,18 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 	return w, nil
 }
 
+// writeOf is the write of a value that a Call brings for a path.
+func (i *Instance) writeOf(rec *CallRecord, p jsonval.Path, value any) statelog.Write {
+	return statelog.Write{Path: p, Value: value, Author: rec.resultAuthor(), Request: rec.Request, Index: rec.Index,
+		WrittenAt: i.Now}
+}
+
 // keepUnwrittenResultKeys keeps on a Call's Record the keys of a result for the whole State that are not written.
 func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written map[string]any) {
 	left := map[string]any{}
-	for _, k := range jsonval.SortedKeys(value) {
+	for k, v := range jsonval.Sorted(value) {
 		if _, ok := written[k]; !ok {
-			left[k] = value[k]
+			left[k] = v
 			i.recordUnwrittenPath(rec, jsonval.Path{k})
 		}
 	}

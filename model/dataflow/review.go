@@ -17,7 +17,7 @@ const CodeRejected = "rejected"
 const CodeOverdue = "approval_overdue"
 
 // SetTime sets the time at which what comes next happens.
-func (i *Instance) SetTime(now time.Time) { i.currentTime = now }
+func (i *Instance) SetTime(now time.Time) { i.Now = now }
 
 // ApplyDeadlines applies the deadlines, reminders and escalations that have passed. A decision that arrived before its
 // deadline is applied counts, even if it came late.
@@ -27,8 +27,8 @@ func (i *Instance) ApplyDeadlines() {
 		if p == nil {
 			continue
 		}
-		p.LetTimePass(i.currentTime)
-		if p.Deadline != nil && !i.currentTime.Before(*p.Deadline) {
+		p.LetTimePass(i.Now)
+		if p.Deadline != nil && !i.Now.Before(*p.Deadline) {
 			i.expireCall(rec)
 		}
 	}
@@ -37,10 +37,8 @@ func (i *Instance) ApplyDeadlines() {
 func (i *Instance) expireCall(rec *CallRecord) {
 	p := rec.PendingApproval
 	waited := p.Deadline.Sub(p.Since)
-	d := approval.Decision{Kind: p.OnTimeout, CallID: rec.ID, ApprovalDigest: p.Digest,
-		DecidedBy: approval.DecidedByTimeout,
-		DecidedAt: i.currentTime, Tool: p.Tool, ShownParams: p.Params,
-		Reason: fmt.Sprintf("nobody decided within %s", waited)}
+	d := i.decisionOn(rec, approval.Decision{Kind: p.OnTimeout, DecidedBy: approval.DecidedByTimeout,
+		Reason: fmt.Sprintf("nobody decided within %s", waited)})
 	switch p.OnTimeout {
 	case policy.Approve:
 		i.approveCall(rec, d)
@@ -48,15 +46,15 @@ func (i *Instance) expireCall(rec *CallRecord) {
 		i.rejectCall(rec, d)
 	default:
 		p.Deadline = nil
-		i.pauseFault = diag.Faultf(CodeOverdue, "nobody decided on %s within %s", rec.ID, waited)
+		i.PauseFault = diag.Faultf(CodeOverdue, "nobody decided on %s within %s", rec.ID, waited)
 	}
 }
 
 // TakePauseFault returns, once, why the process must pause: nobody decided in time on a Call whose policy demands that,
 // or a Call was put off.
 func (i *Instance) TakePauseFault() *diag.Fault {
-	f := i.pauseFault
-	i.pauseFault = nil
+	f := i.PauseFault
+	i.PauseFault = nil
 	return f
 }
 
@@ -86,7 +84,7 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 	p := &approval.Pending{
 		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath,
 		OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
-		ParamsAdaptation: rec.ParamsAdaptation, Since: i.currentTime, AllowedDecisions: asks.AllowedDecisions,
+		ParamsAdaptation: rec.ParamsAdaptation, Since: i.Now, AllowedDecisions: asks.AllowedDecisions,
 		ReviewReason: why, Remarks: rec.Remarks,
 	}
 	if rec.HasOutput {
@@ -96,17 +94,17 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 		p.Note = own.Note
 	}
 	rules, whileWaiting := i.palette.ApprovalOverride.PeopleFor(ready.Tool.Name, ready.Tool.Approval)
-	p.Deciders, p.WhileWaiting = rules, whileWaiting.Schedule(i.currentTime)
+	p.Deciders, p.WhileWaiting = rules, whileWaiting.Schedule(i.Now)
 	if asks.Timeout > 0 {
-		until := i.currentTime.Add(asks.Timeout)
+		until := i.Now.Add(asks.Timeout)
 		p.Deadline, p.OnTimeout = &until, asks.TimeoutAction
 		if len(p.Deciders) > 0 && p.OnTimeout == policy.Approve {
 			p.OnTimeout = policy.Reject // nothing that certain people must approve is approved by itself
 		}
 	}
-	rec.timesAsked++
-	if rec.timesAsked > 1 {
-		p.TimesAsked = rec.timesAsked
+	rec.TimesAsked++
+	if rec.TimesAsked > 1 {
+		p.TimesAsked = rec.TimesAsked
 	}
 	p.SetDigest()
 	rec.PendingApproval, rec.readyCall = p, &ready
@@ -115,12 +113,8 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
 func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
-	i.approveCall(rec, approval.Decision{
-		Kind: policy.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest,
-		DecidedBy: ideafile.SimulatedPerson,
-		DecidedAt: i.currentTime, Reason: "nobody is asked in a simulation",
-		Tool: rec.PendingApproval.Tool, ShownParams: rec.PendingApproval.Params,
-	})
+	i.approveCall(rec, i.decisionOn(rec, approval.Decision{Kind: policy.Approve, DecidedBy: ideafile.SimulatedPerson,
+		Reason: "nobody is asked in a simulation"}))
 }
 
 // RequireReview has a person review a Call that has not started, whatever its Tool's policy says. One who is asked

@@ -17,8 +17,8 @@ func addTextHint(err error, schema any, raw, params, payloads map[string]any) er
 	if err == nil {
 		return nil
 	}
-	for _, k := range jsonval.SortedKeys(raw) {
-		if cause := textHint(schema, payloads, jsonval.Path{k}, raw[k], params[k]); cause != "" {
+	for k, v := range jsonval.Sorted(raw) {
+		if cause := textHint(schema, payloads, jsonval.Path{k}, v, params[k]); cause != "" {
 			return fmt.Errorf("%w; %s", err, cause)
 		}
 	}
@@ -28,8 +28,8 @@ func addTextHint(err error, schema any, raw, params, payloads map[string]any) er
 func textHint(schema any, payloads map[string]any, at jsonval.Path, raw, value any) string {
 	switch raw := raw.(type) {
 	case map[string]any:
-		for _, k := range jsonval.SortedKeys(raw) {
-			if cause := textHint(schema, payloads, append(at[:len(at):len(at)], k), raw[k],
+		for k, v := range jsonval.Sorted(raw) {
+			if cause := textHint(schema, payloads, append(at[:len(at):len(at)], k), v,
 				jsonval.AsObject(value)[k]); cause != "" {
 				return cause
 			}

@@ -31,7 +31,7 @@ type UndoCall struct {
 
 // BeginUndo adds the Calls that take others back. One that was tried before is tried again.
 func (i *Instance) BeginUndo(u Undoing) {
-	i.undoing = &u
+	i.Undoing = &u
 	palette := i.palette
 	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
 	for _, c := range u.Calls {
@@ -45,17 +45,17 @@ func (i *Instance) BeginUndo(u Undoing) {
 // withdrawUndone withdraws what was written by the Calls that were taken back: each as soon as it is, and at the end
 // those that left nothing else behind.
 func (i *Instance) withdrawUndone() {
-	if i.undoing == nil {
+	if i.Undoing == nil {
 		return
 	}
 	allDone := true
-	for _, c := range i.undoing.Calls {
+	for _, c := range i.Undoing.Calls {
 		done := i.findByKey(c.Of.Undo()).Status == ideafile.Done
 		if allDone = allDone && done; done {
 			i.withdraw(c.Of)
 		}
 	}
-	for _, key := range i.undoing.Withdraw {
+	for _, key := range i.Undoing.Withdraw {
 		if allDone {
 			i.withdraw(key)
 		}
@@ -70,7 +70,7 @@ func (i *Instance) withdraw(key ideafile.CallKey) {
 	rec.Status = ideafile.Undone
 	for _, w := range slices.Clone(i.state.Writes()) {
 		w = statelog.Write{Path: w.Path, OutputMethod: statelog.MethodWithdraw, Author: key.Undo().ID(i.token),
-			Request: key.Request, Index: key.Index, WrittenAt: i.currentTime, Reason: i.undoing.Reason}
+			Request: key.Request, Index: key.Index, WrittenAt: i.Now, Reason: i.Undoing.Reason}
 		if !i.state.HasWrite(w) {
 			i.applyWrite(w)
 		}
@@ -83,13 +83,13 @@ func (i *Instance) findByKey(key ideafile.CallKey) *CallRecord {
 }
 
 // UndoesWhilePaused reports whether a person has something taken back.
-func (i *Instance) UndoesWhilePaused() bool { return i.undoing != nil && i.undoing.By != "" }
+func (i *Instance) UndoesWhilePaused() bool { return i.Undoing != nil && i.Undoing.By != "" }
 
 // TakeTakenBack returns, once, what came of BeginUndo; nil before all has ended.
 func (i *Instance) TakeTakenBack() *turn.TakenBack {
 	t := i.takenBack()
 	if t != nil {
-		i.undoing = nil
+		i.Undoing = nil
 		i.lookAgainAtReaders()
 	}
 	return t
@@ -111,12 +111,12 @@ func (i *Instance) lookAgainAtReaders() {
 }
 
 func (i *Instance) takenBack() *turn.TakenBack {
-	if i.undoing == nil {
+	if i.Undoing == nil {
 		return nil
 	}
 	var done []string
 	failed, left := false, []string{}
-	for _, c := range i.undoing.Calls {
+	for _, c := range i.Undoing.Calls {
 		switch rec := i.findByKey(c.Of.Undo()); {
 		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.Of).Status != ideafile.Undone:
 			return nil
@@ -134,8 +134,8 @@ func (i *Instance) takenBack() *turn.TakenBack {
 	if len(done) > 0 {
 		said = "taken back: " + strings.Join(done, ", ")
 	}
-	if left = append(left, i.undoing.Left...); len(left) > 0 {
+	if left = append(left, i.Undoing.Left...); len(left) > 0 {
 		said += "; not taken back: " + strings.Join(left, "; ")
 	}
-	return &turn.TakenBack{Said: said, Failed: failed, Nothing: len(done)+len(i.undoing.Withdraw) == 0}
+	return &turn.TakenBack{Said: said, Failed: failed, Nothing: len(done)+len(i.Undoing.Withdraw) == 0}
 }

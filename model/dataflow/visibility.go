@@ -86,8 +86,7 @@ func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
 // -1 if none.
 func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression) int {
 	return slices.IndexFunc(e, func(alternative []refexpr.Reference) bool {
-		return !slices.ContainsFunc(alternative,
-			func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == absent })
+		return len(i.absentTerms(rec, alternative)) == 0
 	})
 }
 

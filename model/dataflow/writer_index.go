@@ -28,13 +28,6 @@ func (i *Instance) candidateWriters(paths ...jsonval.Path) []*CallRecord {
 		return lists[0]
 	}
 	all := slices.Concat(lists...)
-	slices.SortFunc(all, func(a, b *CallRecord) int {
-		if a == b {
-			return 0
-		} else if a.precedesInPlan(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b *CallRecord) int { return a.callKey().Compare(b.callKey()) })
 	return slices.Compact(all)
 }

@@ -8,28 +8,20 @@ import (
 
 // ReadObject returns the object at a key, or nil if there is none. Anything else is a problem.
 func ReadObject(m map[string]any, key, path string, ps *Problems) map[string]any {
-	v := m[key]
-	if v == nil {
-		return nil
-	}
-	o, ok := v.(map[string]any)
-	if !ok {
-		ps.Add(jsonval.JSONPathWithKey(path, key), "want an object, not %s", jsonval.TypeOf(v))
-	}
-	return o
+	return readAs[map[string]any](m, key, path, "an object", ps)
 }
 
 // ReadOptionalText returns the text at a key, or "" if there is none.
 func ReadOptionalText(m map[string]any, key, path string, ps *Problems) string {
-	v := m[key]
-	if v == nil {
-		return ""
+	return readAs[string](m, key, path, "a string", ps)
+}
+
+func readAs[T any](m map[string]any, key, path, wanted string, ps *Problems) T {
+	v, ok := m[key].(T)
+	if !ok && m[key] != nil {
+		ps.Add(jsonval.JSONPathWithKey(path, key), "want %s, not %s", wanted, jsonval.TypeOf(m[key]))
 	}
-	text, ok := v.(string)
-	if !ok {
-		ps.Add(jsonval.JSONPathWithKey(path, key), "want a string, not %s", jsonval.TypeOf(v))
-	}
-	return text
+	return v
 }
 
 // WithoutPackagePrefix is an error's text without the package that it begins with, which means nothing to the author

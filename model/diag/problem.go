@@ -42,11 +42,7 @@ type Problems []Problem
 
 // Error lists the problems, one in a line.
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.String()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(jsonval.Map(ps, Problem.String), "\n")
 }
 
 // Count is how many there are, with those that are not listed.
@@ -67,6 +63,14 @@ func (ps Problems) Errors() Problems {
 		}
 	}
 	return out
+}
+
+// ErrorOrNil is an error with the problems that are not warnings; nil if there are none.
+func (ps Problems) ErrorOrNil() error {
+	if errs := ps.Errors(); len(errs) > 0 {
+		return errs
+	}
+	return nil
 }
 
 // Add appends an error at a JSON path. nil Problems keep nothing.
@@ -128,10 +132,10 @@ func RestText(n int) string {
 func (ps Problems) SortedByPath() Problems {
 	sort.SliceStable(ps, func(a, b int) bool {
 		x, y := ps[a], ps[b]
-		if (x.More > 0) != (y.More > 0) {
+		switch {
+		case (x.More > 0) != (y.More > 0):
 			return y.More > 0
-		}
-		if x.JSONPath != y.JSONPath {
+		case x.JSONPath != y.JSONPath:
 			return PathPrecedesInFile(x.JSONPath, y.JSONPath)
 		}
 		return !x.IsWarning && y.IsWarning

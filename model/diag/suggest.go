@@ -17,10 +17,15 @@ func DidYouMean(name string, names []string) string {
 
 // DidYouMeanOrListNames is DidYouMean, or a list of the first names if none is near.
 func DidYouMeanOrListNames(name string, names []string) string {
+	return DidYouMeanOrSay(name, names, "there are")
+}
+
+// DidYouMeanOrSay is DidYouMeanOrListNames with what is said before the names, such as "it has".
+func DidYouMeanOrSay(name string, names []string, before string) string {
 	if s := DidYouMean(name, names); s != "" || len(names) == 0 {
 		return s
 	}
-	return "; there are " + FirstNamesAndCount(names)
+	return "; " + before + " " + FirstNamesAndCount(names)
 }
 
 // NearestName gives the name that is nearest to an unknown one and differs from it in no more than a third of its

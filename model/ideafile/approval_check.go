@@ -11,15 +11,7 @@ import (
 // checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
 func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 	for n, name := range i.Config.Approval.ToolNames {
-		at := fmt.Sprintf("$.config.approval.tools[%d]", n)
-		if i.Tool(name) != nil {
-			continue
-		}
-		if server, ok := i.FindCandidateMCPServer(name); ok {
-			ps.Warn(at, "%s", CandidateToolWarning(name, server))
-			continue
-		}
-		ps.Add(at, "the palette has no tool %q", jsonval.Clip(name, 80))
+		ps.Append(i.ToolProblems(name, fmt.Sprintf("$.config.approval.tools[%d]", n))...)
 	}
 }
 
@@ -35,7 +27,7 @@ func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 			ps.Warn(
 				path+".when",
 				"it requires %q, which is no parameter of the tool, so that a person is asked about every Call%s",
-				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
+				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
 			a.ParamsCondition = nil
 			return
 		}

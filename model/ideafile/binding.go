@@ -1,7 +1,10 @@
 package ideafile
 
 import (
+	"cmp"
 	"fmt"
+
+	"processidea/model/jsonval"
 )
 
 // ToolKind is how a Tool is run. There may be others than those below: a worker knows a runner for each.
@@ -41,19 +44,18 @@ func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBindi
 	if t.DelegateFile != "" {
 		return ToolBinding{Kind: KindDelegate}, nil
 	}
-	switch a := t.RawActivity.(type) {
-	case map[string]any:
+	if jsonval.TypeOf(t.RawActivity) == "object" {
 		kind, _, _ := t.activityKind()
 		return ToolBinding{Kind: kind}, nil
-	case string:
-		pure, ok := lookup(a)
-		if !ok {
-			return ToolBinding{}, fmt.Errorf("no activity %q is registered", a)
-		}
-		return ToolBinding{Kind: KindGo, GoFunctionName: a, IsPureFunction: pure}, nil
 	}
-	if pure, ok := lookup(t.Name); ok {
-		return ToolBinding{Kind: KindGo, GoFunctionName: t.Name, IsPureFunction: pure}, nil
+	named := jsonval.AsText(t.RawActivity)
+	name := cmp.Or(named, t.Name)
+	pure, ok := lookup(name)
+	switch {
+	case ok:
+		return ToolBinding{Kind: KindGo, GoFunctionName: name, IsPureFunction: pure}, nil
+	case named != "":
+		return ToolBinding{}, fmt.Errorf("no activity %q is registered", named)
 	}
 	return ToolBinding{Kind: KindLatent}, nil
 }

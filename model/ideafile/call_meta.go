@@ -3,37 +3,50 @@ package ideafile
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"processidea/model/diag"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
 )
 
-// IsOutputPathAlias reports whether a parameter means `_outputPath`: it is called output, the Tool declares no such
-// parameter, and the value is a State reference.
+// IsOutputPathAlias reports whether a parameter means `_outputPath`: it is called output, the Tool, if it is known,
+// declares no such parameter, and the value is a State reference.
 func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	if name != "output" {
 		return false
 	}
-	props, _ := t.Source["properties"].(map[string]any)
-	if _, declared := props[name]; declared {
+	if t != nil && jsonschema.Properties(t.Source)[name] != nil {
 		return false
 	}
-	s, ok := v.(string)
-	return ok && (s == "†state" || strings.HasPrefix(s, "†state.") || strings.HasPrefix(s, "†state["))
+	s := jsonval.AsText(v)
+	return s == "†state" || strings.HasPrefix(s, "†state.") || strings.HasPrefix(s, "†state[")
 }
 
 // ReadOutputMeta reads the meta properties that say where the result is written, how, and which scopes the Tool may
 // read.
 func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
-	for _, read := range []func(*Call, map[string]any) *diag.Fault{t.readOutputPath, t.readOutputMethod, t.readScopes} {
-		if f := read(c, m); f != nil {
-			return f
-		}
+	for _, f := range t.OutputMetaFaults(c, m) {
+		return f
 	}
 	return nil
+}
+
+// OutputMetaFaults is ReadOutputMeta for all that is wrong, by the meta property. It reads as far as it is ranged over.
+func (t *Tool) OutputMetaFaults(c *Call, m map[string]any) iter.Seq2[string, *diag.Fault] {
+	return func(yield func(string, *diag.Fault) bool) {
+		for _, part := range []struct {
+			key  string
+			read func(*Call, map[string]any) *diag.Fault
+		}{{"_outputPath", t.readOutputPath}, {"_outputMethod", t.readOutputMethod}, {"_scopes", t.readScopes}} {
+			if f := part.read(c, m); f != nil && !yield(part.key, f) {
+				return
+			}
+		}
+	}
 }
 
 func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
@@ -82,11 +95,10 @@ func (t *Tool) readScopes(c *Call, m map[string]any) *diag.Fault {
 	if f != nil || v == nil {
 		return f
 	}
-	scopes, err := parseScopes(v)
-	if err != nil {
+	var err error
+	if c.ReadableScopes, err = parseScopes(v); err != nil {
 		return diag.Faultf(CodeBadReference, "%s", err)
 	}
-	c.ReadableScopes = scopes
 	return nil
 }
 
@@ -97,7 +109,7 @@ func parseScopes(v any) ([]string, error) {
 		return nil, errors.New(`_scopes is a list of places such as "state.user"`)
 	}
 	for _, s := range list {
-		if _, err := refexpr.ParseReference(refexpr.Dagger + strings.TrimPrefix(s, refexpr.Dagger)); err != nil {
+		if _, err := refexpr.ParseScope(s); err != nil {
 			return nil, fmt.Errorf("_scopes: %w", err)
 		}
 	}
@@ -156,7 +168,7 @@ func readUndoes(c *Call, m map[string]any) *diag.Fault {
 	if m[UndoesKey] == nil {
 		return nil
 	}
-	of := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by"), "reason")
+	of := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason")
 	process, isProcess := of["process"].(string)
 	id, isID := of["call"].(string)
 	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(of) != 2 {

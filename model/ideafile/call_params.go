@@ -14,11 +14,11 @@ import (
 // readCallParams returns a Call's parameters, with the wired ones added and the absent ones dropped.
 func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
 	params := map[string]any{}
-	for _, k := range jsonval.SortedKeys(m) {
-		if strings.HasPrefix(k, "_") || t.IsOutputPathAlias(k, m[k]) {
+	for k, value := range jsonval.Sorted(m) {
+		if strings.HasPrefix(k, "_") || t.IsOutputPathAlias(k, value) {
 			continue
 		}
-		v, present, f := t.ReadParam(k, m[k])
+		v, present, f := t.ReadParam(k, value)
 		if f != nil {
 			return nil, f
 		}
@@ -26,8 +26,8 @@ func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
 			params[k] = v
 		}
 	}
-	for _, k := range jsonval.SortedKeys(t.WiredParams) {
-		params[k] = t.WiredParams[k]
+	for k, ref := range jsonval.Sorted(t.WiredParams) {
+		params[k] = ref
 	}
 	return params, t.checkRequiredParams(params)
 }
@@ -46,7 +46,7 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 		if v == nil {
 			return nil, false, nil
 		}
-		return nil, false, diag.Faultf(CodeBadParams, "tool %q has no parameter %q", t.Name, jsonval.Clip(name, 80))
+		return nil, false, diag.Faultf(CodeBadParams, "tool %q has no parameter %q", t.Name, jsonval.Short(name))
 	}
 	if t.isParamOmitted(name, v) {
 		return nil, false, nil
@@ -79,9 +79,9 @@ func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
 		return params
 	}
 	out := map[string]any{}
-	for _, k := range jsonval.SortedKeys(params) {
-		if !t.isParamOmitted(k, params[k]) {
-			out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, params[k])
+	for k, v := range jsonval.Sorted(params) {
+		if !t.isParamOmitted(k, v) {
+			out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, v)
 		}
 	}
 	return out
@@ -93,7 +93,7 @@ func (t *Tool) RequiresParam(name string) bool {
 }
 
 func (t *Tool) requiredParams() []string {
-	list, _ := jsonval.AsStringList(t.Source["required"])
+	list := jsonschema.Required(t.Source)
 	return list
 }
 
@@ -112,12 +112,12 @@ func (t *Tool) ValidateParams(params map[string]any) error {
 	if !jsonval.ContainsBlobHandle(params) {
 		return t.ParamsSchema.Validate(params)
 	}
-	for _, k := range jsonval.SortedKeys(params) {
+	for k, v := range jsonval.Sorted(params) {
 		schema := t.SchemaByParam[k]
-		if schema == nil || jsonval.ContainsBlobHandle(params[k]) {
+		if schema == nil || jsonval.ContainsBlobHandle(v) {
 			continue
 		}
-		if err := schema.Validate(params[k]); err != nil {
+		if err := schema.Validate(v); err != nil {
 			return fmt.Errorf("parameter %q: %w", k, err)
 		}
 	}

@@ -63,49 +63,46 @@ func defaultConfig() Config {
 
 func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 	c := &i.Config
-	for _, k := range jsonval.SortedKeys(config) {
+	for k, v := range jsonval.Sorted(config) {
 		at := jsonval.JSONPathWithKey("$.config", k)
+		object := func() map[string]any { return diag.ReadObject(config, k, "$.config", ps) }
 		var err error
 		switch k {
 		case "llm":
-			c.LLMs = ReadLLMs(config[k], at, ps)
+			c.LLMs = ReadLLMs(v, at, ps)
 		case "limits":
-			c.Limits = ReadLimits(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Limits = ReadLimits(object(), at, ps)
 		case "gather":
-			c.RequestGatherDelay, err = jsonval.ReadDuration(config[k])
+			c.RequestGatherDelay, err = jsonval.ReadDuration(v)
 			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
 		case "batch":
-			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(config[k])
+			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(v)
 		case "partsAtOnce":
-			c.MaxWorkingParts, err = jsonval.ReadCount(config[k], maxPartsAtOnce)
+			c.MaxWorkingParts, err = jsonval.ReadCount(v, maxPartsAtOnce)
 		case "quality":
-			if m := diag.ReadObject(config, k, "$.config", ps); m != nil {
+			if m := object(); m != nil {
 				c.Quality = readQuality(m, at, ps)
 			}
 		case "priority":
-			err = c.Priority.readLevel(config[k])
+			c.Priority.Level, err = jsonval.ReadCount(v, maxPriority)
 		case "fairness":
-			c.Priority.readFairness(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Priority.readFairness(object(), at, ps)
 		case "adapt":
-			var ok bool
-			c.AdaptValuesWithLLM, ok = config[k].(bool)
-			if !ok {
-				err = errors.New("want true or false")
-			}
+			c.AdaptValuesWithLLM, err = readBool(v)
 		case "approval":
-			c.Approval = policy.ReadOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Approval = policy.ReadOverride(object(), at, ps)
 		case "instanceName":
-			c.InstanceName = readTemplate(config[k], at, ps)
+			c.InstanceName = readTemplate(v, at, ps)
 		case "onFailure":
-			if c.UndoOnFailure = config[k] == "undo"; !c.UndoOnFailure {
+			if c.UndoOnFailure = v == "undo"; !c.UndoOnFailure {
 				err = errors.New(`want "undo", with which an instance that fails takes back what it did`)
 			}
 		case "settle":
-			err = c.readSettle(config[k])
+			err = c.readSettle(v)
 		case "prices":
-			c.Prices = price.Read(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Prices = price.Read(object(), at, ps)
 		case "mcp":
-			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.MCP = ReadMCPServers(object(), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, fairness, gather, instanceName, "+
 				"limits, llm, mcp, onFailure, partsAtOnce, prices, priority, quality and settle", k)

@@ -27,7 +27,7 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 	for n, name := range r.NotSameAs {
 		at := fmt.Sprintf("%s.notSameAs[%d]", path, n)
 		key, isID := ParseCallKey(name)
-		server, offered := i.FindCandidateMCPServer(name)
+		_, offered := i.findCandidateMCPServer(name)
 		switch {
 		case i.Tool(name) != nil:
 		case isID && strings.Contains(name, "@"):
@@ -41,10 +41,10 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 			ps.Add(at, "no Plan that runs without a Request has a Call %s", name)
 		case isID:
 		case offered:
-			ps.Warn(at, "%s", CandidateToolWarning(name, server))
+			ps.Append(i.ToolProblems(name, at)...)
 		default:
 			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s",
-				jsonval.Clip(name, 80),
+				jsonval.Short(name),
 				diag.DidYouMean(name, i.toolNames()))
 		}
 	}
@@ -69,9 +69,6 @@ func (i *Idea) HasDeciderExclusions() bool {
 	return named
 }
 
-func (i *Idea) toolNames() (names []string) {
-	for _, t := range i.Tools {
-		names = append(names, t.Name)
-	}
-	return names
+func (i *Idea) toolNames() []string {
+	return jsonval.Map(i.Tools, func(t *Tool) string { return t.Name })
 }

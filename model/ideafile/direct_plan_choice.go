@@ -74,10 +74,9 @@ func NumberDirectPlans(context []Message, added []any) []any {
 		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
 			continue
 		}
-		numbered := jsonval.WithoutKey(m.Source, CallIndexOffsetKey)
-		numbered[CallIndexOffsetKey] = jsonval.ToJSONValue(max(after, 1))
-		after = max(after, 1) + len(m.PlanCalls)
-		out[n] = numbered
+		after = max(after, 1)
+		out[n] = jsonval.WithKey(m.Source, CallIndexOffsetKey, jsonval.ToJSONValue(after))
+		after += len(m.PlanCalls)
 	}
 	return out
 }

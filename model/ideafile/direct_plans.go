@@ -1,6 +1,7 @@
 package ideafile
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +27,7 @@ func (m Message) PlanAppliesTo(view InstanceView) bool {
 		return true
 	}
 	seen := map[string]any{TypeState: map[string]any{}}
-	//workflowcheck:ignore -- a map again
-	for kind, payload := range view.PayloadByKind {
-		seen[kind] = payload
-	}
+	maps.Copy(seen, view.PayloadByKind)
 	holds, err := m.PlanViewCondition.Matches(seen)
 	return holds && err == nil
 }
@@ -83,7 +81,7 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 		if _, token, named := strings.Cut(id, "@"); named {
 			tokens[token] = true
 		}
-		statuses, _ := entry.(map[string]any)
+		statuses := jsonval.AsObject(entry)
 		//workflowcheck:ignore -- a set
 		for status, where := range statuses {
 			list, isList := jsonval.AsStringList(where)
@@ -100,7 +98,7 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 
 // IsCallStatus reports whether a text is the status of a Call.
 func IsCallStatus(s string) bool {
-	return slices.Contains(callStatusNames(), s)
+	return slices.Contains(callStatusNames, s)
 }
 
 func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
@@ -113,9 +111,9 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 		ps.Add(path+".record", "want an object with a Call's status by its id, not %s", jsonval.TypeOf(v))
 		return
 	}
-	for _, id := range jsonval.SortedKeys(record) {
+	for id, value := range jsonval.Sorted(record) {
 		if m.Source["stage"] != nil { // also where it is a wrong one: all mistakes are told at once
-			m.checkPlanRecordEntry(id, record[id], jsonval.JSONPathWithKey(path+".record", id), ps)
+			m.checkPlanRecordEntry(id, value, jsonval.JSONPathWithKey(path+".record", id), ps)
 		}
 	}
 	m.PlanRecordByCallID = record
@@ -126,26 +124,24 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 	key, isCallID := ParseCallKey(id)
 	text, isText := entry.(string)
 	counts, isCount := entry.(map[string]any)
-	calls, _ := m.Source["plan"].([]any)
+	calls := jsonval.AsList(m.Source["plan"])
 	switch {
 	case !isCallID || (!isText && !isCount):
 		ps.Add(at, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
 	case key.Request == 0 && key.Index > len(calls):
 		ps.Add(at, "the Plan has no Call %d: it has %d", key.Index, len(calls))
 	case isText && !IsCallStatus(text):
-		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames()))
+		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames))
 	}
 	for _, k := range jsonval.SortedKeys(counts) {
-		if near := diag.DidYouMean(k, callStatusNames()); !IsCallStatus(k) && near != "" {
+		if near := diag.DidYouMean(k, callStatusNames); !IsCallStatus(k) && near != "" {
 			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown status %q%s", jsonval.Clip(k, 40), near)
 		}
 	}
 }
 
-func callStatusNames() []string {
-	return []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked), string(Waiting),
-		string(AwaitingApproval), string(Running), string(Undone)}
-}
+var callStatusNames = []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked),
+	string(Waiting), string(AwaitingApproval), string(Running), string(Undone)}
 
 // ParseCallKey reads a Call's id, with or without an instance.
 func ParseCallKey(id string) (k CallKey, ok bool) {
@@ -218,11 +214,11 @@ func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallS
 	if s, ok := entry.(string); ok {
 		return nil, CallStatus(s)
 	}
-	statuses, _ := entry.(map[string]any)
+	statuses := jsonval.AsObject(entry)
 	named = map[string]CallStatus{}
 	var counted []CallStatus
-	for _, key := range jsonval.SortedKeys(statuses) {
-		tokens, isList := jsonval.AsStringList(statuses[key])
+	for key, v := range jsonval.Sorted(statuses) {
+		tokens, isList := jsonval.AsStringList(v)
 		for _, token := range tokens {
 			if IsCallStatus(key) {
 				named[token] = CallStatus(key)

@@ -31,7 +31,7 @@ func ExampleParseIdea() {
 	}
 	// Output:
 	// 0 [① ②] 1m0s
-	// $.schemas unknown key "schemas"; an Idea has meta, config, schema, context, solution and delegates
+	// $.schemas unknown key "schemas"; an Idea has $schema, meta, config, schema, context, solution, delegates; did you mean schema?
 	// $.config.batch want a whole number from 1 to 2147483647, not 0; or "auto"
 }
 

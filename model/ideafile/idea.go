@@ -59,12 +59,8 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 		ps.Add("$", "an Idea is an object, not %s", jsonval.TypeOf(v))
 		return nil, ps
 	}
-	for _, k := range jsonval.SortedKeys(source) {
-		if !slices.Contains([]string{"$schema", "config", "context", DelegatesKey, "meta", "schema", "solution"}, k) {
-			ps.Add(jsonval.JSONPathWithKey("$", k),
-				"unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
-		}
-	}
+	rejectOtherKeys(source, "$", &ps, "an Idea", "$schema", "meta", "config", "schema", "context", "solution",
+		DelegatesKey)
 	i := &Idea{Source: source, Config: defaultConfig()}
 	if !checked {
 		if err := jsonschema.CheckPatterns(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
@@ -93,12 +89,11 @@ func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	i.ProcessPath = diag.ReadOptionalText(meta, "path", "$.meta", ps)
 	i.ProcessVersion = diag.ReadOptionalText(meta, "version", "$.meta", ps)
 	i.Seed = diag.ReadOptionalText(meta, seedKey, "$.meta", ps)
-	switch template := meta["template"].(type) {
-	case nil:
-	case bool:
-		i.IsTemplate = template
-	default:
-		ps.Add("$.meta.template", "want true or false, not %s", jsonval.TypeOf(template))
+	if v := meta["template"]; v != nil {
+		var err error
+		if i.IsTemplate, err = readBool(v); err != nil {
+			ps.Add("$.meta.template", "%s", err)
+		}
 	}
 }
 
@@ -118,24 +113,18 @@ func WithSeed(idea map[string]any, seed string) map[string]any {
 // schemasIn lists what of a file holds JSON Schemas, its delegates' too.
 func schemasIn(source map[string]any) []any {
 	list := []any{source["schema"]}
-	messages, _ := source["context"].([]any)
-	for _, m := range messages {
+	for _, m := range jsonval.AsList(source["context"]) {
 		m := jsonval.AsObject(m)
 		list = append(list, m["schema"], m["when"], m["plan"], m[InstructionContentKey])
 	}
-	delegates := jsonval.AsObject(source[DelegatesKey])
-	for _, name := range jsonval.SortedKeys(delegates) {
-		list = append(list, schemasIn(jsonval.AsObject(delegates[name]))...)
+	for _, file := range jsonval.Sorted(jsonval.AsObject(source[DelegatesKey])) {
+		list = append(list, schemasIn(jsonval.AsObject(file))...)
 	}
 	return list
 }
 
 func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(schema) {
-		if k != "tools" && k != "output" {
-			ps.Add(jsonval.JSONPathWithKey("$.schema", k), "unknown key %q; schema has tools and output", k)
-		}
-	}
+	rejectOtherKeys(schema, "$.schema", ps, "schema", "tools", "output")
 	i.readTools(schema, checked, ps)
 	if out := schema["output"]; out != nil {
 		i.OutputSchema = jsonschema.CompileInFile(out, "$.schema.output", ps)
@@ -148,23 +137,12 @@ func (i *Idea) Tool(name string) *Tool { return FindTool(i.Tools, name) }
 // InstanceTokens lists the instances in the order in which the context first names them. A process that names none has
 // one instance, the anonymous one, whose token is "".
 func (i *Idea) InstanceTokens() []string {
-	var tokens []string
-	seen := map[string]bool{}
-	for _, m := range i.Context {
-		if m.InstanceToken != "" && !seen[m.InstanceToken] {
-			seen[m.InstanceToken] = true
-			tokens = append(tokens, m.InstanceToken)
-		}
-	}
-	if tokens == nil {
-		return []string{""}
-	}
-	return tokens
+	return instanceTokens(i.Context)
 }
 
 // IsUnfilledTemplate reports whether the Idea is a template that no instance was put into: it cannot run.
 func (i *Idea) IsUnfilledTemplate() bool {
-	return i.IsTemplate && len(i.InstanceTokens()) == 1 && i.InstanceTokens()[0] == ""
+	return i.IsTemplate && i.InstanceTokens()[0] == ""
 }
 
 // WithRawMessages returns the Idea with more messages. They must have been checked with ReadMessages: with invalid
@@ -179,16 +157,7 @@ func (i *Idea) WithRawMessages(context []any) *Idea {
 
 // WithMessages returns the Idea with more messages at the end of its context.
 func (i *Idea) WithMessages(messages []Message) *Idea {
-	next := *i
-	next.Context = append(i.Context[:len(i.Context):len(i.Context)], messages...)
-	old, _ := i.Source["context"].([]any)
-	context := append([]any(nil), old...)
-	for _, m := range messages {
-		context = append(context, m.Source)
-	}
-	next.Source = jsonval.WithoutKey(i.Source, "context")
-	next.Source["context"] = context
-	return &next
+	return i.WithContextReplaced(slices.Concat(i.Context, messages))
 }
 
 // WithMeta returns the Idea with another meta in its Source; what was read from the one before stays.
@@ -205,12 +174,8 @@ func (i *Idea) WithMeta(meta any) *Idea {
 func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	next := *i
 	next.Context = messages
-	context := make([]any, len(messages))
-	for n, m := range messages {
-		context[n] = m.Source
-	}
-	next.Source = jsonval.WithoutKey(i.Source, "context")
-	next.Source["context"] = context
+	context := jsonval.Map(messages, func(m Message) any { return m.Source })
+	next.Source = jsonval.WithKey(i.Source, "context", context)
 	return &next
 }
 
@@ -223,8 +188,8 @@ func ReadMessages(context []any) ([]Message, error) {
 			list = append(list, m)
 		}
 	}
-	if errs := ps.Errors(); len(errs) > 0 {
-		return nil, errs
+	if err := ps.ErrorOrNil(); err != nil {
+		return nil, err
 	}
 	return list, nil
 }

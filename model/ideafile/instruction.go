@@ -105,7 +105,7 @@ func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
 			ps.Add(place, "a step is an object with id and text, not %s", jsonval.TypeOf(raw))
 		}
 		if s.ID != "" && slices.ContainsFunc(i.Steps, func(o InstructionStep) bool { return o.ID == s.ID }) {
-			ps.Add(place+".id", "there are two steps %q", jsonval.Clip(s.ID, 80))
+			ps.Add(place+".id", "there are two steps %q", jsonval.Short(s.ID))
 		}
 		i.Steps = append(i.Steps, s)
 	}
@@ -133,11 +133,11 @@ func (s *InstructionStep) read(source map[string]any, at string, ps *diag.Proble
 	}
 }
 
-// rejectOtherKeys adds a problem for each key that a part of an instruction's file does not have.
+// rejectOtherKeys adds a problem for each key that a part of a file does not have.
 func rejectOtherKeys(source map[string]any, at string, ps *diag.Problems, what string, keys ...string) {
 	for _, k := range jsonval.SortedKeys(source) {
 		if !slices.Contains(keys, k) {
-			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown key %q; %s has %s%s", jsonval.Clip(k, 80), what,
+			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown key %q; %s has %s%s", jsonval.Short(k), what,
 				strings.Join(keys, ", "), diag.DidYouMean(k, keys))
 		}
 	}
@@ -151,11 +151,7 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 	for n, s := range m.Instruction.Steps {
 		at := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
 		for _, name := range s.Tools {
-			if server, ok := i.FindCandidateMCPServer(name); ok && i.Tool(name) == nil {
-				ps.Warn(at, "%s", CandidateToolWarning(name, server))
-			} else if i.Tool(name) == nil {
-				ps.Add(at, "unknown tool %q%s", jsonval.Clip(name, 80), diag.DidYouMean(name, i.toolNames()))
-			}
+			ps.Append(i.ToolProblems(name, at)...)
 		}
 	}
 }
@@ -171,10 +167,7 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 		}
 		i.checkInstructionTools(m, &ps)
 	}
-	if errs := ps.Errors(); len(errs) > 0 {
-		return errs
-	}
-	return nil
+	return ps.ErrorOrNil()
 }
 
 // TextFor returns what an instruction message says beside a Tool; "" if nothing.
@@ -216,12 +209,7 @@ func (m Message) ToolNames() []string {
 
 // HasInstructions reports whether a context has instructions of files.
 func HasInstructions(context []Message) bool {
-	for n := range context { // a Message is large
-		if context[n].Instruction != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(context, func(m Message) bool { return m.Instruction != nil })
 }
 
 // WithLatestInstructions returns a context without the instructions whose file a later Message for the same instances

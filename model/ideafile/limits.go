@@ -34,31 +34,34 @@ const (
 // ReadLimits reads {"requests","tokens","money","calls","duration"}; null is no limit.
 func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
 	var l Limits
-	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		var err error
-		count, counted := counts[k]
-		switch {
-		case !counted && k != "duration" && k != "money":
-			err = fmt.Errorf("unknown limit %q; there are calls, duration, money, requests and tokens", k)
-		case m[k] == nil && counted:
-			*count = NoLimit
-		case k == "money" && m[k] == nil:
-			l.Money = price.NoLimit
-		case k == "money":
-			l.Money, err = price.ReadMoney(m[k])
-		case m[k] == nil:
-			l.Duration = NoLimit
-		case counted:
-			*count, err = jsonval.ReadPositiveInt(m[k])
+		switch k {
+		case "calls":
+			l.Calls, err = readLimit(v, jsonval.ReadPositiveInt)
+		case "duration":
+			l.Duration, err = readLimit(v, jsonval.ReadDuration)
+		case "money":
+			l.Money, err = readLimit(v, price.ReadMoney)
+		case "requests":
+			l.Requests, err = readLimit(v, jsonval.ReadPositiveInt)
+		case "tokens":
+			l.Tokens, err = readLimit(v, jsonval.ReadPositiveInt)
 		default:
-			l.Duration, err = jsonval.ReadDuration(m[k])
+			err = fmt.Errorf("unknown limit %q; there are calls, duration, money, requests and tokens", k)
 		}
 		if err != nil {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
 		}
 	}
 	return l
+}
+
+func readLimit[T ~int | ~int64](v any, read func(any) (T, error)) (T, error) {
+	if v == nil {
+		return NoLimit, nil
+	}
+	return read(v)
 }
 
 // MergedWith returns the limits with those of other in place of its own, where other has one.

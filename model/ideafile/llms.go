@@ -62,8 +62,6 @@ func (l LLMs) Patience() (longest time.Duration) {
 // ByBatch reports whether Requests are sent through the server's batch interface.
 func (l LLMs) ByBatch() bool { return len(l) == 1 && l[0].Batch }
 
-func (l LLMs) anyBatch() bool { return slices.ContainsFunc(l, func(one LLM) bool { return one.Batch }) }
-
 // AnswerTimeout is how long an answer may take once it comes: that of a batch comes all at once.
 func (l LLMs) AnswerTimeout() time.Duration {
 	if l.ByBatch() {
@@ -92,7 +90,7 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 			}
 			all = append(all, readLLM(settings, at, ps))
 		}
-		if len(all) > 1 && all.anyBatch() {
+		if len(all) > 1 && slices.ContainsFunc(all, func(one LLM) bool { return one.Batch }) {
 			ps.Add(
 				path,
 				"one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")
@@ -106,25 +104,25 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 
 func readLLM(m map[string]any, path string, ps *diag.Problems) LLM {
 	llm := LLM{Timeout: DefaultLLMTimeout}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		var err error
 		switch k {
 		case "batch":
-			if llm.Batch, err = readBool(m[k]); llm.Batch {
+			if llm.Batch, err = readBool(v); llm.Batch {
 				llm.Timeout = DefaultBatchTimeout // "timeout" is read later
 			}
 		case "model":
-			llm.Model, err = readLLMName(m[k])
+			llm.Model, err = readLLMName(v)
 		case "server":
-			llm.Server, err = readLLMName(m[k])
+			llm.Server, err = readLLMName(v)
 		case "temperature":
-			llm.Temperature, err = readTemperature(m[k])
+			llm.Temperature, err = readTemperature(v)
 		case "maxTokens":
-			llm.MaxTokens, err = jsonval.ReadPositiveInt(m[k])
+			llm.MaxTokens, err = jsonval.ReadPositiveInt(v)
 		case "timeout":
-			llm.Timeout, err = jsonval.ReadDuration(m[k])
+			llm.Timeout, err = jsonval.ReadDuration(v)
 		case "patience":
-			llm.Patience, err = jsonval.ReadDuration(m[k])
+			llm.Patience, err = jsonval.ReadDuration(v)
 		default:
 			err = fmt.Errorf(
 				"unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)

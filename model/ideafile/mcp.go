@@ -1,7 +1,6 @@
 package ideafile
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,14 +23,12 @@ type MCPRunnerSpec struct {
 	Tool   MCPToolRef `json:"tool"`
 }
 
-// MCPServer returns a server of `config.mcp` by its name.
-func (i *Idea) MCPServer(name string) (MCPServer, bool) {
-	for _, s := range i.Config.MCP {
-		if s.Name == name {
-			return s, true
-		}
+// findMCPServer returns the server of a name; nil if there is none.
+func findMCPServer(servers []MCPServer, name string) *MCPServer {
+	if n := slices.IndexFunc(servers, func(s MCPServer) bool { return s.Name == name }); n >= 0 {
+		return &servers[n]
 	}
-	return MCPServer{}, false
+	return nil
 }
 
 // MCPNotes lists what is left out of what MCP servers offer, and why.
@@ -47,17 +44,15 @@ func (i *Idea) MCPNotes() (notes []string) {
 // MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of
 // its own, the server's tool is called like the Tool.
 func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
-	a, _ := t.RawActivity.(map[string]any)
-	spec, ok := a["mcp"].(map[string]any)
+	spec, ok := jsonval.AsObject(t.RawActivity)["mcp"].(map[string]any)
 	if !ok {
 		return m, false
 	}
-	m = MCPToolRef{ToolNameOnServer: t.Name}
-	m.ServerName, _ = spec["server"].(string)
+	m = MCPToolRef{ServerName: jsonval.AsText(spec["server"]), ToolNameOnServer: t.Name,
+		SpecDigest: jsonval.AsText(spec["digest"])}
 	if tool, ok := spec["tool"].(string); ok {
 		m.ToolNameOnServer = tool
 	}
-	m.SpecDigest, _ = spec["digest"].(string)
 	return m, true
 }
 
@@ -67,18 +62,13 @@ func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
 	if !ok {
 		return nil
 	}
-	for _, s := range servers {
-		if s.Name == tool.ServerName {
-			return MCPRunnerSpec{Server: &s, Tool: tool}
-		}
-	}
-	return MCPRunnerSpec{Tool: tool}
+	return MCPRunnerSpec{Server: findMCPServer(servers, tool.ServerName), Tool: tool}
 }
 
 func checkMCPToolRef(written any, path string, ps *diag.Problems) {
-	spec, _ := written.(map[string]any)
-	for _, k := range jsonval.SortedKeys(spec) {
-		s, ok := spec[k].(string)
+	spec := jsonval.AsObject(written)
+	for k, v := range jsonval.Sorted(spec) {
+		s, ok := v.(string)
 		switch {
 		case !slices.Contains([]string{"server", "tool", "digest"}, k):
 			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; mcp has server, tool and digest", k)
@@ -95,10 +85,9 @@ func checkMCPToolRef(written any, path string, ps *diag.Problems) {
 func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		m, ok := t.MCPToolRef()
-		if _, known := i.MCPServer(m.ServerName); ok && !known && m.ServerName != "" {
+		if ok && m.ServerName != "" && findMCPServer(i.Config.MCP, m.ServerName) == nil {
 			ps.Add(jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity", "mcp", "server"),
-				"config.mcp names no server %q",
-				jsonval.Clip(m.ServerName, 80))
+				"config.mcp names no server %q", jsonval.Short(m.ServerName))
 		}
 	}
 }
@@ -106,13 +95,7 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 // MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those of
 // which not all `tools` are in the palette, pinned by a digest.
 func (i *Idea) MCPServersToAskForTools() []MCPServer {
-	var out []MCPServer
-	for _, s := range i.Config.MCP {
-		if !i.hasToolsPinnedByDigest(s) {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(i.Config.MCP), i.hasToolsPinnedByDigest)
 }
 
 func (i *Idea) hasToolsPinnedByDigest(s MCPServer) bool {
@@ -128,17 +111,12 @@ func (i *Idea) hasToolsPinnedByDigest(s MCPServer) bool {
 			pinned[m.ToolNameOnServer] = true
 		}
 	}
-	for _, tool := range s.ToolNames {
-		if !pinned[tool] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.ToolNames, func(tool string) bool { return !pinned[tool] })
 }
 
-// FindCandidateMCPServer returns a server that has not been asked for its tools yet and may offer the Tool of this
+// findCandidateMCPServer returns a server that has not been asked for its tools yet and may offer the Tool of this
 // name.
-func (i *Idea) FindCandidateMCPServer(name string) (server string, ok bool) {
+func (i *Idea) findCandidateMCPServer(name string) (server string, ok bool) {
 	for _, s := range i.MCPServersToAskForTools() {
 		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
 		if prefixed && (s.ToolNames == nil || slices.Contains(s.ToolNames, tool)) {
@@ -148,9 +126,23 @@ func (i *Idea) FindCandidateMCPServer(name string) (server string, ok bool) {
 	return "", false
 }
 
-// CandidateToolWarning is the warning about an unknown Tool that a server may offer.
-func CandidateToolWarning(name, server string) string {
-	return fmt.Sprintf(
-		"the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts",
-		jsonval.Clip(name, 80), server)
+// ToolProblems tells of a name at a place in the file that no Tool of the palette has: a warning where a server may
+// offer it. There are none where the Tool is known.
+func (i *Idea) ToolProblems(name, at string) (ps diag.Problems) {
+	if i.Tool(name) != nil {
+		return nil
+	}
+	if server, ok := i.findCandidateMCPServer(name); ok {
+		ps.Warn(at,
+			"the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts",
+			jsonval.Short(name), server)
+		return ps
+	}
+	ps.Add(at, "unknown tool %q%s", jsonval.Short(name), i.SuggestTool(name))
+	return ps
+}
+
+// SuggestTool suggests a Tool for a name that the palette does not have.
+func (i *Idea) SuggestTool(name string) string {
+	return diag.DidYouMeanOrSay(name, i.toolNames(), "the palette has")
 }

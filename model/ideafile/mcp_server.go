@@ -29,11 +29,11 @@ const maxServerName = 32
 // ReadMCPServers reads `config.mcp`: servers by name.
 func ReadMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
 	var list []MCPServer
-	for _, name := range jsonval.SortedKeys(servers) {
+	for name, v := range jsonval.Sorted(servers) {
 		at := jsonval.JSONPathWithKey(path, name)
-		m, ok := servers[name].(map[string]any)
+		m, ok := v.(map[string]any)
 		if !ok {
-			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(servers[name]))
+			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(v))
 			continue
 		}
 		if !isServerName(name) {
@@ -52,24 +52,23 @@ const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
 	s := MCPServer{Name: name}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		var ok bool
 		switch k {
 		case "command":
-			s.Command, ok = jsonval.AsStringList(m[k])
+			s.Command, ok = jsonval.AsStringList(v)
 			ok = ok && len(s.Command) > 0 && s.Command[0] != ""
 		case "env":
-			s.Env, ok = readStringMap(m[k])
+			s.Env, ok = readStringMap(v)
 		case "url":
-			s.URL, ok = m[k].(string)
+			s.URL, ok = v.(string)
 			ok = ok && s.URL != ""
 		case "headers":
-			s.Headers, ok = readStringMap(m[k])
+			s.Headers, ok = readStringMap(v)
 		case "tools":
-			s.ToolNames, ok = jsonval.AsStringList(m[k])
-			s.ToolNames = append([]string{}, s.ToolNames...)
+			s.ToolNames, ok = jsonval.AsStringList(v)
 		case "notes":
-			s.Notes, ok = jsonval.AsStringList(m[k])
+			s.Notes, ok = jsonval.AsStringList(v)
 		default:
 			ps.Add(jsonval.JSONPathWithKey(path, k),
 				"unknown key %q; a server has command and env, or url and headers, tools and notes", k)
@@ -98,8 +97,8 @@ var serverKeyErrors = map[string]string{
 func readStringMap(v any) (map[string]string, bool) {
 	m, ok := v.(map[string]any)
 	out := make(map[string]string, len(m))
-	for _, k := range jsonval.SortedKeys(m) {
-		s, text := m[k].(string)
+	for k, value := range jsonval.Sorted(m) {
+		s, text := value.(string)
 		out[k], ok = s, ok && text && k != ""
 	}
 	return out, ok

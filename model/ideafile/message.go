@@ -123,8 +123,8 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 }
 
 func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
-	v, ok := m.Source["_instance"]
-	if !ok || v == nil {
+	v := m.Source["_instance"]
+	if v == nil {
 		return
 	}
 	token, ok := v.(string)
@@ -159,8 +159,7 @@ func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u
 // checkConfusableTokens adds a problem for each token that could be taken for another one where people type it.
 func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	var known spelling.TokenIndex
-	list, _ := i.Source["context"].([]any)
-	for n, raw := range list {
+	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		t, named := jsonval.AsObject(raw)["_instance"].(string)
 		if !named {
 			continue
@@ -180,18 +179,14 @@ func ConfusableTokensError(t, other string) error {
 // WithTokensNormalized returns messages in which people may have spelled tokens as they type them, with the tokens
 // themselves, where find knows them.
 func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
-	out := make([]any, len(context))
-	for n, raw := range context {
-		out[n] = raw
-		m, ok := raw.(map[string]any)
+	return jsonval.Map(context, func(raw any) any {
+		m := jsonval.AsObject(raw)
 		word, named := m["_instance"].(string)
-		if found, known := find(word); ok && named && known && found != word {
-			renamed := jsonval.WithoutKey(m, "_instance")
-			renamed["_instance"] = found
-			out[n] = renamed
+		if found, known := find(word); named && known && found != word {
+			return jsonval.WithKey(m, "_instance", found)
 		}
-	}
-	return out
+		return raw
+	})
 }
 
 // rejectUnknownKeys adds a problem for each key that this type of Message does not have.
@@ -199,7 +194,7 @@ func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...stri
 	for _, k := range jsonval.SortedKeys(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q in a message of type %s%s",
-				jsonval.Clip(k, 80), m.Type,
+				jsonval.Short(k), m.Type,
 				diag.DidYouMean(k, append([]string{"type", "_instance"}, keys...)))
 		}
 	}
@@ -230,18 +225,12 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 			m.Type = kind
 		}
 	}
-	flat := map[string]any{}
-	//workflowcheck:ignore -- a map again
-	for k, v := range m.Source {
-		if k != "type" && k != "kind" && k != "_instance" && k != "schema" {
-			flat[k] = v
-		}
-	}
+	flat := jsonval.WithoutKey(m.Source, "type", "kind", "_instance", "schema")
 	m.Payload = any(flat)
 	key := m.PayloadKey()
 	for _, k := range jsonval.SortedKeys(flat) {
 		if meant := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") && meant != "" {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80), meant)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k), meant)
 		}
 	}
 	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
@@ -255,7 +244,9 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	if m.PayloadKind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
 		ps.Add(jsonval.JSONPathWithKey(path, TypeState), "State is an object, not %s", jsonval.TypeOf(m.Payload))
 	}
-	m.readPayloadSchema(path, ps)
+	if m.PayloadSchema = m.Source["schema"]; m.PayloadSchema != nil {
+		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
+	}
 }
 
 // messageMetaKeys are the keys that describe a payload. Beside a flat one there is only the first: the others are part
@@ -278,11 +269,9 @@ func (m Message) PayloadKey() string {
 	if _, isObject := payload.(map[string]any); !isObject {
 		return "" // a key like others
 	}
-	for _, k := range jsonval.SortedKeys(m.Source) {
-		if k != TypeData && !slices.Contains([]string{"type", "kind", "_instance", "schema", "title", "description",
-			StatusKey, FaultKey, StepsKey, SimulatedKey}, k) {
-			return ""
-		}
+	if others := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title", "description",
+		StatusKey, FaultKey, StepsKey, SimulatedKey); len(others) > 0 {
+		return ""
 	}
 	return TypeData
 }
@@ -297,7 +286,7 @@ func (m *Message) readKeyedPayload(key string, siblings map[string]any, path str
 		switch {
 		case k == key || k == "title" || k == "description":
 		case strings.HasPrefix(k, "_"):
-			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80),
+			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, messageMetaKeys))
 		default:
 			ps.Add(jsonval.JSONPathWithKey(path, k), "the payload stands under %q and flat at once", key)
@@ -322,8 +311,7 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 		return
 	}
 	if v, ok := siblings[StatusKey]; ok {
-		s, _ := v.(string)
-		m.InstanceEndStatus = InstanceStatus(s)
+		m.InstanceEndStatus = InstanceStatus(jsonval.AsText(v))
 		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
 			ps.Add(jsonval.JSONPathWithKey(path, StatusKey), "want working, settled, failed or undo-failed")
 		}
@@ -337,13 +325,6 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 	m.InstanceSteps = readStepOutcomes(siblings[StepsKey])
 	for _, k := range []string{StatusKey, FaultKey, StepsKey} {
 		delete(siblings, k)
-	}
-}
-
-func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
-	m.PayloadSchema = m.Source["schema"]
-	if m.PayloadSchema != nil {
-		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
 	}
 }
 
@@ -372,15 +353,12 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	default:
 		m.Text = string(jsonval.Encode(v))
 	}
-	tools, ok := m.Source["tools"]
-	if !ok || tools == nil {
-		return
+	if tools := m.Source["tools"]; tools != nil {
+		var ok bool
+		if m.InstructionToolNames, ok = jsonval.AsStringList(tools); !ok {
+			ps.Add(path+".tools", "want a list of tools' names")
+		}
 	}
-	list, ok := jsonval.AsStringList(tools)
-	if !ok {
-		ps.Add(path+".tools", "want a list of tools' names")
-	}
-	m.InstructionToolNames = list
 }
 
 // IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of what became of its

@@ -44,7 +44,7 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	}
 	t := FindTool(p.Tools, w.Tool)
 	if t == nil {
-		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Clip(w.Tool, 80))
+		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Short(w.Tool))
 	}
 	if f := p.checkCallMetaKeys(w.rawObject); f != nil {
 		return c, tokens, f
@@ -109,7 +109,7 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 		return nil, diag.Faultf(CodeBadInstance,
 			`the Call names no instance: it needs "_instance": a token, a list of them, or "*"`)
 	case anonymous || (!slices.Contains(p.InstanceTokens, token) && !slices.Contains(p.ReopenableTokens, token)):
-		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Clip(token, 80))
+		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Short(token))
 	}
 	return []string{token}, nil
 }
@@ -127,9 +127,9 @@ func (p *Palette) CallMetaKeys() []string {
 }
 
 func (p *Palette) checkCallMetaKeys(m map[string]any) *diag.Fault {
-	for _, k := range jsonval.SortedKeys(m) {
-		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(p.CallMetaKeys(), k) {
-			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Clip(k, 80))
+	for k, v := range jsonval.Sorted(m) {
+		if strings.HasPrefix(k, "_") && v != nil && !slices.Contains(p.CallMetaKeys(), k) {
+			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Short(k))
 		}
 	}
 	return nil

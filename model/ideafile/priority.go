@@ -1,8 +1,6 @@
 package ideafile
 
 import (
-	"encoding/json"
-
 	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
@@ -27,25 +25,19 @@ const (
 	maxWeight      = 1000
 )
 
-func (p *Priority) readLevel(v any) (err error) {
-	p.Level, err = jsonval.ReadCount(v, maxPriority)
-	return err
-}
-
 func (p *Priority) readFairness(m map[string]any, path string, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, value := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)
 		switch k {
 		case "key":
-			p.FairnessKey, _ = m[k].(string)
+			p.FairnessKey, _ = value.(string)
 			if n := len(p.FairnessKey); n == 0 || n > maxFairnessKey {
-				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey, jsonval.Shown(m[k]))
+				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey, jsonval.Shown(value))
 			}
 		case "weight":
-			n, _ := m[k].(json.Number)
-			w, err := n.Float64()
+			w, err := jsonval.ToFloat(value)
 			if err != nil || w < minWeight || w > maxWeight {
-				ps.Add(at, "want a number from %v to %d, not %s", minWeight, maxWeight, jsonval.Shown(m[k]))
+				ps.Add(at, "want a number from %v to %d, not %s", minWeight, maxWeight, jsonval.Shown(value))
 				continue
 			}
 			p.FairnessWeight = w

@@ -42,22 +42,22 @@ const defaultRecheck = 0.05
 
 func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
 	q := Quality{Recheck: defaultRecheck, OnLimit: ShrinkRequests, Limit: -1}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		var err error
 		switch k {
 		case "recheck":
-			q.Recheck, err = readShare(m[k])
+			q.Recheck, err = readShare(v)
 		case "limit":
-			q.Limit, err = readShare(m[k])
+			q.Limit, err = readShare(v)
 		case "before":
-			q.HoldsCalls, err = readBool(m[k])
+			q.HoldsCalls, err = readBool(v)
 		case "onLimit":
-			q.OnLimit, _ = m[k].(string)
+			q.OnLimit, _ = v.(string)
 			if !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyTell}, q.OnLimit) {
-				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(m[k]))
+				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(v))
 			}
 		case "llm":
-			q.LLMs = ReadLLMs(m[k], jsonval.JSONPathWithKey(path, k), ps)
+			q.LLMs = ReadLLMs(v, jsonval.JSONPathWithKey(path, k), ps)
 		default:
 			err = fmt.Errorf("unknown key %q; quality has before, limit, llm, onLimit and recheck", k)
 		}

@@ -15,7 +15,7 @@ const ReopenKey = "reopen"
 func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {
-		m, _ := raw.(map[string]any)
+		m := jsonval.AsObject(raw)
 		v, marked := m[ReopenKey]
 		if !marked {
 			rest = append(rest, raw)
@@ -33,22 +33,11 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 			tokens = append(tokens, token)
 		}
 		m = jsonval.WithoutKey(m, ReopenKey)
-		if !hasOnlyInstanceKey(m) {
+		if len(jsonval.WithoutKey(m, "type", "_instance")) > 0 {
 			rest = append(rest, m)
 		}
 	}
 	return rest, tokens, nil
-}
-
-// hasOnlyInstanceKey reports whether a message says nothing but which instance it is about.
-func hasOnlyInstanceKey(m map[string]any) bool {
-	//workflowcheck:ignore -- any or none, in any order
-	for k := range m {
-		if k != "type" && k != "_instance" {
-			return false
-		}
-	}
-	return true
 }
 
 // ContextForRestartedInstance returns the messages that a reopened instance is started anew with: what it sees of a

@@ -7,17 +7,16 @@ import (
 // InstanceEndStatus returns how an instance had ended in the process that a context comes from: settled or failed, as
 // its last State message says; "" where it had not.
 func InstanceEndStatus(context []Message, token string) InstanceStatus {
-	for n := len(context) - 1; n >= 0; n-- {
-		m := context[n]
-		if m.InstanceToken != token || m.PayloadKind != TypeState {
-			continue
+	var last InstanceStatus
+	for _, m := range context {
+		if m.InstanceToken == token && m.PayloadKind == TypeState {
+			last = m.InstanceEndStatus
 		}
-		if m.InstanceEndStatus.HasEnded() {
-			return m.InstanceEndStatus
-		}
+	}
+	if !last.HasEnded() {
 		return ""
 	}
-	return ""
+	return last
 }
 
 // AllInstancesEnded reports whether every instance had ended in the process that a context comes from.

@@ -35,18 +35,20 @@ const (
 	SimulatedKey     = "_simulated"
 )
 
+func simulatedBySchemas() *Simulation { return &Simulation{FakedBySchemas, FakedBySchemas} }
+
 // readSimulation reads `meta.simulated`. true is short for FakedBySchemas everywhere.
 func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	if v == nil || v == false {
 		return
 	}
-	i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
+	i.Simulation = simulatedBySchemas()
 	m, ok := v.(map[string]any)
 	if !ok && v != true {
 		ps.Add("$.meta.simulated", `want true or {"tools": …, "plans": …}, not %s`, jsonval.TypeOf(v))
 	}
-	for _, k := range jsonval.SortedKeys(m) {
-		s, _ := m[k].(string)
+	for k, value := range jsonval.Sorted(m) {
+		s, _ := value.(string)
 		switch {
 		case k == "tools" && slices.Contains([]string{FakedBySchemas, FakedByLLM}, s):
 			i.Simulation.ToolResultsFrom = s
@@ -61,10 +63,8 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 
 // markSimulatedIfMessageIs marks an Idea as simulated if one of its messages is, even if its meta is not.
 func (i *Idea) markSimulatedIfMessageIs() {
-	for _, m := range i.Context {
-		if m.IsSimulated && i.Simulation == nil {
-			i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
-		}
+	if i.Simulation == nil && slices.ContainsFunc(i.Context, func(m Message) bool { return m.IsSimulated }) {
+		i.Simulation = simulatedBySchemas()
 	}
 }
 
@@ -72,11 +72,8 @@ func (i *Idea) markSimulatedIfMessageIs() {
 func SimulationOf(idea map[string]any) *Simulation {
 	i := &Idea{}
 	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
-	context, _ := idea["context"].([]any)
-	for _, raw := range context {
-		if IsMessageMarkedSimulated(raw) && i.Simulation == nil {
-			i.Simulation = &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: FakedBySchemas}
-		}
+	if i.Simulation == nil && slices.ContainsFunc(jsonval.AsList(idea["context"]), IsMessageMarkedSimulated) {
+		return simulatedBySchemas()
 	}
 	return i.Simulation
 }
@@ -101,20 +98,16 @@ func MarkStatesSimulated(context []any) {
 
 // MarkIdea returns a copy of an Idea's source with the mark in its meta.
 func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
-	meta := jsonval.WithoutKey(jsonval.AsObject(idea["meta"]), simulatedMetaKey)
-	meta[simulatedMetaKey] = jsonval.ToJSONValue(s)
-	out := jsonval.WithoutKey(idea, "meta")
-	out["meta"] = meta
-	return out
+	meta := jsonval.WithKey(jsonval.AsObject(idea["meta"]), simulatedMetaKey, jsonval.ToJSONValue(s))
+	return jsonval.WithKey(idea, "meta", meta)
 }
 
 // EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a StageComplete Plan the
 // LLM must not be asked, so that schemas make up the results.
 func (i *Idea) EffectiveSimulation() *Simulation {
-	for _, m := range i.Context {
-		if i.Simulation != nil && m.PlanStage == StageComplete {
-			return &Simulation{ToolResultsFrom: FakedBySchemas, LLMRepliesFrom: i.Simulation.LLMRepliesFrom}
-		}
+	isComplete := func(m Message) bool { return m.PlanStage == StageComplete }
+	if i.Simulation != nil && slices.ContainsFunc(i.Context, isComplete) {
+		return &Simulation{FakedBySchemas, i.Simulation.LLMRepliesFrom}
 	}
 	return i.Simulation
 }

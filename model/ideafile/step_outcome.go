@@ -47,8 +47,7 @@ func (i *Instruction) Outcomes(view map[string]any, calls []any) (list []StepOut
 }
 
 func readStepOutcomes(v any) (list []StepOutcome) {
-	raw, _ := v.([]any)
-	for _, one := range raw {
+	for _, one := range jsonval.AsList(v) {
 		o := jsonval.AsObject(one)
 		list = append(list, StepOutcome{File: jsonval.AsText(o["file"]), Version: jsonval.AsText(o["version"]),
 			Step: jsonval.AsText(o["step"]), Outcome: jsonval.AsText(o["outcome"]), Why: jsonval.AsText(o["why"])})

@@ -1,9 +1,8 @@
 package ideafile
 
 import (
-	"slices"
-
 	"processidea/model/diag"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -17,26 +16,23 @@ var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry"
 // NewStoredPalette is what stands in `schema.tools` for a palette that lies in the blob store under a handle: so a
 // workflow's work does not grow with the forms of a thousand Tools. Of each Tool it keeps the outline.
 func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[string]any {
-	outlines := make(map[string]any, len(tools))
-	//workflowcheck:ignore -- a map again
-	for name, raw := range tools {
+	outlines := jsonval.WithHeld(tools, func(raw any) any {
 		tool := jsonval.AsObject(raw)
 		outline := map[string]any{}
-		//workflowcheck:ignore -- a map again
-		for k, v := range tool {
-			if slices.Contains(outlineKeys, k) && v != nil {
-				outline[k] = v
+		for _, k := range outlineKeys {
+			if tool[k] != nil {
+				outline[k] = tool[k]
 			}
 		}
 		// which tools of a server are pinned tells whether it must be asked
 		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok {
 			outline["_activity"] = map[string]any{"mcp": server}
 		}
-		if _, declared := jsonval.AsObject(tool["properties"])["output"]; declared {
+		if _, declared := jsonschema.Properties(tool)["output"]; declared {
 			outline["properties"] = map[string]any{"output": true} // it is no alias of _outputPath then
 		}
-		outlines[name] = outline
-	}
+		return outline
+	})
 	return map[string]any{storedPaletteKey: map[string]any{"whole": handle.AsJSONValue(), "outlines": outlines}}
 }
 
@@ -59,11 +55,8 @@ func StoredPaletteHandle(idea map[string]any) (handle jsonval.BlobHandle, ok boo
 
 // WithTools returns an Idea's source with another `schema.tools`: the Tools, or a NewStoredPalette.
 func WithTools(idea map[string]any, tools map[string]any) map[string]any {
-	schema := jsonval.WithoutKey(jsonval.AsObject(idea["schema"]), "tools")
-	schema["tools"] = tools
-	out := jsonval.WithoutKey(idea, "schema")
-	out["schema"] = schema
-	return out
+	schema := jsonval.WithKey(jsonval.AsObject(idea["schema"]), "tools", tools)
+	return jsonval.WithKey(idea, "schema", schema)
 }
 
 // readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their
@@ -77,8 +70,8 @@ func (i *Idea) readTools(schema map[string]any, checked bool, ps *diag.Problems)
 	if checked {
 		problems = nil
 	}
-	for _, name := range jsonval.SortedKeys(tools) {
-		if t := ReadTool(name, tools[name], jsonval.JSONPathWithKey(ToolsPath, name), problems); t != nil {
+	for name, tool := range jsonval.Sorted(tools) {
+		if t := ReadTool(name, tool, jsonval.JSONPathWithKey(ToolsPath, name), problems); t != nil {
 			i.Tools = append(i.Tools, t)
 		}
 	}

@@ -146,7 +146,7 @@ const activityFormError = `want a name, or one kind of tool with its settings, a
 
 // activityKind reads `_activity: {"<kind>": spec}`; ok is false where it is of no such form.
 func (t *Tool) activityKind() (kind ToolKind, spec any, ok bool) {
-	a, _ := t.RawActivity.(map[string]any)
+	a := jsonval.AsObject(t.RawActivity)
 	if len(a) != 1 {
 		return "", nil, false
 	}

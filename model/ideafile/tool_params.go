@@ -22,12 +22,12 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 	additional, hasAdditional := t.Source["additionalProperties"]
 	t.AllowsExtraParams = (hasAdditional && additional != false) || (!hasAdditional && !declared)
 	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
-	for _, name := range jsonval.SortedKeys(props) {
+	for name, v := range jsonval.Sorted(props) {
 		at := jsonval.JSONPathWithKey(path+".properties", name)
 		if strings.HasPrefix(name, "_") {
 			ps.Add(at, "a parameter's name does not begin with _: that is for meta properties")
 		}
-		if ref, ok := WiredReference(props[name]); ok {
+		if ref, ok := WiredReference(v); ok {
 			if _, err := refexpr.FindExpressions(ref); err != nil {
 				ps.Add(at+".const", "%s", err)
 			}
@@ -53,14 +53,13 @@ func (t *Tool) ParamsSchemaSource() map[string]any {
 		}
 		properties[name] = schema
 	}
-	schema := jsonval.WithoutKey(t.Source, "properties")
-	schema["properties"] = properties
+	schema := jsonval.WithKey(t.Source, "properties", properties)
 	return schema
 }
 
 // WiredReference returns the Reference of a wired parameter's schema: {"const": "†…"}.
 func WiredReference(schema any) (string, bool) {
-	m, _ := schema.(map[string]any)
+	m := jsonval.AsObject(schema)
 	s, ok := m["const"].(string)
 	return s, ok && refexpr.IsReference(s)
 }

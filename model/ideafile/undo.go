@@ -38,7 +38,10 @@ var UndoReferenceKinds = []string{ResultKind, ParamsKind, TypeState}
 // ReadUndo reads `_undo`; nil where a Tool says nothing. A broken one is reported and taken for UndoNever.
 func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 	const form = `want {"tool": NAME, "params": {…}}, "none" or "never"`
-	never := &Undo{Kind: UndoNever}
+	refuse := func(at, format string, args ...any) *Undo {
+		ps.Add(at, format, args...)
+		return &Undo{Kind: UndoNever}
+	}
 	switch u := v.(type) {
 	case nil:
 		return nil
@@ -46,37 +49,33 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 		if k := UndoKind(u); k == UndoNone || k == UndoNever {
 			return &Undo{Kind: k}
 		}
-		ps.Add(path, "%s, not %s", form, jsonval.Shown(v))
-		return never
+		return refuse(path, "%s, not %s", form, jsonval.Shown(v))
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(u) {
 			if k != "tool" && k != "params" {
-				ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
-					jsonval.Clip(k, 80))
-				return never
+				return refuse(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
+					jsonval.Short(k))
 			}
 		}
-		tool, _ := u["tool"].(string)
+		tool := jsonval.AsText(u["tool"])
 		params, isObject := u["params"].(map[string]any)
 		if tool == "" || u["params"] != nil && !isObject {
-			ps.Add(path, form)
-			return never
+			return refuse(path, form)
 		}
 		if !checkUndoReferences(params, path+".params", ps) {
-			return never
+			return &Undo{Kind: UndoNever}
 		}
 		return &Undo{UndoByTool, tool, params}
 	}
-	ps.Add(path, "%s, not %s", form, jsonval.TypeOf(v))
-	return never
+	return refuse(path, "%s, not %s", form, jsonval.TypeOf(v))
 }
 
 // checkUndoReferences reports References to anything but the Call that is taken back.
 func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) (ok bool) {
 	ok = true
-	for _, name := range jsonval.SortedKeys(params) {
+	for name, v := range jsonval.Sorted(params) {
 		at := jsonval.JSONPathWithKey(path, name)
-		refs, err := refexpr.FindReferences(params[name])
+		refs, err := refexpr.FindReferences(v)
 		if err != nil {
 			ps.Add(at, "%s", err)
 			ok = false

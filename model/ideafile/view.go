@@ -1,6 +1,9 @@
 package ideafile
 
 import (
+	"maps"
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -15,18 +18,16 @@ type InstanceView struct {
 // InstanceViewOf returns what an instance sees: of each payload, the top-level keys of its own Messages replace those
 // of the shared ones.
 func InstanceViewOf(context []Message, token string) InstanceView {
-	shared, own := InstanceMessagesView(context, ""), InstanceView{}
+	view := InstanceMessagesView(context, "")
 	if token == "" {
-		return shared
+		return view
 	}
-	own = InstanceMessagesView(context, token)
-	for _, kind := range jsonval.SortedKeys(own.PayloadByKind) {
-		shared.PayloadByKind[kind] = jsonval.OverlayObject(shared.PayloadByKind[kind], own.PayloadByKind[kind])
+	own := InstanceMessagesView(context, token)
+	for kind, payload := range jsonval.Sorted(own.PayloadByKind) {
+		view.PayloadByKind[kind] = jsonval.OverlayObject(view.PayloadByKind[kind], payload)
 	}
-	for _, kind := range jsonval.SortedKeys(own.SchemaByKind) {
-		shared.SchemaByKind[kind] = own.SchemaByKind[kind]
-	}
-	return shared
+	maps.Copy(view.SchemaByKind, own.SchemaByKind)
+	return view
 }
 
 // InstanceMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones.
@@ -37,11 +38,7 @@ func InstanceMessagesView(context []Message, owner string) InstanceView {
 		if m.InstanceToken != owner || m.PayloadKind == "" {
 			continue
 		}
-		if merged, ok := v.PayloadByKind[m.PayloadKind]; ok {
-			v.PayloadByKind[m.PayloadKind] = jsonval.DeepMerge(merged, m.Payload)
-		} else {
-			v.PayloadByKind[m.PayloadKind] = m.Payload
-		}
+		v.PayloadByKind[m.PayloadKind] = jsonval.DeepMerge(v.PayloadByKind[m.PayloadKind], m.Payload)
 		if m.PayloadSchema != nil {
 			v.SchemaByKind[m.PayloadKind] = m.PayloadSchema
 		}
@@ -52,15 +49,9 @@ func InstanceMessagesView(context []Message, owner string) InstanceView {
 // InstanceViewsByToken is InstanceViewOf for many instances. It sorts the Messages by owner first, so that it stays
 // linear for ten thousand instances.
 func InstanceViewsByToken(context []Message, tokens []string) map[string]InstanceView {
-	byOwner := GroupMessagesByInstance(context)
-	views := make(map[string]InstanceView, len(tokens))
-	shared := byOwner[""]
+	byInstance, views := SplitMessagesByInstance(context), make(map[string]InstanceView, len(tokens))
 	for _, token := range tokens {
-		seen := shared
-		if token != "" {
-			seen = append(shared[:len(shared):len(shared)], byOwner[token]...)
-		}
-		views[token] = InstanceViewOf(seen, token)
+		views[token] = byInstance.InstanceView(token)
 	}
 	return views
 }
@@ -80,36 +71,47 @@ func InstanceInput(context []Message, token string) any {
 	return InstanceMessagesView(context, token).PayloadByKind[TypeInput]
 }
 
+// instanceTokens lists the instances in the order in which a context first names them; [""] if it names none.
+func instanceTokens(context []Message) (tokens []string) {
+	seen := map[string]bool{"": true}
+	for _, m := range context {
+		if !seen[m.InstanceToken] {
+			seen[m.InstanceToken] = true
+			tokens = append(tokens, m.InstanceToken)
+		}
+	}
+	if tokens == nil {
+		return []string{""}
+	}
+	return tokens
+}
+
 // ContextByInstance is an Idea's context, split into the Messages that all instances see and those of one instance.
 type ContextByInstance struct {
 	// InstanceTokens lists the instances in the order in which the context first names them; [""] if it names none.
 	InstanceTokens []string
-	// SharedMessages are the Messages that every instance sees, Own those of one instance, by token.
+	// SharedMessages are the Messages that every instance sees, MessagesByInstance those of one instance, by token.
 	SharedMessages     []Message
 	MessagesByInstance map[string][]Message
 }
 
 // SplitContextByInstance reads the context of an Idea. An entry that is no Message is left out.
 func SplitContextByInstance(context any) ContextByInstance {
-	c := ContextByInstance{MessagesByInstance: map[string][]Message{}}
-	list, _ := context.([]any)
-	for _, raw := range list {
-		m, ok := ReadMessage(raw, "", new(diag.Problems))
-		switch {
-		case !ok:
-			continue
-		case m.InstanceToken == "":
-			c.SharedMessages = append(c.SharedMessages, m)
-			continue
+	var messages []Message
+	for _, raw := range jsonval.AsList(context) {
+		if m, ok := ReadMessage(raw, "", new(diag.Problems)); ok {
+			messages = append(messages, m)
 		}
-		if _, known := c.MessagesByInstance[m.InstanceToken]; !known {
-			c.InstanceTokens = append(c.InstanceTokens, m.InstanceToken)
-		}
-		c.MessagesByInstance[m.InstanceToken] = append(c.MessagesByInstance[m.InstanceToken], m)
 	}
-	if c.InstanceTokens == nil {
-		c.InstanceTokens = []string{""}
-	}
+	return SplitMessagesByInstance(messages)
+}
+
+// SplitMessagesByInstance is SplitContextByInstance for Messages that are read.
+func SplitMessagesByInstance(messages []Message) ContextByInstance {
+	c := ContextByInstance{InstanceTokens: instanceTokens(messages),
+		MessagesByInstance: GroupMessagesByInstance(messages)}
+	c.SharedMessages = c.MessagesByInstance[""]
+	delete(c.MessagesByInstance, "")
 	return c
 }
 
@@ -130,6 +132,5 @@ func (c ContextByInstance) FindInstanceToken(word string) (string, bool) {
 
 // InstanceView returns what an instance sees: its own Messages over the shared ones.
 func (c ContextByInstance) InstanceView(token string) InstanceView {
-	shared := c.SharedMessages[:len(c.SharedMessages):len(c.SharedMessages)]
-	return InstanceViewOf(append(shared, c.MessagesByInstance[token]...), token)
+	return InstanceViewOf(slices.Concat(c.SharedMessages, c.MessagesByInstance[token]), token)
 }

@@ -29,7 +29,7 @@ func ParseWrittenCall(value any) WrittenCall {
 		return w
 	}
 	w := WrittenCall{rawValue: value}
-	w.rawObject, _ = value.(map[string]any)
+	w.rawObject = jsonval.AsObject(value)
 	w.Tool, _ = w.rawObject["_tool"].(string)
 	w.Targets = targetsOf(w.rawObject["_instance"])
 	return w
@@ -48,20 +48,12 @@ func targetsOf(instance any) []string {
 
 // ParseWrittenCalls parses a list of decoded JSON values.
 func ParseWrittenCalls(values []any) []WrittenCall {
-	calls := make([]WrittenCall, len(values))
-	for n, v := range values {
-		calls[n] = ParseWrittenCall(v)
-	}
-	return calls
+	return jsonval.Map(values, ParseWrittenCall)
 }
 
 // RawWrittenCalls is the inverse of ParseWrittenCalls.
 func RawWrittenCalls(calls []WrittenCall) []any {
-	values := make([]any, len(calls))
-	for n, w := range calls {
-		values[n] = w.rawValue
-	}
-	return values
+	return jsonval.Map(calls, WrittenCall.RawValue)
 }
 
 // RawValue returns the Call as it was written; nil for the zero WrittenCall.
@@ -90,7 +82,7 @@ func (w WrittenCall) withoutTargetAndReason() any {
 	if w.rawObject == nil {
 		return w.rawValue
 	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(w.rawObject, "_instance"), "_reasoningForCall")
+	return jsonval.WithoutKey(w.rawObject, "_instance", "_reasoningForCall")
 }
 
 // TargetsOtherInstance reports whether the Call names instances, and not this one.

@@ -43,12 +43,21 @@ func WithoutDisplay(schema any) any {
 	if !ok {
 		return schema
 	}
-	out := make(map[string]any, len(m))
-	//workflowcheck:ignore -- each key by itself, in any order
-	for k, v := range m {
-		if !IsDisplayKey(m, k) {
-			out[k] = subschemas(k, v, func(_ string, part any) any { return WithoutDisplay(part) })
+	out := WithSubschemas(m, func(_ string, part any) any { return WithoutDisplay(part) })
+	for _, k := range jsonval.SortedKeys(m) {
+		if IsDisplayKey(m, k) {
+			delete(out, k)
 		}
+	}
+	return out
+}
+
+// WithSubschemas gives a copy of a schema in which each schema directly below it is what change makes of it. change
+// gets the steps of the pointer that lead there.
+func WithSubschemas(schema map[string]any, change func(pointer string, part any) any) map[string]any {
+	out := make(map[string]any, len(schema))
+	for k, v := range jsonval.Sorted(schema) {
+		out[k] = subschemas(k, v, change)
 	}
 	return out
 }
@@ -71,8 +80,8 @@ func subschemas(keyword string, under any, each func(pointer string, part any) a
 		}
 		if slices.Contains(keywordsOfNamedSchemas, keyword) {
 			out := make(map[string]any, len(v))
-			for _, name := range jsonval.SortedKeys(v) {
-				out[name] = each("/"+keyword+"/"+EscapePointerStep(name), v[name])
+			for name, part := range jsonval.Sorted(v) {
+				out[name] = each("/"+keyword+"/"+EscapePointerStep(name), part)
 			}
 			return out
 		}
@@ -88,19 +97,35 @@ func EachSubschema(schema any, path string, visit func(path string, schema map[s
 		return
 	}
 	visit(path, m)
-	for _, k := range jsonval.SortedKeys(m) {
-		if strings.HasPrefix(k, "_") {
-			continue
+	WithSubschemas(m, func(pointer string, part any) any {
+		at := path
+		for _, step := range strings.Split(pointer, "/")[1:] {
+			at = jsonval.JSONPathWithKey(at, UnescapePointerStep(step))
 		}
-		subschemas(k, m[k], func(pointer string, part any) any {
-			at := path
-			for _, step := range strings.Split(pointer, "/")[1:] {
-				at = jsonval.JSONPathWithKey(at, UnescapePointerStep(step))
-			}
-			EachSubschema(part, at, visit)
-			return part
-		})
+		EachSubschema(part, at, visit)
+		return part
+	})
+}
+
+// Properties gives the properties that a schema names.
+func Properties(schema any) map[string]any {
+	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
+}
+
+// Types lists the types that a schema itself names; nil if it names none.
+func Types(schema any) []string {
+	v := jsonval.AsObject(schema)["type"]
+	if one, ok := v.(string); ok {
+		return []string{one}
 	}
+	list, _ := jsonval.AsStringList(v)
+	return list
+}
+
+// Required lists the properties that a schema itself requires.
+func Required(schema any) []string {
+	names, _ := jsonval.AsStringList(jsonval.AsObject(schema)["required"])
+	return names
 }
 
 // OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others

@@ -2,28 +2,32 @@ package jsonschema
 
 import "sync"
 
-// Cache remembers the results of a pure function by the text of its argument. The zero value is an empty cache.
-type Cache[V any] struct {
-	mu sync.Mutex
-	m  map[string]V // guarded by mu
+// Cache remembers the results of a pure function by its argument. The zero value is an empty cache.
+type Cache[K comparable, V any] struct {
+	mu       sync.Mutex
+	results  map[K]V // guarded by mu
+	bytes    int     // guarded by mu: of the results
+	maxBytes int     // after which the cache is emptied; 0: their number alone is bounded
 }
 
 const cacheSize = 4096 // results, after which the cache is emptied
 
 // Get gives the result that was put under a key.
-func (c *Cache[V]) Get(key string) (v V, ok bool) {
+func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok = c.m[key]
+	v, ok = c.results[key]
 	return v, ok
 }
 
-// Put remembers a result under a key.
-func (c *Cache[V]) Put(key string, v V) {
+// Put remembers a result of so many bytes under a key.
+func (c *Cache[K, V]) Put(key K, v V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.m == nil || len(c.m) >= cacheSize {
-		c.m = map[string]V{}
+	tooLarge := c.maxBytes > 0 && c.bytes+bytes > c.maxBytes
+	if c.results == nil || len(c.results) >= cacheSize || tooLarge {
+		c.results, c.bytes = map[K]V{}, 0
 	}
-	c.m[key] = v
+	c.results[key] = v
+	c.bytes += bytes
 }

@@ -113,101 +113,40 @@ func differsBetweenDrafts(source any) bool {
 
 var errNewDraft = errors.New("of draft 2020-12")
 
-// CompileUncached is CompileAt for a schema's JSON, without the cache.
-func CompileUncached(text []byte, pointer string) (*jsonschema.Schema, error) {
-	r, err := parseSchema(text)
-	if err != nil {
-		return nil, err
-	}
-	return r.compiledAt(pointer)
-}
-
 // cachedParsedSchema reads a schema, or finds what was read of the same one before: a hundred instances share one
 // palette.
 func cachedParsedSchema(source any) (*parsedSchema, error) {
-	address, isMap := addressOfMap(source)
-	if r := schemaCache.findByAddress(address); r != nil {
-		return r, nil
+	m := jsonval.AsObject(source)
+	address := reflect.ValueOf(m).Pointer()
+	if known, ok := schemasByAddress.Get(address); ok {
+		return known.parsed, nil
 	}
 	text := jsonval.Encode(WithoutMetaKeys(source))
 	digest := sha256.Sum256(text)
-	r := schemaCache.findByDigest(digest)
-	if r == nil {
+	parsed, known := schemasByDigest.Get(digest)
+	if !known {
 		var err error
-		if r, err = parseSchema(text); err != nil {
+		if parsed, err = parseSchema(text); err != nil {
 			return nil, err
 		}
+		schemasByDigest.Put(digest, parsed, parsed.size)
 	}
-	if !isMap {
-		source = nil
+	if m != nil {
+		schemasByAddress.Put(address, schemaWithSource{parsed, m}, parsed.size)
 	}
-	schemaCache.addSchema(r, digest, address, source, r.size)
-	return r, nil
+	return parsed, nil
 }
 
-func addressOfMap(source any) (uintptr, bool) {
-	m, ok := source.(map[string]any)
-	if !ok {
-		return 0, false
-	}
-	return reflect.ValueOf(m).Pointer(), true
-}
-
-// Bounds of what is remembered, after which it is forgotten as a whole.
-const (
-	cacheBytes   = 32 << 20 // of schemas
-	addressBytes = 4 << 20  // of those that are found by address
-)
-
-// parsedSchemaCache remembers schemas that were read: by what they say, and by where they lie in memory.
+// Schemas that were read are remembered by what they say, and by where they lie in memory.
 //
 // Invariant: a schema that is found by its address is kept, so that nothing else comes to lie there; and schemas are
 // never changed in place.
-type parsedSchemaCache struct {
-	mu                  sync.Mutex
-	schemaByDigest      map[[sha256.Size]byte]*parsedSchema
-	schemaByAddress     map[uintptr]schemaWithSource
-	bytesFoundByDigest  int // of schemaByDigest
-	bytesFoundByAddress int // bytes of schemaByAddress
-}
+var (
+	schemasByDigest  = Cache[[sha256.Size]byte, *parsedSchema]{maxBytes: 32 << 20}
+	schemasByAddress = Cache[uintptr, schemaWithSource]{maxBytes: 4 << 20}
+)
 
 type schemaWithSource struct {
 	parsed *parsedSchema
-	source any
-}
-
-var schemaCache parsedSchemaCache
-
-func (c *parsedSchemaCache) findByAddress(address uintptr) *parsedSchema {
-	if address == 0 {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.schemaByAddress[address].parsed
-}
-
-func (c *parsedSchemaCache) findByDigest(digest [sha256.Size]byte) *parsedSchema {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.schemaByDigest[digest]
-}
-
-func (c *parsedSchemaCache) addSchema(r *parsedSchema, digest [sha256.Size]byte, address uintptr,
-	source any, size int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.schemaByDigest[digest] == nil {
-		if len(c.schemaByDigest) >= cacheSize || c.bytesFoundByDigest+size > cacheBytes || c.schemaByDigest == nil {
-			c.schemaByDigest, c.bytesFoundByDigest = map[[sha256.Size]byte]*parsedSchema{}, 0
-		}
-		c.schemaByDigest[digest], c.bytesFoundByDigest = r, c.bytesFoundByDigest+size
-	}
-	if source == nil || address == 0 {
-		return
-	}
-	if len(c.schemaByAddress) >= cacheSize || c.bytesFoundByAddress+size > addressBytes || c.schemaByAddress == nil {
-		c.schemaByAddress, c.bytesFoundByAddress = map[uintptr]schemaWithSource{}, 0
-	}
-	c.schemaByAddress[address], c.bytesFoundByAddress = schemaWithSource{r, source}, c.bytesFoundByAddress+size
+	source map[string]any
 }

@@ -10,9 +10,6 @@ import (
 // InlineRefs gives a part of a schema in which what local references name has taken their place, so that the part can
 // stand elsewhere. A reference within what it refers to is left as it is.
 func InlineRefs(root, part any) any {
-	if size, holdsItself := InlinedNodeCount(root, part); !holdsItself && size > maxNodes {
-		return map[string]any{"$ref": TooLarge}
-	}
 	e := refInliner{rootSchema: root, nodesLeft: maxNodes}
 	out := e.inlineNode(withoutDefinitions(part), nil)
 	if e.nodesLeft < 0 {
@@ -21,58 +18,34 @@ func InlineRefs(root, part any) any {
 	return out
 }
 
-// InlinedNodeCount counts the nodes that a part of a schema has with its local references inlined, without inlining
-// them, and tells whether one of them leads back to what it stands in.
-func InlinedNodeCount(root, part any) (size float64, holdsItself bool) {
-	c := inlinedNodeCounter{rootSchema: root, nodeCountByRef: map[string]float64{},
-		refsBeingFollowed: map[string]bool{}}
-	size = c.countInlined(withoutDefinitions(part))
-	return size, c.hasRefCycle
+// HoldsItself reports whether a local reference of a part of a schema leads back to what it stands in.
+func HoldsItself(root, part any) bool {
+	return leadsBack(root, withoutDefinitions(part), map[string]bool{})
 }
 
-type inlinedNodeCounter struct {
-	rootSchema        any
-	nodeCountByRef    map[string]float64 // of what references refer to
-	refsBeingFollowed map[string]bool    // references that are being followed
-	hasRefCycle       bool
-}
-
-func (c *inlinedNodeCounter) countInlined(v any) float64 {
-	n := 1.0
-	switch v := v.(type) {
-	case map[string]any:
-		if ref, ok := v["$ref"].(string); ok {
-			n += c.countInlinedRef(ref)
-		}
-		//workflowcheck:ignore -- a sum, in any order
-		for _, e := range v {
-			n += c.countInlined(e)
-		}
-	case []any:
-		for _, e := range v {
-			n += c.countInlined(e)
+// leadsBack follows each reference once. isFollowed is true of those that are being followed, and false of those that
+// were.
+func leadsBack(root, v any, isFollowed map[string]bool) bool {
+	if ref, ok := jsonval.AsObject(v)["$ref"].(string); ok {
+		following, known := isFollowed[ref]
+		target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#"))
+		switch {
+		case following:
+			return true
+		case found && !known:
+			isFollowed[ref] = true
+			if leadsBack(root, withoutDefinitions(target), isFollowed) {
+				return true
+			}
+			isFollowed[ref] = false
 		}
 	}
-	return n
-}
-
-func (c *inlinedNodeCounter) countInlinedRef(ref string) float64 {
-	if n, ok := c.nodeCountByRef[ref]; ok {
-		return n
+	for held := range jsonval.Held(v) {
+		if leadsBack(root, held, isFollowed) {
+			return true
+		}
 	}
-	target, found := ResolvePointer(c.rootSchema, strings.TrimPrefix(ref, "#"))
-	switch {
-	case !found:
-		return 0
-	case c.refsBeingFollowed[ref]:
-		c.hasRefCycle = true
-		return 0
-	}
-	c.refsBeingFollowed[ref] = true
-	n := c.countInlined(withoutDefinitions(target))
-	delete(c.refsBeingFollowed, ref)
-	c.nodeCountByRef[ref] = n
-	return n
+	return false
 }
 
 // withoutDefinitions gives a schema without the parts that are there only to be referred to.
@@ -81,7 +54,7 @@ func withoutDefinitions(schema any) any {
 	if !ok {
 		return schema
 	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(m, "$defs"), "definitions")
+	return jsonval.WithoutKey(m, "$defs", "definitions")
 }
 
 // maxNodes bounds what references may grow to: a few lines of them can stand for billions of nodes.
@@ -101,25 +74,12 @@ func (e *refInliner) inlineNode(v any, inside []string) any {
 	if e.nodesLeft < 0 {
 		return nil
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		ref, ok := v["$ref"].(string)
-		if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
-			return e.inlineRef(v, ref, target, inside)
-		}
-		out := make(map[string]any, len(v))
-		for _, k := range jsonval.SortedKeys(v) {
-			out[k] = e.inlineNode(v[k], inside)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = e.inlineNode(x, inside)
-		}
-		return out
+	m := jsonval.AsObject(v)
+	ref, ok := m["$ref"].(string)
+	if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
+		return e.inlineRef(m, ref, target, inside)
 	}
-	return v
+	return jsonval.WithHeld(v, func(held any) any { return e.inlineNode(held, inside) })
 }
 
 func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside []string) any {
@@ -134,27 +94,15 @@ func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside 
 // RebaseRefs gives a schema with its local references changed for another root, in which it stands at the reference
 // base. Its own $id and $schema go: it is a part there.
 func RebaseRefs(v any, base string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- each key by itself, in any order
-		for k, e := range v {
-			text, ok := e.(string)
-			switch {
-			case ok && (k == "$id" || k == "$schema"):
-				continue
-			case ok && k == "$ref" && (text == "#" || strings.HasPrefix(text, "#/")):
-				e = base + strings.TrimPrefix(text, "#")
-			}
-			out[k] = RebaseRefs(e, base)
+	out := jsonval.WithHeld(v, func(held any) any { return RebaseRefs(held, base) })
+	m := jsonval.AsObject(out)
+	for _, k := range []string{"$id", "$schema"} {
+		if _, isText := m[k].(string); isText {
+			delete(m, k)
 		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = RebaseRefs(e, base)
-		}
-		return out
 	}
-	return v
+	if ref, isText := m["$ref"].(string); isText && (ref == "#" || strings.HasPrefix(ref, "#/")) {
+		m["$ref"] = base + ref[1:]
+	}
+	return out
 }

@@ -3,7 +3,6 @@ package jsonschema
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -66,8 +65,8 @@ func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
 		}
 	case map[string]any:
 		m.findUnknown(s, v, at)
-		for _, k := range jsonval.SortedKeys(v) {
-			m.find(schemaForKey(s, k), v[k], at+"/"+EscapePointerStep(k))
+		for k, value := range jsonval.Sorted(v) {
+			m.find(schemaForKey(s, k), value, at+"/"+EscapePointerStep(k))
 		}
 	}
 }
@@ -103,16 +102,7 @@ func (m *misfits) validate(s *jsonschema.Schema, v any, at string) {
 	if !errors.As(s.Validate(v), &ve) {
 		return
 	}
-	var texts []string
-	for _, l := range leafErrors(ve) {
-		text := sortQuotedNames(l.Message)
-		if place := at + l.InstanceLocation; place != "" {
-			text = place + ": " + text
-		}
-		texts = append(texts, text)
-	}
-	slices.Sort(texts)
-	texts = slices.Compact(texts)
+	texts := leafTexts(ve, at)
 	m.texts = append(m.texts, texts[:min(len(texts), maxErrors+1-len(m.texts))]...)
 }
 

@@ -18,9 +18,8 @@ func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	if !at.IsDescribed || at.IsForbidden {
 		return v
 	}
-	node, _ := ResolvePointer(schema, at.Pointer)
 	n := nullRemover{rootSchema: schema, stepsLeft: maxNullSteps}
-	if out := n.remove(node, at.Pointer, v); n.stepsLeft > 0 {
+	if out := n.remove(at.Node, at.Pointer, v); n.stepsLeft > 0 {
 		return out
 	}
 	return v
@@ -36,24 +35,7 @@ func (s *Schema) WithoutNulls(v any) any {
 
 // containsNull reports whether a value is null or holds one.
 func containsNull(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		//workflowcheck:ignore -- any or none, in any order
-		for _, e := range v {
-			if containsNull(e) {
-				return true
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if containsNull(e) {
-				return true
-			}
-		}
-	}
-	return false
+	return jsonval.ContainsAny(v, func(v any) bool { return v == nil })
 }
 
 // maxNullSteps bounds the work: choices of a schema that are tried within each other multiply.
@@ -75,17 +57,10 @@ func (n *nullRemover) remove(node any, pointer string, v any) any {
 	if choices, ok := m["anyOf"].([]any); ok {
 		return n.removeByChoice(choices, pointer, v)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		return n.removeFromObject(m, pointer, v)
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = n.remove(m["items"], pointer+"/items", e)
-		}
-		return out
+	if object, ok := v.(map[string]any); ok {
+		return n.removeFromObject(m, pointer, object)
 	}
-	return v
+	return jsonval.WithHeld(v, func(e any) any { return n.remove(m["items"], pointer+"/items", e) })
 }
 
 // removeByChoice goes by the first choice that the value fits without its nulls.
@@ -100,19 +75,16 @@ func (n *nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 }
 
 func (n *nullRemover) removeFromObject(m map[string]any, pointer string, v map[string]any) any {
-	props, _ := m["properties"].(map[string]any)
-	required, _ := jsonval.AsStringList(m["required"])
 	out := make(map[string]any, len(v))
-	for _, k := range jsonval.SortedKeys(v) {
-		part, declared := props[k]
-		if !declared {
-			out[k] = v[k]
-			continue
-		}
+	for k, value := range jsonval.Sorted(v) {
+		part, declared := Properties(m)[k]
 		at := pointer + "/properties/" + EscapePointerStep(k)
-		if v[k] != nil {
-			out[k] = n.remove(part, at, v[k])
-		} else if slices.Contains(required, k) || n.schemaAtAccepts(at, nil) {
+		switch {
+		case !declared:
+			out[k] = value
+		case value != nil:
+			out[k] = n.remove(part, at, value)
+		case slices.Contains(Required(m), k) || n.schemaAtAccepts(at, nil):
 			out[k] = nil
 		}
 	}
@@ -121,10 +93,11 @@ func (n *nullRemover) removeFromObject(m map[string]any, pointer string, v map[s
 
 // schemaAtAccepts reports whether a value fits the part of the schema at a JSON pointer.
 func (n *nullRemover) schemaAtAccepts(pointer string, v any) bool {
-	s, err := CompileAt(n.rootSchema, pointer)
+	s := NewLazySchema(n.rootSchema, pointer)
+	compiled, err := s.compiled()
 	if err != nil {
 		return false
 	}
-	n.stepsLeft -= s.stepCounter.countSteps(s.Compiled, v)
+	n.stepsLeft -= compiled.steps.countSteps(compiled.Schema, v)
 	return n.stepsLeft > 0 && s.Validate(v) == nil
 }

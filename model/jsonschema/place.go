@@ -12,6 +12,7 @@ import (
 // stand there.
 type Subschema struct {
 	Pointer     string // JSON pointer of the part that describes the path, if it is Known
+	Node        any    // that part
 	IsDescribed bool   // a part of the schema describes the path
 	IsForbidden bool   // no value may stand at the path
 }
@@ -31,15 +32,13 @@ func SubschemaAt(root any, path jsonval.Path) Subschema {
 		}
 		at, pointer = ResolveLocalRefs(root, next, pointer+under)
 	}
-	return Subschema{Pointer: pointer, IsDescribed: true, IsForbidden: at == false}
+	return Subschema{Pointer: pointer, Node: at, IsDescribed: true, IsForbidden: at == false}
 }
 
 // childNode gives the part of a schema node for one key or index, and the pointer from the node to it.
 func childNode(node map[string]any, step string) (part any, under string, closed bool) {
-	if props, ok := node["properties"].(map[string]any); ok {
-		if p, ok := props[step]; ok {
-			return p, "/properties/" + EscapePointerStep(step), false
-		}
+	if p, ok := Properties(node)[step]; ok {
+		return p, "/properties/" + EscapePointerStep(step), false
 	}
 	_, err := strconv.Atoi(step)
 	isIndex := err == nil
@@ -63,19 +62,13 @@ func childNode(node map[string]any, step string) (part any, under string, closed
 
 // allowsType reports whether a node allows values of a type.
 func allowsType(node map[string]any, name string) bool {
-	switch t := node["type"].(type) {
-	case string:
-		return t == name
-	case []any:
-		list, _ := jsonval.AsStringList(t)
-		return slices.Contains(list, name)
-	}
-	return true
+	types := Types(node)
+	return types == nil || slices.Contains(types, name)
 }
 
 // matchesPattern reports whether a key matches one of `patternProperties`, or one of those patterns cannot be read.
 func matchesPattern(node map[string]any, key string) bool {
-	patterns, _ := node["patternProperties"].(map[string]any)
+	patterns := jsonval.AsObject(node["patternProperties"])
 	for _, p := range jsonval.SortedKeys(patterns) {
 		if re, err := regexp.Compile(p); err != nil || re.MatchString(key) {
 			return true

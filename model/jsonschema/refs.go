@@ -39,21 +39,15 @@ func CheckRefs(root any) error {
 
 // visitKeys visits every key of every object, in order, until a visit gives an error.
 func visitKeys(v any, visit func(key string, v any) error) error {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range jsonval.SortedKeys(v) {
-			if err := visit(k, v[k]); err != nil {
-				return err
-			}
-			if err := visitKeys(v[k], visit); err != nil {
+	_, isObject := v.(map[string]any)
+	for k, held := range jsonval.Members(v) {
+		if isObject {
+			if err := visit(k, held); err != nil {
 				return err
 			}
 		}
-	case []any:
-		for _, e := range v {
-			if err := visitKeys(e, visit); err != nil {
-				return err
-			}
+		if err := visitKeys(held, visit); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -6,6 +6,17 @@ import (
 	"processidea/model/jsonval"
 )
 
+// InPlaceKeywords are those under which stand more schemas of the same value: one, or a list.
+var InPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+
+// InPlaceParts lists the schemas that stand under one of InPlaceKeywords.
+func InPlaceParts(schema map[string]any, keyword string) []any {
+	if list, ok := schema[keyword].([]any); ok {
+		return list
+	}
+	return []any{schema[keyword]}
+}
+
 // RequiredProperties lists the properties that a schema, or a part of it that is held against the same value, requires.
 func RequiredProperties(schema any) []string {
 	return requiredProperties(schema, schema, map[string]bool{})
@@ -16,21 +27,19 @@ func requiredProperties(root, node any, followed map[string]bool) []string {
 	if m == nil {
 		return nil
 	}
-	names, _ := jsonval.AsStringList(m["required"])
+	names := Required(m)
 	if ref, ok := m["$ref"].(string); ok && !followed[ref] {
 		followed[ref] = true
 		if target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#")); found {
 			names = append(names, requiredProperties(root, target, followed)...)
 		}
 	}
-	for _, k := range []string{"allOf", "anyOf", "oneOf"} {
-		list, _ := m[k].([]any)
-		for _, part := range list {
-			names = append(names, requiredProperties(root, part, followed)...)
+	for _, k := range InPlaceKeywords {
+		for _, part := range InPlaceParts(m, k) {
+			if k != "not" {
+				names = append(names, requiredProperties(root, part, followed)...)
+			}
 		}
-	}
-	for _, k := range []string{"if", "then", "else"} {
-		names = append(names, requiredProperties(root, m[k], followed)...)
 	}
 	return names
 }

@@ -12,11 +12,14 @@ import (
 // Schema is a compiled JSON Schema. It loads nothing, never panics, and words its errors the same way each time. It is
 // safe for concurrent use. A nil Schema allows every value.
 type Schema struct {
-	Source   any // the schema as it was written, meta properties included
-	Compiled *jsonschema.Schema
-	// compileLazily compiles it when it is first used; nil for one that is compiled, or that allows every value.
-	compileLazily func() (*jsonschema.Schema, error)
-	stepCounter   *stepCounter
+	Source any // the schema as it was written, meta properties included
+	// compiled compiles it when it is first asked for.
+	compiled func() (compiledSchema, error)
+}
+
+type compiledSchema struct {
+	*jsonschema.Schema
+	steps *stepCounter
 }
 
 // CompileSchema compiles a JSON Schema, of draft 2020-12 unless `$schema` says otherwise. It ignores meta properties,
@@ -25,30 +28,24 @@ func CompileSchema(source any) (*Schema, error) { return CompileAt(source, "") }
 
 // CompileAt compiles the part of a schema at a JSON pointer. Its references are resolved in the whole schema.
 func CompileAt(source any, pointer string) (*Schema, error) {
-	r, err := cachedParsedSchema(source)
-	if err != nil {
+	s := NewLazySchema(source, pointer)
+	if _, err := s.compiled(); err != nil {
 		return nil, fmt.Errorf("model: compile schema: %w", err)
 	}
-	c, err := r.compiledAt(pointer)
-	if err != nil {
-		return nil, fmt.Errorf("model: compile schema: %w", err)
-	}
-	return &Schema{Source: source, Compiled: c, stepCounter: r.stepCounter}, nil
+	return s, nil
 }
 
 // NewLazySchema is CompileAt for a schema that was found to be sound before: it is compiled when it is first used,
 // which costs nothing where it never is.
 func NewLazySchema(source any, pointer string) *Schema {
-	s := &Schema{Source: source}
-	s.compileLazily = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	return &Schema{source, sync.OnceValues(func() (compiledSchema, error) {
 		r, err := cachedParsedSchema(source)
 		if err != nil {
-			return nil, err
+			return compiledSchema{}, err
 		}
-		s.stepCounter = r.stepCounter
-		return r.compiledAt(pointer)
-	})
-	return s
+		part, err := r.compiledAt(pointer)
+		return compiledSchema{part, r.stepCounter}, err
+	})}
 }
 
 // Validate gives an error that says how a value does not fit, and nil if it fits. A value from outside must have come
@@ -78,16 +75,11 @@ func (s *Schema) check(v any) (unfit, err error) {
 	if s == nil {
 		return nil, nil
 	}
-	compiled := s.Compiled
-	if s.compileLazily != nil {
-		if compiled, err = s.compileLazily(); err != nil {
-			return nil, err
-		}
+	compiled, err := s.compiled()
+	if err == nil {
+		err = compiled.steps.checkStepLimit(compiled.Schema, v)
 	}
-	if compiled == nil {
-		return nil, nil
-	}
-	if err := s.stepCounter.checkStepLimit(compiled, v); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -95,7 +87,7 @@ func (s *Schema) check(v any) (unfit, err error) {
 			err = fmt.Errorf("%v", r)
 		}
 	}()
-	if unfit = checkParts(compiled, v); unfit != nil {
+	if unfit = checkParts(compiled.Schema, v); unfit != nil {
 		return unfit, nil
 	}
 	return compiled.Validate(v), nil

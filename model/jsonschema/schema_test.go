@@ -74,7 +74,7 @@ func TestPatternsAsPeopleWriteThemAreCompiled(t *testing.T) {
 	for _, pattern := range []string{`^.{1,1000}$`, `^[^@ ]{1,64}@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63}$`,
 		`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, `^(\\p{L}|[ '-]){1,255}$`} {
 		text := `{"properties":{` + repeated(`"a%d":{"pattern":"`+strings.ReplaceAll(pattern, "%", "%%")+`"},"b%d":{}`, 20) + `}}`
-		if _, err := jsonschema.CompileUncached([]byte(text), ""); err != nil {
+		if _, err := jsonschema.CompileUncached([]byte(text)); err != nil {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestASchemaChecks(t *testing.T) {
 func TestNoSchemaFitsEverything(t *testing.T) {
 	t.Parallel()
 	var s *jsonschema.Schema
-	if s.Validate(1) != nil || (&jsonschema.Schema{}).Validate(nil) != nil {
+	if s.Validate(1) != nil || s.Validate(nil) != nil {
 		t.Error("something does not fit where nothing is said")
 	}
 }
@@ -193,11 +193,11 @@ func TestErrorsAreWordedTheSameEachTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := ""
 			for i := range 50 {
-				compiled, err := jsonschema.CompileUncached([]byte(c.schema), "")
+				compiled, err := jsonschema.CompileUncached([]byte(c.schema))
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = (&jsonschema.Schema{Compiled: compiled}).Validate(modeltest.MustDecodeJSON(c.value))
+				err = compiled.Validate(modeltest.MustDecodeJSON(c.value))
 				if err == nil {
 					t.Fatal("it fits")
 				}
@@ -224,7 +224,7 @@ func TestABrokenSchemaIsRefusedInTheSameWordsEachTime(t *testing.T) {
 	} {
 		first := ""
 		for i := range 50 {
-			_, err := jsonschema.CompileUncached([]byte(schema), "")
+			_, err := jsonschema.CompileUncached([]byte(schema))
 			if err == nil {
 				t.Fatalf("%s was compiled", schema)
 			}
@@ -399,11 +399,11 @@ func FuzzSchema(f *testing.F) {
 
 // verdict compiles without the cache and gives how a value does not fit, or why the schema is none.
 func verdict(source, v any) (string, error) {
-	compiled, err := jsonschema.CompileUncached(jsonval.Encode(jsonschema.WithoutMetaKeys(source)), "")
+	compiled, err := jsonschema.CompileUncached(jsonval.Encode(jsonschema.WithoutMetaKeys(source)))
 	if err != nil {
 		return err.Error(), err
 	}
-	if err := (&jsonschema.Schema{Compiled: compiled}).Validate(v); err != nil {
+	if err := compiled.Validate(v); err != nil {
 		return err.Error(), nil
 	}
 	return "", nil

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"processidea/model/jsonval"
 )
 
 // The validator looks at a value once for every way that leads to it through a schema, and cannot be stopped:
@@ -20,7 +22,7 @@ const (
 	maxInPlace = 10_000
 )
 
-// stepCounter bounds the work of validating by the parts of one schema. A nil stepCounter bounds nothing.
+// stepCounter bounds the work of validating by the parts of one schema.
 type stepCounter struct {
 	mu          sync.Mutex
 	waysByDepth map[schemaAtDepth]float64   // guarded by mu
@@ -50,9 +52,6 @@ func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 
 // countSteps gives how many steps it takes at most to hold a value against a schema.
 func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
-	if c == nil {
-		return 1
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for depth, values := range countByDepth(v, 0, nil) {
@@ -125,16 +124,8 @@ func countByDepth(v any, depth int, counts []int) []int {
 		counts = append(counts, 0)
 	}
 	counts[depth]++
-	switch v := v.(type) {
-	case map[string]any:
-		//workflowcheck:ignore -- a sum, in any order
-		for _, e := range v {
-			counts = countByDepth(e, depth+1, counts)
-		}
-	case []any:
-		for _, e := range v {
-			counts = countByDepth(e, depth+1, counts)
-		}
+	for e := range jsonval.Held(v) {
+		counts = countByDepth(e, depth+1, counts)
 	}
 	return counts
 }
@@ -142,22 +133,11 @@ func countByDepth(v any, depth int, counts []int) []int {
 // countValueNodes counts a value with all that it holds, up to a limit.
 func countValueNodes(v any, limit int) int {
 	n := 1
-	switch v := v.(type) {
-	case map[string]any:
-		//workflowcheck:ignore -- a sum, in any order
-		for _, e := range v {
-			if n > limit {
-				break
-			}
-			n += countValueNodes(e, limit-n)
+	for e := range jsonval.Held(v) {
+		if n > limit {
+			break
 		}
-	case []any:
-		for _, e := range v {
-			if n > limit {
-				break
-			}
-			n += countValueNodes(e, limit-n)
-		}
+		n += countValueNodes(e, limit-n)
 	}
 	return n
 }
@@ -168,15 +148,14 @@ func inPlaceSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 		s.AllOf, s.AnyOf, s.OneOf)
 	//workflowcheck:ignore -- counted, in any order
 	for _, d := range s.Dependencies {
-		if p, ok := d.(*jsonschema.Schema); ok {
-			list = append(list, p)
-		}
+		p, _ := d.(*jsonschema.Schema)
+		list = append(list, p)
 	}
 	//workflowcheck:ignore -- counted, in any order
 	for _, p := range s.DependentSchemas {
 		list = append(list, p)
 	}
-	return slices.DeleteFunc(list, func(p *jsonschema.Schema) bool { return p == nil })
+	return slices.DeleteFunc(list, isAbsent)
 }
 
 // subschemasForItems lists the parts that are held against the items of an array.
@@ -188,11 +167,11 @@ func subschemasForItems(s *jsonschema.Schema) []*jsonschema.Schema {
 	case []*jsonschema.Schema:
 		list = append(list, items...)
 	}
-	if p, ok := s.AdditionalItems.(*jsonschema.Schema); ok {
-		list = append(list, p)
-	}
-	return slices.DeleteFunc(list, func(p *jsonschema.Schema) bool { return p == nil })
+	additional, _ := s.AdditionalItems.(*jsonschema.Schema)
+	return slices.DeleteFunc(append(list, additional), isAbsent)
 }
+
+func isAbsent(s *jsonschema.Schema) bool { return s == nil }
 
 // subschemasForKeys lists the parts that are held against what an object holds: fixed by one key each, and others by
 // any.
@@ -205,15 +184,9 @@ func subschemasForKeys(s *jsonschema.Schema) (fixed, others []*jsonschema.Schema
 	for _, p := range s.PatternProperties {
 		others = append(others, p)
 	}
-	if p, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
-		others = append(others, p)
-	}
-	for _, p := range []*jsonschema.Schema{s.UnevaluatedProperties, s.PropertyNames} {
-		if p != nil {
-			others = append(others, p)
-		}
-	}
-	return fixed, others
+	additional, _ := s.AdditionalProperties.(*jsonschema.Schema)
+	others = append(others, additional, s.UnevaluatedProperties, s.PropertyNames)
+	return fixed, slices.DeleteFunc(others, isAbsent)
 }
 
 // allSubschemas lists the parts that are held against the value, or against anything in it.

@@ -10,15 +10,7 @@ import (
 
 // TypesAt lists the JSON types that a schema allows at a path, and nil if it does not say.
 func TypesAt(schema any, p jsonval.Path) []string {
-	at := SubschemaAt(schema, p)
-	if !at.IsDescribed || at.IsForbidden {
-		return nil
-	}
-	node, ok := ResolvePointer(schema, at.Pointer)
-	if !ok {
-		return nil
-	}
-	return allowedTypes(schema, node, maxFollowed)
+	return allowedTypes(schema, SubschemaAt(schema, p).Node, maxFollowed)
 }
 
 // allowedTypes lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
@@ -28,12 +20,8 @@ func allowedTypes(root, node any, depth int) []string {
 	if !ok || depth == 0 {
 		return nil
 	}
-	switch t := m["type"].(type) {
-	case string:
-		return []string{t}
-	case []any:
-		list, _ := jsonval.AsStringList(t)
-		return list
+	if types := Types(m); types != nil {
+		return types
 	}
 	for _, k := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[k].([]any); ok {

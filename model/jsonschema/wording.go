@@ -22,16 +22,7 @@ func validationErrorText(err error) string {
 	if !errors.As(err, &ve) {
 		return compilerErrorText(strings.TrimPrefix(err.Error(), "jsonschema: "))
 	}
-	var texts []string
-	for _, l := range leafErrors(ve) {
-		text := strings.Replace(sortQuotedNames(l.Message), "valid must be", "the elements that fit must be", 1)
-		if l.InstanceLocation != "" {
-			text = l.InstanceLocation + ": " + text
-		}
-		texts = append(texts, text)
-	}
-	slices.Sort(texts)
-	texts = slices.Compact(texts)
+	texts := leafTexts(ve, "")
 	if len(texts) > maxErrors {
 		texts = append(texts[:maxErrors], fmt.Sprintf("and %d more", len(texts)-maxErrors))
 	}
@@ -58,6 +49,16 @@ func sortQuotedNames(message string) string {
 	names := strings.Split(message[len(before):len(message)-len(after)], "', '") // a ' inside a name is escaped
 	slices.Sort(names)
 	return before + strings.Join(names, "', '") + after
+}
+
+// leafTexts words the errors that have no causes of their own, sorted, each once. at is where the value stands.
+func leafTexts(ve *jsonschema.ValidationError, at string) (texts []string) {
+	for _, l := range leafErrors(ve) {
+		text := strings.Replace(sortQuotedNames(l.Message), "valid must be", "the elements that fit must be", 1)
+		texts = append(texts, strings.TrimPrefix(at+l.InstanceLocation+": ", ": ")+text)
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
 }
 
 // leafErrors lists the errors that have no causes of their own.

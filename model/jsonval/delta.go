@@ -151,15 +151,14 @@ func applyDelta(from, delta any) (any, error) {
 }
 
 func applyDeltaToObject(from, d map[string]any) (any, error) {
-	changes, _ := d[deltaInside].(map[string]any)
+	changes := AsObject(d[deltaInside])
 	out := make(map[string]any, len(from)+len(changes))
 	maps.Copy(out, from)
-	removed, _ := d[deltaRemove].([]any)
-	for _, k := range removed {
+	for _, k := range AsList(d[deltaRemove]) {
 		delete(out, AsText(k))
 	}
-	for _, k := range SortedKeys(changes) {
-		v, err := applyDelta(out[k], changes[k])
+	for k, change := range Sorted(changes) {
+		v, err := applyDelta(out[k], change)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", Clip(k, 40), err)
 		}
@@ -177,15 +176,15 @@ func applyDeltaToArray(from []any, d map[string]any) (any, error) {
 		}
 		length = n
 	}
-	appended, _ := d[deltaAppend].([]any)
+	appended := AsList(d[deltaAppend])
 	out := append(append(make([]any, 0, length+len(appended)), from[:length]...), appended...)
-	changes, _ := d[deltaInside].(map[string]any)
-	for _, k := range SortedKeys(changes) {
+	changes := AsObject(d[deltaInside])
+	for k, change := range Sorted(changes) {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i >= length {
 			return nil, fmt.Errorf("change element %s of %d: %w", Clip(k, 20), length, errNoDelta)
 		}
-		if out[i], err = applyDelta(from[i], changes[k]); err != nil {
+		if out[i], err = applyDelta(from[i], change); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -111,6 +112,21 @@ type OrderedField struct {
 	Value any
 }
 
+// Value gives the value of a key; nil if there is none.
+func (o OrderedObject) Value(key string) any {
+	for _, f := range o {
+		if f.Key == key {
+			return f.Value
+		}
+	}
+	return nil
+}
+
+// With gives the object with one more key at its end, as append does.
+func (o OrderedObject) With(key string, value any) OrderedObject {
+	return append(o, OrderedField{key, value})
+}
+
 // MarshalJSON gives the bytes of Encode.
 func (o OrderedObject) MarshalJSON() ([]byte, error) { return Encode(o), nil }
 
@@ -171,19 +187,9 @@ func nextEightNeedNoEscape(s string) bool {
 }
 
 func appendEscapedByte(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, `\n`...)
-	case '\r':
-		return append(b, `\r`...)
-	case '\t':
-		return append(b, `\t`...)
-	case '\b':
-		return append(b, `\b`...)
-	case '\f':
-		return append(b, `\f`...)
+	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // what has an escape of its own, and its letter
+	if at := strings.IndexByte(short, c); at >= 0 {
+		return append(b, '\\', letters[at])
 	}
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }

@@ -28,14 +28,8 @@ const previewRunes = 200
 
 // JSONPrefix gives the beginning of a value's JSON, which stands for a large value where people and the LLM read.
 func JSONPrefix(data []byte) string {
-	if len(data) > 4*previewRunes {
-		data = data[:4*previewRunes]
-	}
-	r := []rune(string(data))
-	if len(r) > previewRunes {
-		r = r[:previewRunes]
-	}
-	return string(r)
+	runes := []rune(string(data[:min(len(data), 4*previewRunes)]))
+	return string(runes[:min(len(runes), previewRunes)])
 }
 
 // AsJSONValue gives the handle as the JSON value that State holds.
@@ -53,34 +47,15 @@ func AsBlobHandle(v any) (h BlobHandle, ok bool) {
 	}
 	size, _ := in["size"].(json.Number)
 	n, _ := size.Int64()
-	h.Size = int(n)
-	h.Digest, _ = in["digest"].(string)
-	h.ValueType, _ = in["type"].(string)
-	h.PathInValue, _ = in["path"].(string)
-	return h, true
+	return BlobHandle{AsText(in["digest"]), int(n), AsText(in["type"]), AsText(in["path"])}, true
 }
 
 // ContainsBlobHandle reports whether a value is a Handle or holds one at any depth.
 func ContainsBlobHandle(v any) bool {
-	if _, ok := AsBlobHandle(v); ok {
-		return true
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		//workflowcheck:ignore -- any or none, in any order
-		for _, e := range v {
-			if ContainsBlobHandle(e) {
-				return true
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if ContainsBlobHandle(e) {
-				return true
-			}
-		}
-	}
-	return false
+	return ContainsAny(v, func(v any) bool {
+		_, ok := AsBlobHandle(v)
+		return ok
+	})
 }
 
 // EscapeBlobHandles gives a value from outside in which the key of whatever looks like a Handle has one more dagger.
@@ -96,23 +71,12 @@ func UnescapeBlobHandles(v any) any {
 // renameBlobHandleKeys renames the key of each object whose only key is BlobHandleKey, with any number of daggers in
 // front.
 func renameBlobHandleKeys(v any, rename func(string) string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- each key by itself, in any order
-		for k, e := range v {
-			if len(v) == 1 && strings.HasSuffix(k, BlobHandleKey) && strings.Trim(k, "†") == "blob" {
-				k = rename(k)
-			}
-			out[k] = renameBlobHandleKeys(e, rename)
+	out := WithHeld(v, func(e any) any { return renameBlobHandleKeys(e, rename) })
+	m := AsObject(out)
+	for k, e := range Sorted(m) {
+		if len(m) == 1 && strings.HasSuffix(k, BlobHandleKey) && strings.Trim(k, "†") == "blob" {
+			return map[string]any{rename(k): e}
 		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = renameBlobHandleKeys(e, rename)
-		}
-		return out
 	}
-	return v
+	return out
 }

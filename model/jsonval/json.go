@@ -155,20 +155,12 @@ func (d *decoder) decodeArray() (any, error) {
 
 // CheckNumbers returns what is wrong with a number of a value, at any depth. Depth does not count.
 func (b DecodeLimits) CheckNumbers(v any) error {
-	switch v := v.(type) {
-	case json.Number:
-		return b.checkNumber(v)
-	case []any:
-		for _, e := range v {
-			if err := b.CheckNumbers(e); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		for _, k := range SortedKeys(v) {
-			if err := b.CheckNumbers(v[k]); err != nil {
-				return err
-			}
+	if n, ok := v.(json.Number); ok {
+		return b.checkNumber(n)
+	}
+	for _, e := range Members(v) {
+		if err := b.CheckNumbers(e); err != nil {
+			return err
 		}
 	}
 	return nil

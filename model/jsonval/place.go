@@ -1,9 +1,6 @@
 package jsonval
 
-import (
-	"maps"
-	"strconv"
-)
+import "strconv"
 
 // ValueAt gives the value at a path. ok is true for a null that is there.
 func ValueAt(v any, p Path) (found any, ok bool) {
@@ -47,10 +44,7 @@ func SetAt(v any, p Path, x any) (out any, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	copied := make(map[string]any, len(m)+1)
-	maps.Copy(copied, m)
-	copied[p[0]] = below
-	return copied, true
+	return WithKey(m, p[0], below), true
 }
 
 // RemoveAt gives a copy of v without the key at p. ok is false if there is no such key in its objects.

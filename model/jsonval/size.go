@@ -24,11 +24,11 @@ func sizeUpToLimit(v any, limit int, whole bool) int {
 		if h, ok := AsBlobHandle(v); ok && whole && h.PathInValue == "" {
 			return h.Size
 		}
-		for _, k := range SortedKeys(v) {
+		for k, held := range Sorted(v) {
 			if n > limit {
 				break
 			}
-			n += len(k) + 4 + sizeUpToLimit(v[k], limit-n, whole)
+			n += len(k) + 4 + sizeUpToLimit(held, limit-n, whole)
 		}
 		return n
 	case []any:

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // ToJSONValue converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if
@@ -48,6 +50,12 @@ func AsObject(v any) map[string]any {
 	return m
 }
 
+// AsList gives v as an array, and nil if it is none.
+func AsList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
 // AsText gives v as a string, and "" if it is none.
 func AsText(v any) string {
 	s, _ := v.(string)
@@ -78,6 +86,15 @@ func AsStringList(v any) (list []string, ok bool) {
 	return list, true
 }
 
+// Map gives what f makes of each element of a list.
+func Map[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for i, e := range list {
+		out[i] = f(e)
+	}
+	return out
+}
+
 // ContainsValue reports whether one element of the list equals v.
 func ContainsValue(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(e any) bool { return Equal(e, v) })
@@ -94,11 +111,89 @@ func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	return keys
 }
 
-// WithoutKey gives a copy of an object without one key.
-func WithoutKey(m map[string]any, key string) map[string]any {
+// Sorted visits a map in the order of its keys.
+func Sorted[K cmp.Ordered, V any](m map[K]V) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for _, k := range SortedKeys(m) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
+
+// Members visits what an object or an array holds, in order, with the step of a Path that leads there.
+func Members(v any) iter.Seq2[string, any] {
+	list, isList := v.([]any)
+	if !isList {
+		return Sorted(AsObject(v))
+	}
+	return func(yield func(string, any) bool) {
+		for i, e := range list {
+			if !yield(strconv.Itoa(i), e) {
+				return
+			}
+		}
+	}
+}
+
+// Held visits the values that an object or an array holds. Those of an object come in any order: it is for sums, and
+// for what holds of all or of none.
+func Held(v any) iter.Seq[any] {
+	switch v := v.(type) {
+	case map[string]any:
+		//workflowcheck:ignore -- for callers that do not depend on the order
+		return maps.Values(v)
+	case []any:
+		return slices.Values(v)
+	}
+	return func(func(any) bool) {}
+}
+
+// ContainsAny reports whether something holds of a value, or of one that it holds at any depth.
+func ContainsAny(v any, holds func(any) bool) bool {
+	if holds(v) {
+		return true
+	}
+	for e := range Held(v) {
+		if ContainsAny(e, holds) {
+			return true
+		}
+	}
+	return false
+}
+
+// WithHeld gives a copy of an object or an array in which each value that it holds is what change makes of it. Any
+// other value stays as it is.
+func WithHeld(v any, change func(any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range Sorted(v) {
+			out[k] = change(e)
+		}
+		return out
+	case []any:
+		return Map(v, change)
+	}
+	return v
+}
+
+// WithKey gives a copy of an object in which a key has another value.
+func WithKey(m map[string]any, key string, value any) map[string]any {
+	out := make(map[string]any, len(m)+1)
+	maps.Copy(out, m)
+	out[key] = value
+	return out
+}
+
+// WithoutKey gives a copy of an object without some keys.
+func WithoutKey(m map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(m))
 	maps.Copy(out, m)
-	delete(out, key)
+	for _, key := range keys {
+		delete(out, key)
+	}
 	return out
 }
 
@@ -127,6 +222,9 @@ func MergeWith(a, b any, join func(old, new any) any) any {
 	}
 	return out
 }
+
+// Short is a text as an error repeats it.
+func Short(s string) string { return Clip(s, 80) }
 
 // Clip shortens a text to n runes, for messages that people read.
 func Clip(s string, n int) string {

@@ -13,29 +13,28 @@ import (
 // adaptationChoices are the schemas of the entries with corrected parameters for one Tool: one choice for each set of
 // parameter names.
 func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
-	var nameSets []string
-	idsBySet, namesBySet := map[string][]any{}, map[string][]string{}
+	var nameSets [][]string
+	var idsBySet [][]string
 	for _, question := range questions {
 		if question.Tool != t.Name || question.ParamsError == "" {
 			continue
 		}
-		paramNames := string(jsonval.Encode(jsonval.ToJSONValue(jsonval.SortedKeys(question.Params))))
-		if idsBySet[paramNames] == nil {
-			nameSets = append(nameSets, paramNames)
+		names := jsonval.SortedKeys(question.Params)
+		set := slices.IndexFunc(nameSets, func(known []string) bool { return slices.Equal(known, names) })
+		if set < 0 {
+			set, nameSets, idsBySet = len(nameSets), append(nameSets, names), append(idsBySet, nil)
 		}
-		idsBySet[paramNames], namesBySet[paramNames] = append(idsBySet[paramNames], question.CallID),
-			jsonval.SortedKeys(question.Params)
+		idsBySet[set] = append(idsBySet[set], question.CallID)
 	}
 	var choices []any
-	for n, paramNames := range nameSets {
-		props, _ := t.ParamsSchemaSource()["properties"].(map[string]any)
-		var fields []jsonval.OrderedField
-		for _, k := range namesBySet[paramNames] {
-			fields = append(fields, jsonval.OrderedField{Key: k, Value: b.adaptedParamSchema(t, k, props[k], n)})
+	for n, names := range nameSets {
+		props := jsonschema.Properties(t.ParamsSchemaSource())
+		var fields jsonval.OrderedObject
+		for _, k := range names {
+			fields = fields.With(k, b.adaptedParamSchema(t, k, props[k], n))
 		}
-		choices = append(choices, closedObjectSchema(
-			jsonval.OrderedField{Key: "_call", Value: stringEnum(idsBySet[paramNames])},
-			jsonval.OrderedField{Key: "_params", Value: closedObjectSchema(fields...)}))
+		entry := jsonval.OrderedObject{}.With("_call", stringEnum(idsBySet[n]...))
+		choices = append(choices, closedObjectSchema(entry.With("_params", closedObjectSchema(fields))))
 	}
 	return choices
 }
@@ -45,28 +44,15 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 	if schema == nil {
 		schema = map[string]any{}
 	}
-	var result any
-	if b.strict {
-		strictSchema, reason := toStrictSchema(jsonschema.InlineRefs(t.Source, schema), nil)
-		if reason != "" {
-			b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
-		}
-		result = strictSchema
-	} else {
-		defName := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
-		if !b.hasDefinition(defName) {
-			b.addRebasedDefinition(defName, t.ParamsSchemaSource())
-		}
-		result = refSchema(definitionRef(defName) + "/properties/" + jsonschema.EscapePointerStep(name))
+	definition := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
+	if !b.strict && b.defs.Value(definition) == nil {
+		b.addRebasedDefinition(definition, t.ParamsSchemaSource())
 	}
+	result := b.declaredParamSchema(t, name, schema, definition)
 	if !t.RequiresParam(name) {
-		result = nullableSchema(result)
+		return nullableSchema(result)
 	}
 	return result
-}
-
-func (b *formatBuilder) hasDefinition(name string) bool {
-	return slices.ContainsFunc(b.defs, func(f jsonval.OrderedField) bool { return f.Key == name })
 }
 
 // asksForAdaptedParams reports whether the Request asks for corrected parameters.
@@ -86,7 +72,7 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 	choices := []any{}
 	for _, t := range b.input.Tools {
 		choices = append(choices, b.adaptationChoices(t, questions)...)
-		ids := []any{}
+		var ids []string
 		for _, question := range questions {
 			if question.Tool == t.Name && question.ParamsError == "" {
 				ids = append(ids, question.CallID)
@@ -96,16 +82,12 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 			choices = append(choices, b.resultChoice(t, ids))
 		}
 	}
-	calls := arraySchema(jsonval.OrderedObject{{Key: "anyOf", Value: choices}})
-	return b.withDefinitions(closedObjectSchema(jsonval.OrderedField{Key: "calls", Value: calls}))
+	calls := arraySchema(anyOfSchema(choices...))
+	return b.withDefinitions(closedObjectSchema(jsonval.OrderedObject{}.With("calls", calls)))
 }
 
 // resultChoice is the schema of the entries with results for one Tool's Calls.
-func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []any) jsonval.OrderedObject {
-	choice := closedObjectSchema(jsonval.OrderedField{Key: "_call", Value: stringEnum(ids)},
-		jsonval.OrderedField{Key: "_output", Value: b.resultSchema(t)})
-	if instruction := b.input.ToolInstructions[t.Name]; instruction != "" {
-		choice = append(jsonval.OrderedObject{{Key: "description", Value: instruction}}, choice...)
-	}
-	return choice
+func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []string) jsonval.OrderedObject {
+	entry := jsonval.OrderedObject{}.With("_call", stringEnum(ids...)).With("_output", b.resultSchema(t))
+	return append(description(b.input.ToolInstructions[t.Name]), closedObjectSchema(entry)...)
 }

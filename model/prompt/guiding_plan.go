@@ -2,11 +2,11 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
 
@@ -16,7 +16,7 @@ func (w *promptWriter) writeGuidingPlans() {
 	var guides []ideafile.Message
 	for _, plan := range w.idea.Context {
 		if plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() &&
-			(plan.InstanceToken == "" || w.requestCoversInstance(plan.InstanceToken)) {
+			(plan.InstanceToken == "" || slices.Contains(w.request.InstanceTokens(), plan.InstanceToken)) {
 			guides = append(guides, plan)
 		}
 	}
@@ -50,15 +50,6 @@ func (w *promptWriter) writeGuidingPlans() {
 	}
 }
 
-func (w *promptWriter) requestCoversInstance(token string) bool {
-	for _, c := range w.request.Instances {
-		if c.Token == token {
-			return true
-		}
-	}
-	return false
-}
-
 // guidingCallStatus words what is known of a guiding Plan's Call: its record, or in how many instances its output path
 // already holds a value.
 func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall) string {
@@ -87,18 +78,6 @@ func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall
 // output.
 func isOutputPresent(idea *ideafile.Idea, call ideafile.WrittenCall, instance turn.InstanceInput) bool {
 	output, ok := idea.OutputPathOf(call)
-	if !ok || call.TargetsOtherInstance(instance.Token) {
-		return false
-	}
-	for _, branch := range output {
-		allPresent := true
-		for _, p := range branch {
-			_, ok := refexpr.ValueOrBlobHandleAt(instance.State, p)
-			allPresent = allPresent && ok && len(p) > 0
-		}
-		if allPresent {
-			return true
-		}
-	}
-	return false
+	return ok && !call.TargetsOtherInstance(instance.Token) && !output.WritesWholeState() &&
+		output.HasValueIn(instance.State)
 }

@@ -88,12 +88,7 @@ func (w *promptWriter) callIDExample() string {
 // other.
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	output, hasOutput := w.idea.OutputPathOf(entry.Call)
-	for _, d := range entry.Decisions {
-		if d.Decision.Kind != policy.Approve || d.Decision.Reason != "" {
-			return "", false
-		}
-	}
-	if len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
+	if slices.ContainsFunc(entry.Decisions, saysMore) || len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
 		!hasOutput || len(output) == 0 || output.HasBranches() {
 		return "", false
 	}
@@ -103,8 +98,8 @@ func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 // writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.
 func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 	w.writeLine("- %s%s %s: %s", entry.CallID, planSuffix(entry), w.callText(entry.Call), w.statusSummary(entry))
-	for _, token := range jsonval.SortedKeys(entry.ResultByInstance) {
-		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", entry.ResultByInstance[token])
+	for token, v := range jsonval.Sorted(entry.ResultByInstance) {
+		w.writeLabeledValue("  result"+w.instancesSuffix([]string{token})+": ", v)
 	}
 	w.writeDecisions(entry.Decisions)
 }
@@ -117,7 +112,7 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	}
 	var required []string
 	if t := ideafile.FindTool(w.idea.Tools, call.Tool); t != nil {
-		required, _ = jsonval.AsStringList(t.Source["required"])
+		required = jsonschema.Required(t.Source)
 	}
 	var params []string
 	for _, name := range jsonschema.OrderedNames(fields, required) {
@@ -135,6 +130,11 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	return text
 }
 
+// saysMore reports whether a person decided otherwise than the LLM had proposed, or gave a reason.
+func saysMore(d turn.InstanceDecision) bool {
+	return d.Decision.Kind != policy.Approve || d.Decision.Reason != ""
+}
+
 // writeDecisions writes what people decided otherwise than the LLM had proposed, or gave a reason for, one line for all
 // instances with the same decision.
 func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
@@ -142,7 +142,7 @@ func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 	tokensByFact := map[string][]string{}
 	for _, d := range decisions {
 		fact := d.Decision.Describe()
-		if d.Decision.Kind == policy.Approve && d.Decision.Reason == "" {
+		if !saysMore(d) {
 			continue
 		}
 		if tokensByFact[fact] == nil {

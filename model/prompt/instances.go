@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/quality"
 	"processidea/model/turn"
@@ -52,8 +53,8 @@ func stateFormText(stateSchema any) string {
 
 // writeGoal says in words when an instance is finished.
 func (w *promptWriter) writeGoal(stateSchema any) {
-	m, _ := stateSchema.(map[string]any)
-	names, _ := jsonval.AsStringList(m["required"])
+	m := jsonval.AsObject(stateSchema)
+	names := jsonschema.Required(m)
 	var required []string
 	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
 	for _, name := range names {
@@ -76,7 +77,7 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 func allStartWithValue(views map[string]ideafile.InstanceView, name string) bool {
 	//workflowcheck:ignore -- all or not all, in any order
 	for _, view := range views {
-		state, _ := view.PayloadByKind[ideafile.TypeState].(map[string]any)
+		state := jsonval.AsObject(view.PayloadByKind[ideafile.TypeState])
 		if _, ok := state[name]; !ok {
 			return false
 		}
@@ -133,9 +134,9 @@ func (w *promptWriter) instanceOrder() []int {
 
 // payloadsBesideState lists the payloads of a view but for State, by kind.
 func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []string, payloads []any) {
-	for _, kind := range jsonval.SortedKeys(view.PayloadByKind) {
+	for kind, v := range jsonval.Sorted(view.PayloadByKind) {
 		if kind != ideafile.TypeState {
-			kinds, payloads = append(kinds, kind), append(payloads, view.PayloadByKind[kind])
+			kinds, payloads = append(kinds, kind), append(payloads, v)
 		}
 	}
 	return kinds, payloads
@@ -169,9 +170,9 @@ func withoutSharedValues(shared, state any) any {
 		return state
 	}
 	out := map[string]any{}
-	for _, k := range jsonval.SortedKeys(instanceObject) {
-		if same, ok := sharedObject[k]; !ok || !jsonval.Equal(same, instanceObject[k]) {
-			out[k] = instanceObject[k]
+	for k, v := range jsonval.Sorted(instanceObject) {
+		if same, ok := sharedObject[k]; !ok || !jsonval.Equal(same, v) {
+			out[k] = v
 		}
 	}
 	return out
@@ -193,8 +194,8 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map
 			w.writeStepsOfTools(m)
 		}
 	}
-	for _, kind := range jsonval.SortedKeys(own) {
-		w.writeLabeledValue("  its own †"+kind+": ", own[kind])
+	for kind, v := range jsonval.Sorted(own) {
+		w.writeLabeledValue("  its own †"+kind+": ", v)
 	}
 	if s := ideafile.InstanceMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
 		w.writeLine("  form of its State: %s", w.stateForm(s))

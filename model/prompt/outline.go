@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"processidea/model/jsonval"
 )
@@ -89,7 +88,7 @@ func shorten(v any, textLength, depth int) any {
 	}
 	switch v := v.(type) {
 	case string:
-		return cutText(v, textLength)
+		return jsonval.Clip(v, textLength)
 	case map[string]any:
 		if depth == 0 || textLength == 0 || len(v) > outlineMembers {
 			return fmt.Sprintf("(object of %d keys)", len(v))
@@ -97,33 +96,14 @@ func shorten(v any, textLength, depth int) any {
 		out := make(map[string]any, len(v))
 		//workflowcheck:ignore -- builds a map: the order does not matter
 		for k, e := range v {
-			out[cutText(k, outlinedKeyBytes)] = shorten(e, textLength/2, depth-1)
+			out[jsonval.Clip(k, outlinedKeyBytes)] = shorten(e, textLength/2, depth-1)
 		}
 		return out
 	case []any:
 		if depth == 0 || textLength == 0 || len(v) > outlineMembers {
 			return "(list of " + strconv.Itoa(len(v)) + ")"
 		}
-		out := make([]any, len(v))
-		for n, e := range v {
-			out[n] = shorten(e, textLength/2, depth-1)
-		}
-		return out
+		return jsonval.WithHeld(v, func(e any) any { return shorten(e, textLength/2, depth-1) })
 	}
 	return v
-}
-
-// cutText is at most so many letters of a text, with a sign where there were more.
-func cutText(s string, letters int) string {
-	if utf8.RuneCountInString(s) <= letters {
-		return s
-	}
-	n := 0
-	for at := range s {
-		if n == letters {
-			return s[:at] + "…"
-		}
-		n++
-	}
-	return s
 }

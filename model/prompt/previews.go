@@ -47,16 +47,8 @@ func countStored(v any) (count int) {
 		}
 		return count
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		//workflowcheck:ignore -- a count
-		for _, e := range v {
-			count += countStored(e)
-		}
-	case []any:
-		for _, e := range v {
-			count += countStored(e)
-		}
+	for e := range jsonval.Held(v) {
+		count += countStored(e)
 	}
 	return count
 }
@@ -73,16 +65,10 @@ func totalSize(values []any) int {
 
 // previewMembers shows each member of an object that is larger than a size by a preview.
 func (w *promptWriter) previewMembers(v any, above int) any {
-	m, ok := v.(map[string]any)
-	if !ok {
+	if _, ok := v.(map[string]any); !ok {
 		return w.previewIfLarger(v, above)
 	}
-	out := make(map[string]any, len(m))
-	//workflowcheck:ignore -- builds a map: the order does not matter
-	for k, e := range m {
-		out[k] = w.previewIfLarger(e, above)
-	}
-	return out
+	return jsonval.WithHeld(v, func(e any) any { return w.previewIfLarger(e, above) })
 }
 
 // previewIfLarger shows a value that is larger than a size by a preview. It looks into objects first, so that a small
@@ -91,8 +77,8 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 	if jsonval.SizeUpToLimit(v, above) <= above {
 		return v
 	}
-	if m, ok := v.(map[string]any); ok {
-		out := w.previewMembers(m, above)
+	if _, ok := v.(map[string]any); ok {
+		out := w.previewMembers(v, above)
 		if jsonval.SizeUpToLimit(out, above) <= above {
 			return out
 		}
@@ -106,14 +92,13 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 func (w *promptWriter) previewOf(v any, data []byte, size, room int) map[string]any {
 	w.showsPreviews = true
 	large := map[string]any{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}
-	outline, more, ok := outlineOf(v, room)
-	if !ok {
+	if outline, more, ok := outlineOf(v, room); !ok {
 		large["begins"] = beginningOf(v, data)
-		return map[string]any{previewKey: large}
-	}
-	w.showsOutlines = true
-	if large["outline"] = outline; more > 0 {
-		large["more"] = strconv.Itoa(more)
+	} else {
+		w.showsOutlines, large["outline"] = true, outline
+		if more > 0 {
+			large["more"] = strconv.Itoa(more)
+		}
 	}
 	return map[string]any{previewKey: large}
 }
@@ -131,28 +116,13 @@ func (w *promptWriter) abbreviate(v any, room int) any {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return w.previewOfStored(h, room)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		//workflowcheck:ignore -- builds a map: the order does not matter
-		for k, e := range v {
-			out[k] = w.abbreviate(e, room)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = w.abbreviate(e, room)
-		}
-		return out
-	}
-	return v
+	return jsonval.WithHeld(v, func(e any) any { return w.abbreviate(e, room) })
 }
 
 // beginningOf is how a value begins: a text itself, anything else as JSON.
 func beginningOf(v any, data []byte) string {
 	if text, ok := v.(string); ok {
-		return cutText(text, beginningLetters)
+		return jsonval.Clip(text, beginningLetters)
 	}
 	return jsonval.JSONPrefix(data)
 }

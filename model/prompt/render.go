@@ -67,12 +67,10 @@ func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title
 
 // escapeLineBreaks escapes what ends a line for many readers and may stand in a JSON string: no data begins a line.
 func escapeLineBreaks(text string) string {
-	for _, c := range []struct{ char, escape string }{{"\u0085", `\u0085`}, {"\u2028", `\u2028`},
-		{"\u2029", `\u2029`}} {
-		text = strings.ReplaceAll(text, c.char, c.escape)
-	}
-	return text
+	return lineBreakEscapes.Replace(text)
 }
+
+var lineBreakEscapes = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
 // lineBreaks makes of everything that ends a line what does so everywhere.
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -76,7 +77,8 @@ func (b *formatBuilder) setNotStrictReason(location, reason string) {
 
 func (b *formatBuilder) rootSchema() any {
 	if b.hasNamedInstances() {
-		one := b.addDefinition("instance", stringEnum(b.instanceEnum()))
+		tokens := slices.Concat(b.input.InstanceTokens, []string{"*"}, b.input.ReopenableTokens)
+		one := b.addDefinition("instance", stringEnum(tokens...))
 		b.addDefinition("instances", schemaOrAlternative(one, arraySchema(one)))
 	}
 	if len(b.input.Tools) > 0 {
@@ -92,26 +94,26 @@ func (b *formatBuilder) rootSchema() any {
 			b.addRebasedDefinition("tool_"+t.Name, schemaWithoutWiredParams(t))
 		}
 	}
-	calls := arraySchema(jsonval.OrderedObject{{Key: "anyOf", Value: callChoices}})
+	calls := arraySchema(anyOfSchema(callChoices...))
 	if len(callChoices) == 0 {
 		calls = arraySchema(typeSchema("null"))
 	}
-	fields := []jsonval.OrderedField{{Key: "calls", Value: calls}}
+	fields := jsonval.OrderedObject{}.With("calls", calls)
 	if b.input.MayBeLast {
-		fields = append(fields, jsonval.OrderedField{Key: "finished", Value: typeSchema("boolean")})
+		fields = fields.With("finished", typeSchema("boolean"))
 	}
 	if b.input.OutputSchema != nil {
-		fields = append(fields, jsonval.OrderedField{Key: "output", Value: b.outputSchema()})
+		fields = fields.With("output", b.outputSchema())
 	}
 	if b.input.MayHoldNotes {
-		fields = append(fields, jsonval.OrderedField{Key: "notes", Value: nullableSchema(typeSchema("string"))})
+		fields = fields.With("notes", nullableSchema(typeSchema("string")))
 	}
-	return b.withDefinitions(closedObjectSchema(fields...))
+	return b.withDefinitions(closedObjectSchema(fields))
 }
 
 // addDefinition adds a definition and returns a reference to it.
 func (b *formatBuilder) addDefinition(name string, schema any) jsonval.OrderedObject {
-	b.defs = append(b.defs, jsonval.OrderedField{Key: name, Value: schema})
+	b.defs = b.defs.With(name, schema)
 	return refSchema(definitionRef(name))
 }
 
@@ -127,137 +129,109 @@ func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePo
 // withDefinitions adds the definitions to a root schema.
 func (b *formatBuilder) withDefinitions(root jsonval.OrderedObject) any {
 	if len(b.defs) > 0 {
-		root = append(root, jsonval.OrderedField{Key: "$defs", Value: b.defs})
+		root = root.With("$defs", b.defs)
 	}
 	return root
 }
 
-func typeSchema(name string) jsonval.OrderedObject {
-	return jsonval.OrderedObject{{Key: "type", Value: name}}
+// typeSchema takes the name of a type, or a list of them.
+func typeSchema(name any) jsonval.OrderedObject {
+	return jsonval.OrderedObject{}.With("type", name)
 }
 
-func stringEnum(values []any) jsonval.OrderedObject {
-	return append(typeSchema("string"), jsonval.OrderedField{Key: "enum", Value: values})
+func stringEnum(values ...string) jsonval.OrderedObject {
+	return typeSchema("string").With("enum", jsonval.ToJSONValue(values))
 }
 
 func arraySchema(items any) jsonval.OrderedObject {
-	return append(typeSchema("array"), jsonval.OrderedField{Key: "items", Value: items})
+	return typeSchema("array").With("items", items)
 }
 
 func refSchema(ref string) jsonval.OrderedObject {
-	return jsonval.OrderedObject{{Key: "$ref", Value: ref}}
+	return jsonval.OrderedObject{}.With("$ref", ref)
+}
+
+func anyOfSchema(choices ...any) jsonval.OrderedObject {
+	return jsonval.OrderedObject{}.With("anyOf", choices)
+}
+
+// description begins a schema with a text; an empty one is left out.
+func description(text string) jsonval.OrderedObject {
+	if text == "" {
+		return nil
+	}
+	return jsonval.OrderedObject{}.With("description", text)
 }
 
 // closedObjectSchema is an object schema in which all properties are required and no others are allowed.
-func closedObjectSchema(props ...jsonval.OrderedField) jsonval.OrderedObject {
-	required := make([]any, len(props))
-	for i, p := range props {
-		required[i] = p.Key
+func closedObjectSchema(props jsonval.OrderedObject) jsonval.OrderedObject {
+	return objectSchema(props, func(string) bool { return true }, false)
+}
+
+func objectSchema(props jsonval.OrderedObject, isRequired func(name string) bool, open bool) jsonval.OrderedObject {
+	required := []any{}
+	for _, p := range props {
+		if isRequired(p.Key) {
+			required = append(required, p.Key)
+		}
 	}
-	return append(typeSchema("object"), jsonval.OrderedField{Key: "properties", Value: jsonval.OrderedObject(props)},
-		jsonval.OrderedField{Key: "required", Value: required},
-		jsonval.OrderedField{Key: "additionalProperties", Value: false})
+	return typeSchema("object").With("properties", props).With("required", required).With("additionalProperties", open)
 }
 
 func (b *formatBuilder) hasNamedInstances() bool {
 	return len(b.input.InstanceTokens) != 1 || b.input.InstanceTokens[0] != ""
 }
 
-func (b *formatBuilder) instanceEnum() []any {
-	values := []any{}
-	for _, token := range b.input.InstanceTokens {
-		values = append(values, token)
-	}
-	values = append(values, "*")
-	for _, token := range b.input.ReopenableTokens {
-		values = append(values, token)
-	}
-	return values
-}
-
 // callSchema is the schema of one Tool's Calls.
 func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
-	props := []jsonval.OrderedField{{Key: "_tool", Value: stringEnum([]any{t.Name})}}
+	props := jsonval.OrderedObject{}.With("_tool", stringEnum(t.Name))
 	if b.hasNamedInstances() {
-		props = append(props, jsonval.OrderedField{Key: "_instance", Value: refSchema(definitionRef("instances"))})
+		props = props.With("_instance", refSchema(definitionRef("instances")))
 	}
-	props = append(props, jsonval.OrderedField{Key: "_reasoningForCall", Value: nullableSchema(typeSchema("string"))})
+	props = props.With("_reasoningForCall", nullableSchema(typeSchema("string")))
 	optional := map[string]bool{"_reasoningForCall": true}
-	params, _ := t.Source["properties"].(map[string]any)
-	required, _ := jsonval.AsStringList(t.Source["required"])
+	params := jsonschema.Properties(t.Source)
+	required := jsonschema.Required(t.Source)
 	for _, name := range jsonschema.OrderedNames(params, required) {
 		if _, wired := t.WiredParams[name]; wired {
 			continue
 		}
 		optional[name] = !t.RequiresParam(name)
-		props = append(props, jsonval.OrderedField{Key: name, Value: b.paramSchema(t, name, params[name])})
+		props = props.With(name, b.paramSchema(t, name, params[name]))
 	}
 	for _, f := range b.metaProperties(t) {
 		optional[f.Key] = true
 		props = append(props, f)
 	}
-	schema := closedObjectSchema(props...)
-	if !b.strict {
-		schema = relaxStrict(schema, optional, t.AllowsExtraParams)
-	} else if t.AllowsExtraParams {
+	if b.strict && t.AllowsExtraParams {
 		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
-	if text := b.toolDescription(t); text != "" {
-		schema = append(jsonval.OrderedObject{{Key: "description", Value: text}}, schema...)
-	}
-	return schema
-}
-
-// relaxStrict takes back what only strict mode demands: that every property is required, and that an open object is
-// closed.
-func relaxStrict(schema jsonval.OrderedObject, optional map[string]bool, open bool) jsonval.OrderedObject {
-	out := jsonval.OrderedObject{}
-	for _, f := range schema {
-		switch {
-		case f.Key == "required":
-			var stillRequired []any
-			for _, k := range f.Value.([]any) {
-				if !optional[k.(string)] {
-					stillRequired = append(stillRequired, k)
-				}
-			}
-			f.Value = stillRequired
-		case f.Key == "additionalProperties":
-			f.Value = open
-		}
-		out = append(out, f)
-	}
-	return out
+	isRequired := func(name string) bool { return b.strict || !optional[name] }
+	return append(description(b.toolDescription(t)), objectSchema(props, isRequired, !b.strict && t.AllowsExtraParams)...)
 }
 
 func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {
-	parts := []string{}
-	for _, s := range []string{t.Description, b.input.ToolInstructions[t.Name]} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, "\n")
+	said := []string{t.Description, b.input.ToolInstructions[t.Name]}
+	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")
 }
 
 // metaProperties are the schemas of the meta properties that the LLM may choose in a Tool's Calls.
 func (b *formatBuilder) metaProperties(t *ideafile.Tool) []jsonval.OrderedField {
-	var out []jsonval.OrderedField
+	var out jsonval.OrderedObject
 	if !t.OutputPath.IsDeclared {
-		out = append(out, jsonval.OrderedField{Key: "_outputPath", Value: nullableSchema(typeSchema("string"))})
+		out = out.With("_outputPath", nullableSchema(typeSchema("string")))
 	}
 	for _, m := range []struct {
 		key   string
 		value ideafile.MetaProperty
 	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.ReadableScopes}} {
 		if m.value.Schema != nil {
-			out = append(out, jsonval.OrderedField{Key: m.key,
-				Value: nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source))})
+			out = out.With(m.key, nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source)))
 		}
 	}
-	out = append(out, jsonval.OrderedField{Key: "_after", Value: refSchema(definitionRef("after"))})
+	out = out.With("_after", refSchema(definitionRef("after")))
 	if b.input.Bindings[t.Name].Kind == ideafile.KindLatent {
-		out = append(out, jsonval.OrderedField{Key: "_output", Value: nullableSchema(b.resultSchema(t))})
+		out = out.With("_output", nullableSchema(b.resultSchema(t)))
 	}
 	return out
 }
@@ -283,10 +257,10 @@ func (b *formatBuilder) metaPropertySchema(t *ideafile.Tool, key string, schema 
 }
 
 // referenceSchema matches a Reference, where the schema itself does not allow every string.
-var referenceSchema = jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "pattern", Value: "^†[^†]"}}
+var referenceSchema = typeSchema("string").With("pattern", "^†[^†]")
 
 // awaitedSchema matches a Reference in `_after`: to a place in State, or to a Call.
-var awaitedSchema = jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "pattern", Value: "^†(state|call)"}}
+var awaitedSchema = typeSchema("string").With("pattern", "^†(state|call)")
 
 func nullableSchema(schema any) any {
 	return schemaOrAlternative(schema, typeSchema("null"))
@@ -296,7 +270,7 @@ func nullableSchema(schema any) any {
 func schemaOrAlternative(schema any, choice any) any {
 	anyOf, ok := schema.(jsonval.OrderedObject)
 	if !ok || len(anyOf) != 1 || anyOf[0].Key != "anyOf" {
-		return jsonval.OrderedObject{{Key: "anyOf", Value: []any{schema, choice}}}
+		return anyOfSchema(schema, choice)
 	}
 	choices := anyOf[0].Value.([]any)
 	if jsonval.ContainsValue(choices, choice) {
@@ -308,16 +282,7 @@ func schemaOrAlternative(schema any, choice any) any {
 // paramSchema is the schema of a parameter: what the Tool declares, or a Reference, or, in strict mode, null for an
 // optional one.
 func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) any {
-	var result any
-	if b.strict {
-		strictSchema, reason := toInlinedStrictSchema(t.Source, schema, nil)
-		if reason != "" {
-			b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
-		}
-		result = strictSchema
-	} else {
-		result = refSchema(definitionRef("tool_"+t.Name) + "/properties/" + jsonschema.EscapePointerStep(name))
-	}
+	result := b.declaredParamSchema(t, name, schema, "tool_"+t.Name)
 	if !acceptsAnyString(schema) {
 		result = schemaOrAlternative(result, referenceSchema)
 	}
@@ -327,20 +292,29 @@ func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) a
 	return result
 }
 
+// declaredParamSchema is the schema of a parameter as the Tool declares it; definition has the Tool's schema where the
+// form is not strict.
+func (b *formatBuilder) declaredParamSchema(t *ideafile.Tool, name string, schema any, definition string) any {
+	if !b.strict {
+		return refSchema(definitionRef(definition) + "/properties/" + jsonschema.EscapePointerStep(name))
+	}
+	strictSchema, reason := toInlinedStrictSchema(t.Source, schema, nil)
+	if reason != "" {
+		b.setNotStrictReason(fmt.Sprintf("tool %s, parameter %q", t.Name, name), reason)
+	}
+	return strictSchema
+}
+
 // acceptsAnyString reports whether a schema accepts every string, and so every Reference.
 func acceptsAnyString(schema any) bool {
 	object, ok := schema.(map[string]any)
 	if !ok || object["type"] != "string" {
 		return false
 	}
-	//workflowcheck:ignore -- visits all: the order does not matter
-	for k := range object {
-		if k != "type" && k != "description" && k != "default" && k != "examples" &&
-			!jsonschema.IsDisplayKey(object, k) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(jsonval.SortedKeys(object), func(k string) bool {
+		return !slices.Contains([]string{"type", "description", "default", "examples"}, k) &&
+			!jsonschema.IsDisplayKey(object, k)
+	})
 }
 
 // outputSchema is the schema of the final output: any part of it may be a Reference, where the form has a place for
@@ -352,9 +326,9 @@ func (b *formatBuilder) outputSchema() any {
 			return b.nullableOutput(defined)
 		}
 		// its leaves may be References
-		anyContainer := jsonval.OrderedObject{{Key: "type", Value: []any{"object", "array"}}}
+		anyContainer := typeSchema([]any{"object", "array"})
 		return b.nullableOutput(
-			jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema}}})
+			anyOfSchema(defined, anyContainer, referenceSchema))
 	}
 	allowReference := func(schema, strict any) any {
 		if b.input.OutputWithoutReferences || acceptsAnyString(schema) {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,8 +103,8 @@ func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
 }
 
 func (w *schemaWriter) objectType(m map[string]any, depth int) string {
-	props, _ := m["properties"].(map[string]any)
-	required, _ := jsonval.AsStringList(m["required"])
+	props := jsonschema.Properties(m)
+	required := jsonschema.Required(m)
 	var fields []string
 	for _, name := range jsonschema.OrderedNames(props, required) {
 		mark := "?"
@@ -137,7 +138,7 @@ var constraintKeywords = []string{"default", "format", "pattern", "minimum", "ma
 
 // typeComment says beside a type what the type cannot: its description, and limits on its values.
 func (w *schemaWriter) typeComment(schema any) string {
-	m, _ := schema.(map[string]any)
+	m := jsonval.AsObject(schema)
 	var parts []string
 	if text, ok := m["description"].(string); ok && text != "" {
 		parts = append(parts, oneLine(text))
@@ -163,16 +164,13 @@ func hasOnlyKeys(m map[string]any, keys ...string) bool {
 	return true
 }
 
+var plainFieldName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+
 func quotedFieldName(name string) string {
-	for n, r := range name {
-		if r != '_' && r != '$' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (n == 0 || r < '0' || r > '9') {
-			return string(jsonval.Encode(name))
-		}
+	if plainFieldName.MatchString(name) {
+		return name
 	}
-	if name == "" {
-		return `""`
-	}
-	return name
+	return string(jsonval.Encode(name))
 }
 
 func joinTypes(list []any, text func(any) string) string {

@@ -98,7 +98,7 @@ func (c *strictLimitCounter) countReferencedSchema(ref string, level int) {
 }
 
 func (c *strictLimitCounter) countEnum(v any) {
-	list, _ := v.([]any)
+	list := jsonval.AsList(v)
 	chars := 0
 	for _, e := range list {
 		chars += len([]rune(fmt.Sprint(e)))
@@ -111,17 +111,7 @@ func (c *strictLimitCounter) countEnum(v any) {
 }
 
 func (c *strictLimitCounter) definition(ref string) any {
-	name := jsonschema.UnescapePointerStep(strings.TrimPrefix(ref, "#/$defs/"))
 	root, _ := c.rootSchema.(jsonval.OrderedObject)
-	for _, f := range root {
-		if f.Key != "$defs" {
-			continue
-		}
-		for _, d := range f.Value.(jsonval.OrderedObject) {
-			if d.Key == name {
-				return d.Value
-			}
-		}
-	}
-	return nil
+	definitions, _ := root.Value("$defs").(jsonval.OrderedObject)
+	return definitions.Value(jsonschema.UnescapePointerStep(strings.TrimPrefix(ref, "#/$defs/")))
 }

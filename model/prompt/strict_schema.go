@@ -13,43 +13,28 @@ import (
 // may be.
 
 // strictKeywords are the keywords that a strict schema may use; every other one is refused.
-var strictKeywords = map[string]bool{
-	"type": true, "description": true, "properties": true, "required": true, "additionalProperties": true,
-	"items": true, "enum": true, "const": true, "anyOf": true, "$ref": true, "$defs": true, "pattern": true,
-	"format":  true,
-	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
-	"minItems": true, "maxItems": true,
-}
+var strictKeywords = []string{"type", "description", "properties", "required", "additionalProperties", "items", "enum",
+	"const", "anyOf", "$ref", "$defs", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
+	"exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
 
 // scalarKeywords are those strictKeywords that constrain a value which is neither object nor array.
-var scalarKeywords = map[string]bool{
-	"enum": true, "const": true, "pattern": true, "format": true, "minimum": true, "maximum": true,
-	"exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
-}
+var scalarKeywords = []string{"enum", "const", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
+	"exclusiveMaximum", "multipleOf"}
 
 // ignoredKeywords do not affect validation and are dropped.
-var ignoredKeywords = map[string]bool{
-	"default": true, "examples": true, "$comment": true, "$schema": true, "$id": true, "$defs": true,
-	"definitions": true,
-	"deprecated":  true, "readOnly": true, "writeOnly": true,
-}
+var ignoredKeywords = []string{"default", "examples", "$comment", "$schema", "$id", "$defs", "definitions",
+	"deprecated", "readOnly", "writeOnly"}
 
 // looseKeywords only narrow what is allowed and cannot be said in strict mode. They are left out of the form: the
 // palette in words has them, and every reply is validated against the whole schema.
-var looseKeywords = map[string]bool{
-	"minLength": true, "maxLength": true, "uniqueItems": true, "contains": true, "minContains": true,
-	"maxContains":   true,
-	"minProperties": true, "maxProperties": true, "propertyNames": true, "dependentRequired": true,
-	"dependentSchemas": true,
-	"not":              true, "if": true, "then": true, "else": true, "unevaluatedProperties": true,
-	"unevaluatedItems": true,
-	"contentEncoding":  true, "contentMediaType": true, "contentSchema": true,
-}
+var looseKeywords = []string{"minLength", "maxLength", "uniqueItems", "contains", "minContains", "maxContains",
+	"minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if", "then",
+	"else", "unevaluatedProperties", "unevaluatedItems", "contentEncoding", "contentMediaType", "contentSchema"}
 
-var strictFormats = map[string]bool{
-	"date-time": true, "time": true, "date": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
-	"ipv6": true, "uuid": true,
-}
+// takenKeywords are those of a schema that can be said in strict mode.
+var takenKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKeywords, []string{"oneOf"})
+
+var strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
 // schemaTransform replaces the strict version of a subschema. It is applied to every subschema that is not an anyOf.
 type schemaTransform func(schema, strict any) any
@@ -62,10 +47,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 		return nil, "a schema that is not an object"
 	}
 	for _, k := range jsonval.SortedKeys(m) {
-		switch {
-		case ignoredKeywords[k], looseKeywords[k], k == "oneOf", strings.HasPrefix(k, "_"),
-			jsonschema.IsDisplayKey(m, k):
-		case !strictKeywords[k]:
+		if !slices.Contains(takenKeywords, k) && !strings.HasPrefix(k, "_") && !jsonschema.IsDisplayKey(m, k) {
 			return nil, fmt.Sprintf("keyword %q", k)
 		}
 	}
@@ -97,7 +79,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 
 // toInlinedStrictSchema is toStrictSchema for a part of a schema, with its references inlined.
 func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict any, reason string) {
-	if _, holdsItself := jsonschema.InlinedNodeCount(root, part); holdsItself {
+	if jsonschema.HoldsItself(root, part) {
 		return nil, "a schema that holds itself"
 	}
 	return toStrictSchema(jsonschema.InlineRefs(root, part), transform)
@@ -107,7 +89,8 @@ func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict an
 func strictAnyOf(m map[string]any, keyword string, transform schemaTransform) (any, string) {
 	list, ok := m[keyword].([]any)
 	for _, k := range jsonval.SortedKeys(m) { // any other constraint would have to be merged into every choice
-		ok = ok && (k == keyword || k == "description" || !strictKeywords[k] || ignoredKeywords[k])
+		ok = ok && (k == keyword || k == "description" || !slices.Contains(strictKeywords, k) ||
+			slices.Contains(ignoredKeywords, k))
 	}
 	if !ok {
 		return nil, keyword + " beside other keywords"
@@ -120,7 +103,7 @@ func strictAnyOf(m map[string]any, keyword string, transform schemaTransform) (a
 		}
 		choices[i] = strict
 	}
-	return append(schemaAnnotations(m), jsonval.OrderedField{Key: "anyOf", Value: choices}), ""
+	return schemaAnnotations(m).With("anyOf", choices), ""
 }
 
 func strictObject(m map[string]any, transform schemaTransform) (any, string) {
@@ -131,24 +114,24 @@ func strictObject(m map[string]any, transform schemaTransform) (any, string) {
 	if !ok {
 		return nil, "an object without named properties"
 	}
-	required, _ := jsonval.AsStringList(m["required"])
+	required := jsonschema.Required(m)
 	for _, name := range required {
 		if _, ok := props[name]; !ok {
 			return nil, fmt.Sprintf("an object that requires %q and does not describe it", name)
 		}
 	}
-	var fields []jsonval.OrderedField
-	for _, name := range jsonval.SortedKeys(props) {
-		strict, reason := toStrictSchema(props[name], transform)
+	var fields jsonval.OrderedObject
+	for name, v := range jsonval.Sorted(props) {
+		strict, reason := toStrictSchema(v, transform)
 		if reason != "" {
 			return nil, reason
 		}
 		if !slices.Contains(required, name) {
 			strict = nullableSchema(strict)
 		}
-		fields = append(fields, jsonval.OrderedField{Key: name, Value: strict})
+		fields = fields.With(name, strict)
 	}
-	return append(schemaAnnotations(m), closedObjectSchema(fields...)...), ""
+	return append(schemaAnnotations(m), closedObjectSchema(fields)...), ""
 }
 
 func strictArray(m map[string]any, transform schemaTransform) (any, string) {
@@ -159,29 +142,28 @@ func strictArray(m map[string]any, transform schemaTransform) (any, string) {
 	if reason != "" {
 		return nil, reason
 	}
-	strict := append(schemaAnnotations(m), jsonval.OrderedField{Key: "type", Value: "array"},
-		jsonval.OrderedField{Key: "items", Value: items})
+	strict := schemaAnnotations(m).With("type", "array").With("items", items)
 	for _, k := range []string{"minItems", "maxItems"} {
 		if v, ok := m[k]; ok {
-			strict = append(strict, jsonval.OrderedField{Key: k, Value: v})
+			strict = strict.With(k, v)
 		}
 	}
 	return strict, ""
 }
 
 func strictScalar(m map[string]any) (any, string) {
-	list, isList := jsonval.AsStringList(m["type"])
-	if isList && (slices.Contains(list, "object") || slices.Contains(list, "array")) {
+	declared := jsonschema.Types(m)
+	if slices.Contains(declared, "object") || slices.Contains(declared, "array") {
 		return nil, "one of several types, an object or a list among them"
 	}
 	types, ok := scalarTypes(m)
 	if !ok {
 		return nil, "a value of any type"
 	}
-	strict := append(schemaAnnotations(m), jsonval.OrderedField{Key: "type", Value: types})
-	for _, k := range jsonval.SortedKeys(m) {
-		if scalarKeywords[k] && (k != "format" || strictFormats[fmt.Sprint(m[k])]) {
-			strict = append(strict, jsonval.OrderedField{Key: k, Value: m[k]})
+	strict := schemaAnnotations(m).With("type", types)
+	for k, v := range jsonval.Sorted(m) {
+		if slices.Contains(scalarKeywords, k) && (k != "format" || slices.Contains(strictFormats, fmt.Sprint(v))) {
+			strict = strict.With(k, v)
 		}
 	}
 	return strict, ""
@@ -193,7 +175,7 @@ func scalarTypes(m map[string]any) (types any, ok bool) {
 	if t := m["type"]; t != nil {
 		return t, true
 	}
-	values, _ := m["enum"].([]any)
+	values := jsonval.AsList(m["enum"])
 	if v, declared := m["const"]; declared {
 		values = []any{v}
 	}
@@ -216,7 +198,7 @@ func scalarTypes(m map[string]any) (types any, ok bool) {
 // schemaAnnotations are the keywords that only inform the LLM; what people alone are shown is none of them.
 func schemaAnnotations(m map[string]any) jsonval.OrderedObject {
 	if v, ok := m["description"]; ok {
-		return jsonval.OrderedObject{{Key: "description", Value: v}}
+		return jsonval.OrderedObject{}.With("description", v)
 	}
 	return jsonval.OrderedObject{}
 }

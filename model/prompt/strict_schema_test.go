@@ -346,16 +346,16 @@ func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
 		return jsonval.OrderedObject{{Key: "type", Value: "string"}, {Key: "enum", Value: values}}
 	}
 	object := func(n int, of any) jsonval.OrderedObject {
-		var fields []jsonval.OrderedField
+		var fields jsonval.OrderedObject
 		for i := range n {
-			fields = append(fields, jsonval.OrderedField{Key: fmt.Sprintf("p%d", i), Value: of})
+			fields = fields.With(fmt.Sprintf("p%d", i), of)
 		}
-		return closedObjectSchema(fields...)
+		return closedObjectSchema(fields)
 	}
 	deep := func(levels int) any {
 		var v any = jsonval.OrderedObject{{Key: "type", Value: "string"}}
 		for range levels - 1 {
-			v = closedObjectSchema(jsonval.OrderedField{Key: "a", Value: v})
+			v = closedObjectSchema(jsonval.OrderedObject{{Key: "a", Value: v}})
 		}
 		return v
 	}
@@ -379,12 +379,11 @@ func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
 		{"too many names", object(1, enum(250, 480)), `120002 characters of names, over 120000`},
 		{"10 levels", deep(10), ``},
 		{"and one more", deep(11), `more than 10 levels`},
-		{"levels below a list", closedObjectSchema(jsonval.OrderedField{Key: "a",
-			Value: jsonval.OrderedObject{{Key: "type", Value: "array"}, {Key: "items", Value: deep(9)}}}),
+		{"levels below a list", closedObjectSchema(jsonval.OrderedObject{{Key: "a", Value: arraySchema(deep(9))}}),
 			`more than 10 levels`},
 		{"choices are no level",
-			closedObjectSchema(jsonval.OrderedField{Key: "a",
-				Value: nullableSchema(nullableSchema(nullableSchema(deep(9))))}), ``},
+			closedObjectSchema(jsonval.OrderedObject{{Key: "a",
+				Value: nullableSchema(nullableSchema(nullableSchema(deep(9))))}}), ``},
 		{"a definition counts once, however often it is used", used(100, enum(100, 3)), ``},
 		{"its levels count where it is used", used(2, deep(10)), `more than 10 levels`},
 	} {

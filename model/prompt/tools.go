@@ -78,12 +78,12 @@ func outputMayReferToState(idea *ideafile.Idea) bool {
 
 // mayHoldObject reports whether a form may have a place for an object whose keys it does not name.
 func mayHoldObject(form any, isRoot bool) bool {
-	m, _ := form.(map[string]any)
+	m := jsonval.AsObject(form)
 	switch types := jsonschema.TypesAt(form, nil); {
 	case types == nil:
 		return m["enum"] == nil && m["const"] == nil
 	case slices.Contains(types, "object"):
-		props, _ := m["properties"].(map[string]any)
+		props := jsonschema.Properties(m)
 		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props),
 			func(name string) bool { return mayHoldObject(props[name], false) })
 	default:
@@ -135,21 +135,14 @@ func visibleParams(t *ideafile.Tool) any {
 // schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer
 // wired.
 func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
-	out, _ := jsonschema.WithoutMetaKeys(t.Source).(map[string]any)
-	props, _ := out["properties"].(map[string]any)
-	required, _ := out["required"].([]any)
-	for _, name := range jsonval.SortedKeys(t.WiredParams) {
-		props = jsonval.WithoutKey(props, name)
-		out["properties"] = props
+	out := jsonval.AsObject(jsonschema.WithoutMetaKeys(t.Source))
+	if len(t.WiredParams) == 0 {
+		return out
 	}
-	var remaining []any
-	for _, name := range required {
-		if s, ok := name.(string); !ok || t.WiredParams[s] == "" {
-			remaining = append(remaining, name)
-		}
-	}
-	if len(remaining) < len(required) {
-		out["required"] = remaining
+	out["properties"] = jsonval.WithoutKey(jsonschema.Properties(out), jsonval.SortedKeys(t.WiredParams)...)
+	if required, ok := out["required"].([]any); ok {
+		out["required"] = slices.DeleteFunc(slices.Clone(required),
+			func(name any) bool { return t.WiredParams[jsonval.AsText(name)] != "" })
 	}
 	return out
 }

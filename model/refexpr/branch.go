@@ -30,7 +30,7 @@ func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool,
 		}
 	}
 	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s",
-		jsonval.Clip(name, 80), o.ReferenceText())
+		jsonval.Short(name), o.ReferenceText())
 }
 
 // isNamedBranch reports whether the paths named are those of a branch, or one of them.
@@ -48,7 +48,7 @@ func (o OutputPath) ResultForPath(p jsonval.Path, value any) any {
 		return value
 	}
 	for _, branch := range o {
-		if slices.ContainsFunc(branch, func(q jsonval.Path) bool { return q.String() == p.String() }) {
+		if slices.ContainsFunc(branch, func(q jsonval.Path) bool { return slices.Equal(q, p) }) {
 			return map[string]any{BranchKey: OutputPath{branch}.ReferenceText(), ResultKey: value}
 		}
 	}

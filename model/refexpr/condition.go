@@ -66,36 +66,30 @@ func Holds(schema, view any) bool {
 // Reads lists the places below one key of a view that the Condition looks at.
 func (c *Condition) Reads(key string) []jsonval.Path {
 	all := append(schemaReads(c.When, key, nil), schemaReads(c.Unless, key, nil)...)
-	slices.SortFunc(all, func(a, b jsonval.Path) int { return slices.Compare(a, b) })
-	return slices.CompactFunc(all, func(a, b jsonval.Path) bool { return slices.Equal(a, b) })
+	slices.SortFunc(all, slices.Compare[jsonval.Path])
+	return slices.CompactFunc(all, slices.Equal[jsonval.Path])
 }
-
-// inPlaceKeywords are those of JSON Schema under which stand more schemas of the same value.
-var inPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
 
 // schemaReads lists the places below one key of a view that a JSON Schema looks at: at is where it stands in the view.
 func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path) {
-	schema, _ := source.(map[string]any)
-	for _, k := range jsonval.SortedKeys(schema) {
+	schema := jsonval.AsObject(source)
+	for k, v := range jsonval.Sorted(schema) {
 		var parts []any
 		switch {
 		case k == "properties":
-			properties := jsonval.AsObject(schema[k])
-			for _, name := range jsonval.SortedKeys(properties) {
-				places = append(places, schemaReads(properties[name], key, append(at[:len(at):len(at)], name))...)
+			properties := jsonval.AsObject(v)
+			for name, value := range jsonval.Sorted(properties) {
+				places = append(places, schemaReads(value, key, append(at[:len(at):len(at)], name))...)
 			}
 		case k == "required":
-			names, _ := jsonval.AsStringList(schema[k])
+			names, _ := jsonval.AsStringList(v)
 			for _, name := range names {
 				if len(at) > 0 && at[0] == key {
 					places = append(places, append(at[1:len(at):len(at)], name))
 				}
 			}
-		case slices.Contains(inPlaceKeywords, k):
-			parts, _ = schema[k].([]any)
-			if parts == nil {
-				parts = []any{schema[k]}
-			}
+		case slices.Contains(jsonschema.InPlaceKeywords, k):
+			parts = jsonschema.InPlaceParts(schema, k)
 		case k == "title" || k == "description" || k == "type" && len(at) <= 1:
 		case len(at) == 0:
 			places = append(places, jsonval.Path{}) // it may look anywhere

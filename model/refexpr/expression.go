@@ -21,25 +21,31 @@ const (
 )
 
 // ParseExpression reads †a || †b && †c; && binds tighter than ||. Every term is a Reference.
-func ParseExpression(s string) (Expression, error) {
-	var e Expression
-	terms := 0
+func ParseExpression(s string) (Expression, error) { return parseExpression(s, ParseReference) }
+
+func parseExpression(s string, parse func(term string) (Reference, error)) (Expression, error) {
+	terms, err := parseTerms(s, func(term string) (Reference, error) { return parse(strings.TrimSpace(term)) })
+	e := Expression(terms)
+	if len(e.References()) > maxTerms {
+		return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.Short(s), maxTerms)
+	}
+	return e, err
+}
+
+// parseTerms parses the terms of alternatives that are joined by ||, each of terms that are joined by &&.
+func parseTerms[T any](s string, parse func(term string) (T, error)) (alternatives [][]T, err error) {
 	for _, alternative := range splitUnquoted(s, orSign) {
-		var refs []Reference
-		for _, term := range splitUnquoted(alternative, andSign) {
-			terms++
-			if terms > maxTerms {
-				return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.Clip(s, 80), maxTerms)
-			}
-			ref, err := ParseReference(strings.TrimSpace(term))
+		var list []T
+		for _, text := range splitUnquoted(alternative, andSign) {
+			term, err := parse(text)
 			if err != nil {
 				return nil, err
 			}
-			refs = append(refs, ref)
+			list = append(list, term)
 		}
-		e = append(e, refs)
+		alternatives = append(alternatives, list)
 	}
-	return e, nil
+	return alternatives, nil
 }
 
 // isCompoundExpression reports whether a text joins several terms.
@@ -47,38 +53,37 @@ func isCompoundExpression(s string) bool {
 	return len(splitUnquoted(s, orSign)) > 1 || len(splitUnquoted(s, andSign)) > 1
 }
 
-// splitUnquoted cuts a text at a sign, except within a quoted step of a path.
-func splitUnquoted(s, sign string) []string {
-	var parts []string
-	from := 0
-	for i := 0; i < len(s); {
+// splitUnquoted cuts a text at each sign, except within a quoted step of a path.
+func splitUnquoted(s, sign string) (parts []string) {
+	for found := true; found; {
+		var part string
+		part, s, found = cutUnquoted(s, sign)
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// cutUnquoted cuts a text at the first sign that is not within a quoted step of a path.
+func cutUnquoted(s, sign string) (before, after string, found bool) {
+	for i := 0; i < len(s); i++ {
 		if strings.HasPrefix(s[i:], `["`) {
 			if quoted, err := strconv.QuotedPrefix(s[i+1:]); err == nil {
-				i += 1 + len(quoted)
+				i += len(quoted)
 				continue
 			}
 		}
-		if strings.HasPrefix(s[i:], sign) {
-			parts = append(parts, s[from:i])
-			i += len(sign)
-			from = i
-			continue
+		if after, found = strings.CutPrefix(s[i:], sign); found {
+			return s[:i], after, true
 		}
-		i++
 	}
-	return append(parts, s[from:])
+	return s, "", false
 }
 
 // String writes the expression in the form that ParseExpression reads.
 func (e Expression) String() string {
-	alternatives := make([]string, len(e))
-	for i, refs := range e {
-		terms := make([]string, len(refs))
-		for n, ref := range refs {
-			terms[n] = ref.String()
-		}
-		alternatives[i] = strings.Join(terms, " "+andSign+" ")
-	}
+	alternatives := jsonval.Map(e, func(refs []Reference) string {
+		return strings.Join(jsonval.Map(refs, Reference.String), " "+andSign+" ")
+	})
 	return strings.Join(alternatives, " "+orSign+" ")
 }
 

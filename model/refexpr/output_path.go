@@ -3,6 +3,7 @@ package refexpr
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -26,11 +27,7 @@ func (o OutputPath) Paths() []jsonval.Path {
 	if len(o) == 1 {
 		return o[0]
 	}
-	var list []jsonval.Path
-	for _, branch := range o {
-		list = append(list, branch...)
-	}
-	return list
+	return slices.Concat(o...)
 }
 
 // HasBranches reports whether there is more than one branch.
@@ -39,6 +36,16 @@ func (o OutputPath) HasBranches() bool { return len(o) > 1 }
 // WritesWholeState reports whether the result goes to the whole State.
 func (o OutputPath) WritesWholeState() bool {
 	return len(o) == 1 && len(o[0]) == 1 && len(o[0][0]) == 0
+}
+
+// HasValueIn reports whether State has a value at every path of one of the branches.
+func (o OutputPath) HasValueIn(state any) bool {
+	return slices.ContainsFunc(o, func(branch []jsonval.Path) bool {
+		return !slices.ContainsFunc(branch, func(p jsonval.Path) bool {
+			_, ok := ValueOrBlobHandleAt(state, p)
+			return !ok
+		})
+	})
 }
 
 // String writes a single path without †state, and anything else as Reference does.
@@ -53,13 +60,7 @@ func (o OutputPath) String() string {
 func (o OutputPath) ReferenceText() string { return o.asExpression().String() }
 
 func (o OutputPath) asExpression() Expression {
-	e := make(Expression, len(o))
-	for i, branch := range o {
-		for _, p := range branch {
-			e[i] = append(e[i], Reference{StateKind, p})
-		}
-	}
-	return e
+	return jsonval.Map(o, func(branch []jsonval.Path) []Reference { return jsonval.Map(branch, StateReference) })
 }
 
 // MarshalJSON writes the text of String, and null for an empty path.
@@ -76,10 +77,6 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil || s == nil {
 		*o = nil
 		return err
-	}
-	if *s == "" {
-		*o = NewOutputPath(jsonval.Path{})
-		return nil
 	}
 	if !isCompoundExpression(*s) {
 		p, err := jsonval.ParsePath(*s)
@@ -98,36 +95,30 @@ func ParseOutputPath(v any) (OutputPath, error) {
 	if !ok {
 		return nil, fmt.Errorf("_outputPath is a string, not %s", jsonval.TypeOf(v))
 	}
-	var o OutputPath
-	for _, alternative := range splitUnquoted(s, orSign) {
-		var branch []jsonval.Path
-		for _, term := range splitUnquoted(alternative, andSign) {
-			if isCompoundExpression(s) {
-				term = strings.TrimSpace(term)
-			}
-			p, err := parseStatePath(term)
-			if err != nil {
-				return nil, err
-			}
-			branch = append(branch, p)
+	o, err := parseTerms(s, func(term string) (jsonval.Path, error) {
+		if isCompoundExpression(s) {
+			term = strings.TrimSpace(term)
 		}
-		o = append(o, branch)
+		return parseStatePath(term)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return o, o.checkCountAndOverlap(s)
+	return o, OutputPath(o).checkCountAndOverlap(s)
 }
 
 // checkCountAndOverlap refuses too many paths, and those that overlap: it would not be known what stands there.
 func (o OutputPath) checkCountAndOverlap(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {
-		return fmt.Errorf("_outputPath %q: more than %d paths", jsonval.Clip(s, 80), maxTerms)
+		return fmt.Errorf("_outputPath %q: more than %d paths", jsonval.Short(s), maxTerms)
 	}
 	for i, p := range paths {
 		for _, q := range paths[:i] {
 			if p.Overlaps(q) {
-				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Clip(s, 80),
-					Reference{StateKind, q},
-					Reference{StateKind, p})
+				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Short(s),
+					StateReference(q),
+					StateReference(p))
 			}
 		}
 	}
@@ -147,7 +138,7 @@ func parseStatePath(s string) (jsonval.Path, error) {
 		return nil, err
 	}
 	if r.Kind != StateKind {
-		return nil, fmt.Errorf("_outputPath %q: only State can be written", jsonval.Clip(s, 80))
+		return nil, fmt.Errorf("_outputPath %q: only State can be written", jsonval.Short(s))
 	}
 	return r.Path, nil
 }

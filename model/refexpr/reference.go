@@ -17,6 +17,9 @@ type Reference struct {
 	Path jsonval.Path
 }
 
+// StateReference is the Reference to a place in State.
+func StateReference(p jsonval.Path) Reference { return Reference{StateKind, p} }
+
 // String writes the reference in the form that ParseReference reads.
 func (r Reference) String() string {
 	path := r.Path.String()
@@ -36,24 +39,24 @@ func IsReference(s string) bool {
 func ParseReference(s string) (Reference, error) {
 	body, ok := strings.CutPrefix(s, Dagger)
 	if !ok {
-		return Reference{}, fmt.Errorf("reference %q: must begin with †", jsonval.Clip(s, 80))
+		return Reference{}, fmt.Errorf("reference %q: must begin with †", jsonval.Short(s))
 	}
 	if isCompoundExpression(body) {
-		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", jsonval.Clip(s, 80))
+		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", jsonval.Short(s))
 	}
 	kind, rest := body, ""
 	if i := strings.IndexAny(body, ".["); i >= 0 {
 		kind, rest = body[:i], body[i:]
 	}
 	if kind == "" || strings.TrimSpace(kind) != kind || strings.Contains(kind, Dagger) {
-		return Reference{}, fmt.Errorf("reference %q: bad kind %q", jsonval.Clip(s, 80), jsonval.Clip(kind, 20))
+		return Reference{}, fmt.Errorf("reference %q: bad kind %q", jsonval.Short(s), jsonval.Clip(kind, 20))
 	}
 	if rest == "." {
-		return Reference{}, fmt.Errorf("reference %q: nothing behind the dot", jsonval.Clip(s, 80))
+		return Reference{}, fmt.Errorf("reference %q: nothing behind the dot", jsonval.Short(s))
 	}
 	path, err := jsonval.ParsePath(strings.TrimPrefix(rest, "."))
 	if err != nil {
-		return Reference{}, fmt.Errorf("reference %q: %w", jsonval.Clip(s, 80), err)
+		return Reference{}, fmt.Errorf("reference %q: %w", jsonval.Short(s), err)
 	}
 	return Reference{Kind: kind, Path: path}, nil
 }

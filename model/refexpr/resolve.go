@@ -42,8 +42,8 @@ func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 	switch v := v.(type) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
-		for _, k := range jsonval.SortedKeys(v) {
-			if object[k], err = mapLeaves(v[k], f); err != nil {
+		for k, value := range jsonval.Sorted(v) {
+			if object[k], err = mapLeaves(value, f); err != nil {
 				return nil, err
 			}
 		}
@@ -64,8 +64,26 @@ func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 // data: it is never read as a Reference again. An expression without a value is an error, and so is a whole of more
 // than jsonval.MaxWhole bytes: ten thousand References to one text are a small value, until each is that text.
 func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
-	r := resolver{find: find, bytesLeft: jsonval.MaxWhole}
-	return mapLeaves(p.tree, r.resolveLeaf)
+	bytesLeft := jsonval.MaxWhole
+	value := func(e Expression) (any, error) {
+		v, ok := find(e)
+		if !ok {
+			return nil, fmt.Errorf("reference %s: nothing there", e)
+		}
+		if bytesLeft -= jsonval.SizeUpToLimit(v, bytesLeft); bytesLeft < 0 {
+			return nil, ErrTooLarge
+		}
+		return v, nil
+	}
+	return mapLeaves(p.tree, func(leaf any) (any, error) {
+		switch leaf := leaf.(type) {
+		case Expression:
+			return value(leaf)
+		case Template:
+			return leaf.render(value)
+		}
+		return leaf, nil
+	})
 }
 
 // FindExpressions lists the expressions in a parameter value: see Parsed.
@@ -98,34 +116,6 @@ func ResolveExpressions(v any, find func(Expression) (any, bool)) (any, error) {
 		return nil, err
 	}
 	return p.Resolve(find)
-}
-
-type resolver struct {
-	find      func(Expression) (any, bool)
-	bytesLeft int // bytes that values may still take
-}
-
-func (r *resolver) resolveLeaf(v any) (any, error) {
-	switch v := v.(type) {
-	case Expression:
-		return r.valueOfReference(v)
-	case Template:
-		return v.render(r.valueOfReference)
-	}
-	return v, nil
-}
-
-// valueOfReference finds the value of an expression, for which there must be room.
-func (r *resolver) valueOfReference(e Expression) (any, error) {
-	v, ok := r.find(e)
-	if !ok {
-		return nil, fmt.Errorf("reference %s: nothing there", e)
-	}
-	r.bytesLeft -= jsonval.SizeUpToLimit(v, r.bytesLeft)
-	if r.bytesLeft < 0 {
-		return nil, ErrTooLarge
-	}
-	return v, nil
 }
 
 // ErrTooLarge says that values take too much room once References are replaced by them.

@@ -2,7 +2,7 @@ package refexpr
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -31,7 +31,7 @@ func ParseTemplate(s string) (Template, error) {
 	t := Template{}
 	body, closed := strings.CutSuffix(strings.TrimPrefix(s, templateStart), templateEnd)
 	if !closed {
-		return t, fmt.Errorf("template %q: it does not end with %s", jsonval.Clip(s, 80), templateEnd)
+		return t, fmt.Errorf("template %q: it does not end with %s", jsonval.Short(s), templateEnd)
 	}
 	text := ""
 	for {
@@ -44,48 +44,20 @@ func ParseTemplate(s string) (Template, error) {
 			text, body = text+escaped+"${", rest
 			continue
 		}
-		expression, after, ok := splitAtClosingBrace(rest)
+		expression, after, ok := cutUnquoted(rest, "}")
 		if !ok {
-			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.Clip(s, 80))
+			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.Short(s))
 		}
-		e, err := parseExpressionWithoutDaggers(expression)
+		e, err := parseExpression(expression, ParseScope) // the terms may lack the dagger
 		if err != nil {
-			return t, fmt.Errorf("template %q: %w", jsonval.Clip(s, 80), err)
+			return t, fmt.Errorf("template %q: %w", jsonval.Short(s), err)
 		}
 		t.literalTexts, t.expressions = append(t.literalTexts, text+before), append(t.expressions, e)
 		if len(t.expressions) > maxTemplateValues {
-			return t, fmt.Errorf("template %q: more than %d values", jsonval.Clip(s, 80), maxTemplateValues)
+			return t, fmt.Errorf("template %q: more than %d values", jsonval.Short(s), maxTemplateValues)
 		}
 		text, body = "", after
 	}
-}
-
-// splitAtClosingBrace cuts a text at the first } outside a quoted step of a path.
-func splitAtClosingBrace(s string) (before, after string, ok bool) {
-	for i := 0; i < len(s); i++ {
-		if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil && i > 0 && s[i-1] == '[' && s[i] == '"' {
-			i += len(quoted) - 1
-			continue
-		}
-		if s[i] == '}' {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return "", "", false
-}
-
-// parseExpressionWithoutDaggers reads an expression whose terms may lack the dagger: between ${ and } there are only
-// References.
-func parseExpressionWithoutDaggers(s string) (Expression, error) {
-	alternatives := splitUnquoted(s, orSign)
-	for i, alternative := range alternatives {
-		terms := splitUnquoted(alternative, andSign)
-		for n, term := range terms {
-			terms[n] = Dagger + strings.TrimPrefix(strings.TrimSpace(term), Dagger)
-		}
-		alternatives[i] = strings.Join(terms, andSign)
-	}
-	return ParseExpression(strings.Join(alternatives, orSign))
 }
 
 // Each visits the parts of a template in their order.
@@ -98,11 +70,8 @@ func (t Template) Each(literal func(string), value func(Expression)) {
 }
 
 // References lists what a template reads.
-func (t Template) References() (all []Reference) {
-	for _, e := range t.expressions {
-		all = append(all, e.References()...)
-	}
-	return all
+func (t Template) References() []Reference {
+	return slices.Concat(jsonval.Map(t.expressions, Expression.References)...)
 }
 
 // render gives the text with the values in it, or the error of one. A value that lies in the store is an error.

@@ -34,10 +34,7 @@ func formatText(ctx context.Context, in formatTextParams) (string, error) {
 		if !ok {
 			return "", tools.Final(fmt.Errorf("the values have no %q", part.Name))
 		}
-		text, err := placeholder.Text(v)
-		if err != nil {
-			return "", tools.Final(fmt.Errorf("%q: %w", part.Name, err))
-		}
+		text := placeholder.Text(v)
 		if out.Len()+len(text) > maxMade {
 			return "", tools.Final(errTooMuch)
 		}

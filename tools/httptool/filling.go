@@ -63,7 +63,7 @@ func (f *filling) plain(name string) (string, error) {
 	case []any, map[string]any:
 		return "", fmt.Errorf("parameter %q is a list or an object, and stands in text", name)
 	}
-	return placeholder.Text(v)
+	return placeholder.Text(v), nil
 }
 
 // alone is the name of a template that is one placeholder and nothing else.

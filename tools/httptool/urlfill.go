@@ -96,8 +96,8 @@ func queryPairs(key string, v any) []string {
 	}
 	var pairs []string
 	for _, item := range items {
-		if text, err := placeholder.Text(item); err == nil && item != nil {
-			pairs = append(pairs, key+"="+escape(text))
+		if item != nil {
+			pairs = append(pairs, key+"="+escape(placeholder.Text(item)))
 		}
 	}
 	return pairs

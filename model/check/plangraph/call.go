@@ -25,7 +25,7 @@ type graphCall struct {
 // path.
 func (c *graphCall) readRawCall(m map[string]any) {
 	output := m["_outputPath"]
-	if alias := m["output"]; output == nil && (&ideafile.Tool{}).IsOutputPathAlias("output", alias) {
+	if alias := m["output"]; output == nil && (*ideafile.Tool)(nil).IsOutputPathAlias("output", alias) {
 		output, m = alias, jsonval.WithoutKey(m, "output")
 	}
 	if path, err := refexpr.ParseOutputPath(output); err == nil {
@@ -33,9 +33,9 @@ func (c *graphCall) readRawCall(m map[string]any) {
 		c.outputPaths, c.isUpdate = path.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"), path[0][0])
 		c.outputPathText = path.ReferenceText()
 	}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		if !strings.HasPrefix(k, "_") {
-			c.collectReads(m[k])
+			c.collectReads(v)
 		}
 	}
 	rule := refexpr.Condition{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
@@ -54,18 +54,12 @@ func (c *graphCall) readRawCall(m map[string]any) {
 
 // collectReads adds every Reference of a parameter that can be parsed.
 func (c *graphCall) collectReads(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range jsonval.SortedKeys(v) {
-			c.collectReads(v[k])
-		}
-	case []any:
-		for _, e := range v {
-			c.collectReads(e)
-		}
-	case string:
-		if refs, err := refexpr.FindReferences(v); err == nil {
+	if text, ok := v.(string); ok {
+		if refs, err := refexpr.FindReferences(text); err == nil {
 			c.reads = append(c.reads, refs...)
 		}
+	}
+	for _, e := range jsonval.Members(v) {
+		c.collectReads(e)
 	}
 }

@@ -3,6 +3,8 @@ package plangraph
 import (
 	"fmt"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 // RenderDOT draws a Plan in the language of Graphviz.
@@ -11,7 +13,7 @@ func RenderDOT(calls []any) string {
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  node [shape=box];\n")
 	for _, n := range g.nodes {
-		fmt.Fprintf(&b, "  %s [label=\"%s\"%s];\n", n.id, escapeDOTText(n.labelLines...), dotShapeAttribute(n.kind))
+		fmt.Fprintf(&b, "  %s [label=\"%s\"%s];\n", n.id, escapeDOTText(n.labelLines...), dotShapes[n.kind])
 	}
 	for _, e := range g.edges {
 		fmt.Fprintf(&b, "  %s -> %s%s;\n", e.from, e.to, dotEdgeAttributes(e))
@@ -31,22 +33,11 @@ func dotEdgeAttributes(e graphEdge) string {
 	return ""
 }
 
-// dotShapeAttribute gives the attribute for the shape of a node.
-func dotShapeAttribute(k nodeKind) string {
-	switch k {
-	case nodeInput:
-		return ", shape=parallelogram"
-	case nodeState:
-		return ", shape=cylinder"
-	}
-	return ""
-}
+// dotShapes are the attributes for the shapes of nodes that are no boxes.
+var dotShapes = map[nodeKind]string{nodeInput: ", shape=parallelogram", nodeState: ", shape=cylinder"}
 
 // escapeDOTText writes lines as the inside of a quoted string. Graphviz reads escapes and HTML entities there.
 func escapeDOTText(lines ...string) string {
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;").Replace(singleLine(line))
-	}
-	return strings.Join(out, `\n`)
+	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;")
+	return strings.Join(jsonval.Map(lines, func(line string) string { return escaped.Replace(singleLine(line)) }), `\n`)
 }

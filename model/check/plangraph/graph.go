@@ -113,11 +113,17 @@ func (g *graph) connectAwaitedCalls(n int) {
 			awaited = []int{key.Index - 1}
 		}
 		for _, w := range awaited {
-			edge := graphEdge{from: g.calls[w].id, to: g.calls[n].id, label: "after", dashed: true}
-			if w != n && !slices.Contains(g.edges, edge) {
-				g.edges = append(g.edges, edge)
+			if w != n {
+				g.addDashedEdge(g.calls[w].id, n, EdgeAfter)
 			}
 		}
+	}
+}
+
+// addDashedEdge adds an edge to the nth Call, once.
+func (g *graph) addDashedEdge(from string, n int, kind string) {
+	if e := (graphEdge{from: from, to: g.calls[n].id, label: kind, dashed: true}); !slices.Contains(g.edges, e) {
+		g.edges = append(g.edges, e)
 	}
 }
 
@@ -134,10 +140,7 @@ func (g *graph) connectCondition(n int) {
 			sources = []string{g.ensureGivenValueNode(ref)}
 		}
 		for _, from := range sources {
-			if edge := (graphEdge{from: from, to: g.calls[n].id, label: "if", dashed: true}); !slices.Contains(g.edges,
-				edge) {
-				g.edges = append(g.edges, edge)
-			}
+			g.addDashedEdge(from, n, EdgeIf)
 		}
 	}
 }
@@ -193,10 +196,11 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 // connectAlternativeWriter adds a dashed edge from the last Call before the nth that writes an overlapping path.
 func (g *graph) connectAlternativeWriter(n int) {
 	c := g.calls[n]
+	isOwnPath := func(p jsonval.Path) bool { return OverlapsAny(p, c.outputPaths) }
 	for w := n - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]
-		if !e.isUpdate && anyOverlap(e.outputPaths, c.outputPaths) && mayShareInstance(e.instances, c.instances) {
-			g.edges = append(g.edges, graphEdge{from: e.id, to: c.id, label: "or", dashed: true})
+		if !e.isUpdate && slices.ContainsFunc(e.outputPaths, isOwnPath) && mayShareInstance(e.instances, c.instances) {
+			g.addDashedEdge(e.id, n, EdgeOr)
 			return
 		}
 	}
@@ -205,9 +209,4 @@ func (g *graph) connectAlternativeWriter(n int) {
 // OverlapsAny reports whether a path overlaps one of the list.
 func OverlapsAny(p jsonval.Path, list []jsonval.Path) bool {
 	return slices.ContainsFunc(list, p.Overlaps)
-}
-
-// anyOverlap reports whether a path of a overlaps one of b.
-func anyOverlap(a, b []jsonval.Path) bool {
-	return slices.ContainsFunc(a, func(p jsonval.Path) bool { return OverlapsAny(p, b) })
 }

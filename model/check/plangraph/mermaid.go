@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"processidea/model/jsonval"
 )
 
 // RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders.
@@ -12,8 +14,7 @@ func RenderMermaid(calls []any) string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, n := range g.nodes {
-		before, after := mermaidShape(n.kind)
-		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", n.id, before, escapeMermaidText(n.labelLines...), after)
+		fmt.Fprintf(&b, "  %s"+mermaidShapes[n.kind]+"\n", n.id, escapeMermaidText(n.labelLines...))
 	}
 	for _, e := range g.edges {
 		arrow := "-->"
@@ -28,39 +29,29 @@ func RenderMermaid(calls []any) string {
 	return b.String()
 }
 
-// mermaidShape gives what stands before and after the label of a node.
-func mermaidShape(k nodeKind) (before, after string) {
-	switch k {
-	case nodeInput:
-		return "[/", "/]"
-	case nodeState:
-		return "[(", ")]"
-	}
-	return "[", "]"
-}
+// mermaidShapes have a place for the label of a node.
+var mermaidShapes = map[nodeKind]string{nodeCall: `["%s"]`, nodeInput: `[/"%s"/]`, nodeState: `[("%s")]`}
 
 // escapeMermaidText writes lines as the inside of a quoted label. Everything but letters, digits and a few signs
 // becomes a character code: Mermaid reads Markdown, HTML, comments and directives inside labels, and the word "end"
 // closes the diagram.
 func escapeMermaidText(lines ...string) string {
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		var b strings.Builder
-		runes := []rune(singleLine(line))
-		for n, r := range runes {
-			switch {
-			case isWordRune(r) && !isEndKeyword(runes, n), strings.ContainsRune(" ,@→", r):
-				b.WriteRune(r)
-			case strings.ContainsRune("._-", r) && n > 0 && n < len(runes)-1 && isWordRune(runes[n-1]) &&
-				isWordRune(runes[n+1]):
-				b.WriteRune(r)
-			default:
-				fmt.Fprintf(&b, "#%d;", r)
-			}
+	return strings.Join(jsonval.Map(lines, escapeMermaidLine), "<br/>")
+}
+
+func escapeMermaidLine(line string) string {
+	var b strings.Builder
+	runes := []rune(singleLine(line))
+	for n, r := range runes {
+		within := n > 0 && n < len(runes)-1 && isWordRune(runes[n-1]) && isWordRune(runes[n+1])
+		if isWordRune(r) && !isEndKeyword(runes, n) || strings.ContainsRune(" ,@→", r) ||
+			within && strings.ContainsRune("._-", r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "#%d;", r)
 		}
-		out[i] = b.String()
 	}
-	return strings.Join(out, "<br/>")
+	return b.String()
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

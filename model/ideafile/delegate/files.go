@@ -20,7 +20,7 @@ func ResolveFile(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
 		return "", fmt.Errorf("a file that an Idea names lies in the folder of the Idea file, or below: not %q",
-			jsonval.Clip(name, 80))
+			jsonval.Short(name))
 	}
 	return key, nil
 }
@@ -31,8 +31,8 @@ func ResolveFile(from, name string) (string, error) {
 func ExtractFiles(source, given map[string]any) (rest, files map[string]any, ps diag.Problems) {
 	t := &fileExtractor{filesByKey: map[string]any{}}
 	rest = t.extractFiles(source, "", "$")
-	for _, key := range jsonval.SortedKeys(given) {
-		t.addFile(key, given[key], key+": $")
+	for key, file := range jsonval.Sorted(given) {
+		t.addFile(key, file, key+": $")
 	}
 	return rest, t.filesByKey, t.problems
 }
@@ -48,14 +48,14 @@ func (t *fileExtractor) extractFiles(source map[string]any, from, at string) map
 	if !ok {
 		return source // ReadIdea tells what is wrong with anything else
 	}
-	for _, name := range jsonval.SortedKeys(carried) {
+	for name, file := range jsonval.Sorted(carried) {
 		place := jsonval.JSONPathWithKey(at+"."+ideafile.DelegatesKey, name)
 		key, err := ResolveFile(from, name)
 		if err != nil {
 			t.problems.Add(place, "%s", err)
 			continue
 		}
-		t.addFile(key, carried[name], place)
+		t.addFile(key, file, place)
 	}
 	return jsonval.WithoutKey(source, ideafile.DelegatesKey)
 }
@@ -82,11 +82,8 @@ func IsResumed(source map[string]any, callID string) bool {
 
 // WithResumed returns an Idea's source that carries what the delegate of a Call goes on from.
 func WithResumed(source map[string]any, callID string, resumed map[string]any) map[string]any {
-	carried := jsonval.WithoutKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID))
-	carried[ResumedKey(callID)] = resumed
-	out := jsonval.WithoutKey(source, ideafile.DelegatesKey)
-	out[ideafile.DelegatesKey] = carried
-	return out
+	carried := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID), resumed)
+	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
 
 // WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from
@@ -98,29 +95,22 @@ func WithFiles(source map[string]any, own string, files map[string]any) map[stri
 	if len(needed) == 0 {
 		return source
 	}
-	out := jsonval.WithoutKey(source, ideafile.DelegatesKey)
-	out[ideafile.DelegatesKey] = needed
+	out := jsonval.WithKey(source, ideafile.DelegatesKey, needed)
 	if path.Dir(own) == "." {
 		return out
 	}
-	schema := jsonval.WithoutKey(jsonval.AsObject(source["schema"]), "tools")
 	tools := map[string]any{}
-	//workflowcheck:ignore -- a map again
-	for name, tool := range toolSourcesOf(source) {
+	for name, tool := range jsonval.Sorted(toolSourcesOf(source)) {
 		if key := fileKeyOfTool(tool, own); key != "" {
-			named := jsonval.WithoutKey(jsonval.AsObject(tool), "_delegate")
-			named["_delegate"] = key
-			tool = named
+			tool = jsonval.WithKey(jsonval.AsObject(tool), "_delegate", key)
 		}
 		tools[name] = tool
 	}
-	schema["tools"], out["schema"] = tools, schema
-	return out
+	return ideafile.WithTools(out, tools)
 }
 
 func addNeededFiles(needed, source map[string]any, from string, files map[string]any) {
-	//workflowcheck:ignore -- a map again
-	for _, tool := range toolSourcesOf(source) {
+	for _, tool := range jsonval.Sorted(toolSourcesOf(source)) {
 		key := fileKeyOfTool(tool, from)
 		if key == "" || needed[key] != nil || files[key] == nil {
 			continue
@@ -178,8 +168,7 @@ type fileAtDepth struct {
 
 // checkInstructions tells of instructions whose files are not there.
 func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
-	context, _ := i.Source["context"].([]any)
-	for n, raw := range context {
+	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		name := ideafile.UnreadInstructionFile(raw)
 		if name == "" {
 			continue

@@ -1,6 +1,8 @@
 package delegate
 
 import (
+	"slices"
+
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -10,13 +12,8 @@ import (
 // description. The scopes are added under their names, and the parameters as input. llm is the `config.llm` of an
 // anonymous delegate.
 func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[string]any) map[string]any {
-	idea := map[string]any{}
-	//workflowcheck:ignore -- a map again
-	for k, v := range file {
-		idea[k] = v
-	}
-	context, _ := idea["context"].([]any)
-	context = context[:len(context):len(context)]
+	context := slices.Clone(jsonval.AsList(file["context"]))
+	idea := jsonval.WithoutKey(file, "context")
 	if file == nil {
 		idea["meta"] = map[string]any{"path": t.Name}
 		if llm != nil {
@@ -25,19 +22,16 @@ func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[
 		context = append(context,
 			map[string]any{"type": ideafile.TypeText, "text": "You are this tool: " + t.Name + ". " + t.Description})
 	}
-	schema := map[string]any{}
-	fileSchema, _ := idea["schema"].(map[string]any)
-	//workflowcheck:ignore -- a map again
-	for k, v := range fileSchema {
-		schema[k] = v
-	}
+	schema := jsonval.AsObject(file["schema"])
 	if schema["output"] == nil && t.OutputSchema != nil {
-		schema["output"] = t.OutputSchema.Source
+		schema = jsonval.WithKey(schema, "output", t.OutputSchema.Source)
 	}
-	idea["schema"] = schema
-	for _, place := range jsonval.SortedKeys(scopes) {
+	if idea["schema"] = schema; schema == nil {
+		idea["schema"] = map[string]any{}
+	}
+	for place, value := range jsonval.Sorted(scopes) {
 		if ref, err := refexpr.ParseScope(place); err == nil {
-			context = append(context, scopeMessage(ref, scopes[place]))
+			context = append(context, scopeMessage(ref, value))
 		}
 	}
 	idea["context"] = append(context, map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: params})

@@ -9,14 +9,11 @@ import (
 // own is the key of the Idea's file. What a message carries already stays; a file that is not there, CheckFiles tells
 // of.
 func WithInstructions(source map[string]any, own string, files map[string]any) map[string]any {
-	context, _ := source["context"].([]any)
-	filled := FillInstructions(context, own, files)
+	filled := FillInstructions(jsonval.AsList(source["context"]), own, files)
 	if filled == nil {
 		return source
 	}
-	out := jsonval.WithoutKey(source, "context")
-	out["context"] = filled
-	return out
+	return jsonval.WithKey(source, "context", filled)
 }
 
 // FillInstructions is WithInstructions for messages; nil where none takes a file.
@@ -27,9 +24,7 @@ func FillInstructions(context []any, own string, files map[string]any) (filled [
 			if filled == nil {
 				filled = append(filled, context...)
 			}
-			m := jsonval.WithoutKey(jsonval.AsObject(raw), ideafile.InstructionContentKey)
-			m[ideafile.InstructionContentKey] = content
-			filled[n] = m
+			filled[n] = jsonval.WithKey(jsonval.AsObject(raw), ideafile.InstructionContentKey, content)
 		}
 	}
 	return filled

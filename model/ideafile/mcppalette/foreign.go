@@ -3,7 +3,6 @@ package mcppalette
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/jsonschema"
@@ -46,12 +45,12 @@ func clipped(text, what string, notes *[]string) string {
 // withoutMetaParams leaves out parameters whose names begin with _: in a Call those are meta properties. A tool that
 // needs one is refused.
 func (s ToolSpec) withoutMetaParams(schema map[string]any, notes *[]string) map[string]any {
-	properties := jsonval.AsObject(schema["properties"])
+	properties := jsonschema.Properties(schema)
 	kept := map[string]any{}
-	for _, name := range jsonval.SortedKeys(properties) {
+	for name, property := range jsonval.Sorted(properties) {
 		switch {
 		case !strings.HasPrefix(name, "_"):
-			kept[name] = properties[name]
+			kept[name] = property
 		case !s.needs(name):
 			*notes = append(*notes, fmt.Sprintf(
 				"its optional parameter %s is never given: here names that begin with _ mean something else", name))
@@ -60,9 +59,7 @@ func (s ToolSpec) withoutMetaParams(schema map[string]any, notes *[]string) map[
 	if len(kept) == len(properties) {
 		return schema
 	}
-	schema = maps.Clone(schema)
-	schema["properties"] = kept
-	return schema
+	return jsonval.WithKey(schema, "properties", kept)
 }
 
 func fit(schema any, place string, steps *int, notes *[]string) any {
@@ -77,47 +74,6 @@ func fit(schema any, place string, steps *int, notes *[]string) any {
 	return fitted
 }
 
-// The keywords under which schemas stand: by name, in a list, alone.
-var (
-	byName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-	inList = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	alone  = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains",
-		"propertyNames", "unevaluatedItems", "unevaluatedProperties"}
-)
-
-// parts visits the schemas within a schema, and puts what the visit returns in their place. The schema is the
-// caller's own.
-func parts(schema map[string]any, visit func(pointer, name string, part map[string]any) any) {
-	for _, keyword := range byName {
-		if named, ok := schema[keyword].(map[string]any); ok {
-			own := make(map[string]any, len(named))
-			for _, name := range jsonval.SortedKeys(named) {
-				own[name] = named[name]
-				if part, ok := named[name].(map[string]any); ok {
-					own[name] = visit("/"+keyword+"/"+jsonschema.EscapePointerStep(name), name, part)
-				}
-			}
-			schema[keyword] = own
-		}
-	}
-	for _, keyword := range inList {
-		if list, ok := schema[keyword].([]any); ok {
-			own := slices.Clone(list)
-			for n := range own {
-				if part, ok := own[n].(map[string]any); ok {
-					own[n] = visit(fmt.Sprintf("/%s/%d", keyword, n), "", part)
-				}
-			}
-			schema[keyword] = own
-		}
-	}
-	for _, keyword := range alone {
-		if part, ok := schema[keyword].(map[string]any); ok {
-			schema[keyword] = visit("/"+keyword, "", part)
-		}
-	}
-}
-
 // findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step.
 func (f *foreign) findIDs(part map[string]any, pointer string) {
 	if id := strings.TrimSuffix(jsonval.AsText(part["$id"]), "#"); id != "" {
@@ -127,8 +83,8 @@ func (f *foreign) findIDs(part map[string]any, pointer string) {
 			}
 		}
 	}
-	parts(maps.Clone(part), func(step, _ string, inner map[string]any) any {
-		f.findIDs(inner, pointer+step)
+	jsonschema.WithSubschemas(part, func(step string, inner any) any {
+		f.findIDs(jsonval.AsObject(inner), pointer+step)
 		return inner
 	})
 }
@@ -147,14 +103,17 @@ func (f *foreign) part(schema map[string]any, place, pointer, base string) map[s
 	}
 	f.pattern(own, place)
 	f.patternProperties(own, place)
-	parts(own, func(step, name string, inner map[string]any) any {
-		at := place
-		if strings.HasPrefix(step, "/properties/") {
-			at = strings.TrimPrefix(place+"."+name, ".")
+	return jsonschema.WithSubschemas(own, func(step string, inner any) any {
+		schema, ok := inner.(map[string]any)
+		if !ok {
+			return inner
 		}
-		return f.part(inner, at, pointer+step, base)
+		at := place
+		if name, isProperty := strings.CutPrefix(step, "/properties/"); isProperty {
+			at = strings.TrimPrefix(place+"."+jsonschema.UnescapePointerStep(name), ".")
+		}
+		return f.part(schema, at, pointer+step, base)
 	})
-	return own
 }
 
 func placeName(place string) string {
@@ -201,9 +160,9 @@ func (f *foreign) pattern(own map[string]any, place string) {
 func (f *foreign) patternProperties(own map[string]any, place string) {
 	named := jsonval.AsObject(own["patternProperties"])
 	kept := map[string]any{}
-	for _, pattern := range jsonval.SortedKeys(named) {
+	for pattern, part := range jsonval.Sorted(named) {
 		if f.readable(pattern) {
-			kept[pattern] = named[pattern]
+			kept[pattern] = part
 			continue
 		}
 		f.leave("a pattern of keys of "+placeName(place), pattern)

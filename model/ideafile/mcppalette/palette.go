@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -93,9 +94,9 @@ func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 				n), s.Name, name, byName)
 		}
 	}
-	for _, name := range jsonval.SortedKeys(fileTools) {
+	for name, tools := range jsonval.Sorted(fileTools) {
 		if _, ok := byName[name]; !ok {
-			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", fileTools[name][0].Name, "_activity",
+			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", tools[0].Name, "_activity",
 				"mcp"), s.Name, name, byName)
 		}
 	}
@@ -114,7 +115,7 @@ func (b *builder) fileToolsOfServer(server string) map[string][]*ideafile.Tool {
 
 func (b *builder) reportMissingTool(path, server, name string, offered map[string]ToolSpec) {
 	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
-		server, jsonval.Clip(name, 80), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
+		server, jsonval.Short(name), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
 }
 
 func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
@@ -129,7 +130,7 @@ func (b *builder) note(s ideafile.MCPServer, spec ToolSpec, what ...string) {
 	for _, text := range what {
 		switch {
 		case len(notes) < maxNotes:
-			notes = append(notes, jsonval.Clip(spec.Name, 80)+": "+jsonval.Clip(text, 300))
+			notes = append(notes, jsonval.Short(spec.Name)+": "+jsonval.Clip(text, 300))
 		case len(notes) == maxNotes:
 			notes = append(notes, "and more is left out of this server's tools")
 		}
@@ -171,12 +172,12 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest",
 			"the MCP server %s offers another form of %q than this one, with the digest %s",
-			s.Name, jsonval.Clip(spec.Name, 80), spec.Digest())
+			s.Name, jsonval.Short(spec.Name), spec.Digest())
 		return
 	}
 	offered, notes := spec.toolSource(s.Name, &b.patternSteps)
 	b.note(s, spec, notes...)
-	merged, _ := jsonval.DeepMerge(offered, withoutNullValues(t.Source)).(map[string]any)
+	merged := jsonval.AsObject(jsonval.DeepMerge(offered, withoutNullValues(t.Source)))
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
 	spec.refuse(path, &ps)
@@ -188,13 +189,8 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 // withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the
 // server's.
 func withoutNullValues(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m))
-	//workflowcheck:ignore -- a map again
-	for k, v := range m {
-		if v != nil {
-			out[k] = v
-		}
-	}
+	out := maps.Clone(m)
+	maps.DeleteFunc(out, func(_ string, v any) bool { return v == nil })
 	return out
 }
 
@@ -204,36 +200,28 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 	if s.Unreadable != "" {
 		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
 	}
-	props, _ := s.InputSchema["properties"].(map[string]any)
-	for _, name := range jsonval.SortedKeys(props) {
-		if _, wired := ideafile.WiredReference(props[name]); wired {
+	for name, schema := range jsonval.Sorted(jsonschema.Properties(s.InputSchema)) {
+		if _, wired := ideafile.WiredReference(schema); wired {
 			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
 		}
 		if strings.HasPrefix(name, "_") && s.needs(name) {
 			ps.Add(path, "the server's tool %q cannot be used: it needs the parameter %s, and here names that begin "+
 				"with _ mean something else; ask whoever runs the server for a tool without it",
-				jsonval.Clip(s.Name, 80), jsonval.Clip(name, 80))
+				jsonval.Short(s.Name), jsonval.Short(name))
 		}
 	}
 }
 
 // needs reports whether a parameter is required.
 func (s ToolSpec) needs(param string) bool {
-	required, _ := s.InputSchema["required"].([]any)
-	return slices.Contains(required, any(param))
+	return slices.Contains(jsonval.AsList(s.InputSchema["required"]), any(param))
 }
 
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
 func (s ToolSpec) toolSource(server string, steps *int) (source map[string]any, notes []string) {
 	fitted, notes := s.fitted(steps)
-	t := map[string]any{}
-	for _, k := range jsonval.SortedKeys(fitted.InputSchema) {
-		if !strings.HasPrefix(k, "_") {
-			t[k] = fitted.InputSchema[k]
-		}
-	}
-	delete(t, "description")
+	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(fitted.InputSchema)), "description")
 	if fitted.Description != "" {
 		t["description"] = fitted.Description
 	}
@@ -253,25 +241,18 @@ func (s ToolSpec) activitySource(server string) map[string]any {
 // that no server has to be asked again, and says what of them is left out.
 func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 	picked := map[string]any{}
-	for _, server := range jsonval.SortedKeys(p.ToolNamesByServer) {
-		names := []any{}
-		for _, name := range p.ToolNamesByServer[server] {
-			names = append(names, name)
-		}
-		picked[server] = map[string]any{"tools": names}
+	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
+		said := map[string]any{"tools": jsonval.ToJSONValue(names)}
 		if notes := p.NotesByServer[server]; len(notes) > 0 {
-			picked[server] = map[string]any{"tools": names, "notes": jsonval.ToJSONValue(notes)}
+			said["notes"] = jsonval.ToJSONValue(notes)
 		}
+		picked[server] = said
 	}
-	out := jsonval.OverlayObject(source,
-		map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
-	if p.StoredTools != nil {
-		return ideafile.WithTools(out, p.StoredTools)
+	config := jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})
+	tools := p.StoredTools
+	if tools == nil {
+		own := jsonval.AsObject(source["schema"])["tools"]
+		tools = jsonval.AsObject(jsonval.OverlayObject(own, p.ToolSources))
 	}
-	schema, _ := source["schema"].(map[string]any)
-	tools, _ := schema["tools"].(map[string]any)
-	out["schema"] = jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, schema), map[string]any{
-		"tools": jsonval.OverlayObject(jsonval.OverlayObject(map[string]any{}, tools), p.ToolSources),
-	})
-	return out
+	return ideafile.WithTools(jsonval.WithKey(source, "config", config), tools)
 }

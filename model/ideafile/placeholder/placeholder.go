@@ -1,12 +1,10 @@
 package placeholder
 
 import (
-	"bytes"
-	"encoding/json"
-	"strconv"
+	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"processidea/model/jsonval"
 )
 
 // Part is a piece of a template: literal Text, or, where Name is not empty,
@@ -16,68 +14,36 @@ type Part struct {
 	Name string
 }
 
-// Split cuts a template into its parts. A placeholder is {name}, a name being
-// letters, digits, '_', '-' and dots; {{name}} is the literal {name}; every
-// other brace is literal.
+// name is letters, digits, '_', '-' and dots. Letters of every script count,
+// as parameters may be named in any language.
+const name = `[\p{L}\p{Nd}_][\p{L}\p{Nd}\p{M}_.-]*`
+
+var placeholders = regexp.MustCompile(`\{\{(` + name + `)\}\}|\{(` + name + `)\}`)
+
+// Split cuts a template into its parts. A placeholder is {name}; {{name}} is
+// the literal {name}; every other brace is literal.
 func Split(template string) []Part {
 	var parts []Part
 	var text strings.Builder
-	for rest := template; rest != ""; {
-		if name, after, doubled := cut(rest); doubled {
-			text.WriteString("{" + name + "}")
-			rest = after
-		} else if name != "" {
-			if text.Len() > 0 {
-				parts = append(parts, Part{Text: text.String()})
-				text.Reset()
-			}
-			parts = append(parts, Part{Name: name})
-			rest = after
+	from := 0
+	endText := func(to int) {
+		text.WriteString(template[from:to])
+		if text.Len() > 0 {
+			parts = append(parts, Part{Text: text.String()})
+			text.Reset()
+		}
+	}
+	for _, at := range placeholders.FindAllStringSubmatchIndex(template, -1) {
+		if doubled := at[2] >= 0; doubled {
+			text.WriteString(template[from:at[0]] + template[at[0]+1:at[1]-1])
 		} else {
-			text.WriteByte(rest[0])
-			rest = rest[1:]
+			endText(at[0])
+			parts = append(parts, Part{Name: template[at[4]:at[5]]})
 		}
+		from = at[1]
 	}
-	if text.Len() > 0 {
-		parts = append(parts, Part{Text: text.String()})
-	}
+	endText(len(template))
 	return parts
-}
-
-// cut reads the placeholder that s begins with; name is empty where there is none.
-func cut(s string) (name, after string, doubled bool) {
-	inner, ok := strings.CutPrefix(s, "{{")
-	if ok {
-		n := nameLen(inner)
-		if after, ok := strings.CutPrefix(inner[n:], "}}"); ok && n > 0 {
-			return inner[:n], after, true
-		}
-		return "", s, false
-	}
-	inner, ok = strings.CutPrefix(s, "{")
-	if !ok {
-		return "", s, false
-	}
-	n := nameLen(inner)
-	if after, ok := strings.CutPrefix(inner[n:], "}"); ok && n > 0 {
-		return inner[:n], after, false
-	}
-	return "", s, false
-}
-
-// nameLen counts the bytes of the name that s begins with. Letters of every
-// script count, as parameters may be named in any language.
-func nameLen(s string) int {
-	n := 0
-	for n < len(s) {
-		r, size := utf8.DecodeRuneInString(s[n:])
-		word := r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
-		if !word && (n == 0 || (r != '.' && r != '-' && !unicode.IsMark(r))) {
-			break
-		}
-		n += size
-	}
-	return n
 }
 
 // Find looks a name up in values: the key of that very name, else the path
@@ -86,30 +52,7 @@ func Find(values map[string]any, name string) (any, bool) {
 	if v, ok := values[name]; ok {
 		return v, true
 	}
-	var at any = values
-	for step := range strings.SplitSeq(name, ".") {
-		next, ok := child(at, step)
-		if !ok {
-			return nil, false
-		}
-		at = next
-	}
-	return at, true
-}
-
-func child(v any, step string) (any, bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		next, ok := v[step]
-		return next, ok
-	case []any:
-		i, err := strconv.ParseUint(step, 10, 31)
-		if err != nil || int(i) >= len(v) {
-			return nil, false
-		}
-		return v[i], true
-	}
-	return nil, false
+	return jsonval.ValueAt(values, strings.Split(name, "."))
 }
 
 // Root is the top-level key of values that a name reads.
@@ -123,20 +66,12 @@ func Root(values map[string]any, name string) string {
 
 // Text is how a value reads inside text: a string as it is, null as nothing, a
 // number as it was written, a list or an object as compact JSON.
-func Text(v any) (string, error) {
+func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
-		return "", nil
+		return ""
 	case string:
-		return v, nil
-	case json.Number:
-		return v.String(), nil
+		return v
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return string(jsonval.Encode(v))
 }

@@ -28,12 +28,12 @@ type List []Model
 // Without cachedInput those cost what others do. "batch" is the part of it that a Request by batch costs, such as 0.5;
 // without it all.
 func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
-	for _, name := range jsonval.SortedKeys(m) {
+	for name, v := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, name)
-		given, ok := m[name].(map[string]any)
+		given, ok := v.(map[string]any)
 		if !ok {
 			ps.Add(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens, not %s`,
-				jsonval.TypeOf(m[name]))
+				jsonval.TypeOf(v))
 			continue
 		}
 		one := Model{Name: name, Batch: Dollar}
@@ -41,17 +41,17 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 		if _, there := given["cachedInput"]; !there {
 			prices = map[string]*Money{"input": &one.Input, "output": &one.Output}
 		}
-		for _, key := range jsonval.SortedKeys(prices) {
+		for key, to := range jsonval.Sorted(prices) {
 			var err error
-			if *prices[key], err = readPrice(given[key]); err != nil {
+			if *to, err = readUpTo(maxMoney, given[key], wantPrice); err != nil {
 				ps.Add(jsonval.JSONPathWithKey(at, key), "%s", err)
 			}
 		}
-		for _, key := range jsonval.SortedKeys(given) {
+		for key, value := range jsonval.Sorted(given) {
 			var err error
 			switch {
 			case key == "batch":
-				one.Batch, err = readPart(given[key])
+				one.Batch, err = readUpTo(Dollar, value, wantPart)
 			case prices[key] == nil:
 				err = fmt.Errorf("unknown key %q; a price has batch, cachedInput, input and output", key)
 			}
@@ -67,22 +67,19 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 	return list
 }
 
-// readPrice reads a price, which may be 0.
-func readPrice(v any) (Money, error) {
-	m, err := readNumber(v)
-	if err != nil || m < 0 {
-		return 0, errors.New("want a price in US dollars for a million tokens: 0 or more, such as 0.25, up to " +
-			"9000000000, with at most nine digits after the point")
-	}
-	return m, nil
-}
+// What is wanted of a price, which may be 0, and of what part of it is paid.
+const (
+	wantPrice = "want a price in US dollars for a million tokens: 0 or more, such as 0.25, up to 9000000000, with at " +
+		"most nine digits after the point"
+	wantPart = "want a number from 0 to 1, such as 0.5, with at most nine digits after the point: the part of the " +
+		"price that a Request by batch costs"
+)
 
-// readPart reads what part of a price is paid.
-func readPart(v any) (Money, error) {
+// readUpTo reads an amount from 0 to most.
+func readUpTo(most Money, v any, wanted string) (Money, error) {
 	m, err := readNumber(v)
-	if err != nil || m < 0 || m > Dollar {
-		return 0, errors.New("want a number from 0 to 1, such as 0.5, with at most nine digits after the point: the " +
-			"part of the price that a Request by batch costs")
+	if err != nil || m < 0 || m > most {
+		return 0, errors.New(wanted)
 	}
 	return m, nil
 }

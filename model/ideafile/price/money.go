@@ -26,18 +26,9 @@ const NoLimit Money = -1
 
 // text is the amount in dollars, exactly, with so many digits after the point at least.
 func (m Money) text(least int) string {
-	sign, n := "", uint64(m)
-	if m < 0 {
-		sign, n = "-", -uint64(m)
-	}
-	fraction := fmt.Sprintf("%09d", n%uint64(Dollar))
-	for len(fraction) > least && fraction[len(fraction)-1] == '0' {
-		fraction = fraction[:len(fraction)-1]
-	}
-	if fraction == "" {
-		return fmt.Sprintf("%s%d", sign, n/uint64(Dollar))
-	}
-	return fmt.Sprintf("%s%d.%s", sign, n/uint64(Dollar), fraction)
+	exact := big.NewRat(int64(m), int64(Dollar))
+	digits, _ := exact.FloatPrec()
+	return exact.FloatString(max(digits, least))
 }
 
 // String is the amount as people read it: cents where it is a dollar or more, and else its first two digits, "$12.30"

@@ -284,10 +284,8 @@ func letter(text string, params map[string]any) (parts Parts) {
 		filled := Part{Text: "{" + part.Name + "}"}
 		for _, values := range append(objectsOf(params), params) {
 			if v, has := placeholder.Find(values, part.Name); has {
-				if as, err := placeholder.Text(v); err == nil {
-					filled = Part{as, true}
-					break
-				}
+				filled = Part{placeholder.Text(v), true}
+				break
 			}
 		}
 		parts = append(parts, filled)
@@ -296,8 +294,8 @@ func letter(text string, params map[string]any) (parts Parts) {
 }
 
 func objectsOf(params map[string]any) (list []map[string]any) {
-	for _, name := range jsonval.SortedKeys(params) {
-		if m, ok := params[name].(map[string]any); ok {
+	for _, v := range jsonval.Sorted(params) {
+		if m, ok := v.(map[string]any); ok {
 			list = append(list, m)
 		}
 	}
@@ -385,24 +383,13 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			parts = append(parts, Part{Text: text})
 		}
 	}, func(e refexpr.Expression) {
-		v, format, found := firstPresent(e, lookup)
+		var format Format // of the last term, whose value it is
+		v, found := e.Evaluate(func(r refexpr.Reference) (v any, has bool) {
+			v, format, has = lookup(r)
+			return v, has
+		})
 		ok = ok && found
 		parts = append(parts, Part{oneLine(format.Text(v, l), longestInSentence), true})
 	})
 	return parts, ok
-}
-
-func firstPresent(e refexpr.Expression, lookup func(refexpr.Reference) (any, Format, bool)) (v any, f Format, ok bool) {
-	for _, terms := range e {
-		ok = len(terms) > 0
-		for _, r := range terms {
-			var has bool
-			v, f, has = lookup(r)
-			ok = ok && has
-		}
-		if ok {
-			return v, f, true
-		}
-	}
-	return nil, Format{}, false
 }

@@ -102,11 +102,11 @@ func (f *Format) read(m map[string]any) {
 }
 
 func (f *Format) readProperties(root any, m map[string]any, levels int) {
-	properties, _ := m["properties"].(map[string]any)
+	properties := jsonschema.Properties(m)
 	if len(properties) == 0 || levels == 0 {
 		return
 	}
-	required, _ := jsonval.AsStringList(m["required"])
+	required := jsonschema.Required(m)
 	f.Properties, f.Order = map[string]Format{}, jsonschema.OrderedNames(properties, required)
 	for _, name := range f.Order {
 		f.Properties[name] = formatOf(root, properties[name], levels-1)
@@ -116,7 +116,7 @@ func (f *Format) readProperties(root any, m map[string]any, levels int) {
 // besideNull is the one alternative of a schema beside null.
 func besideNull(m map[string]any) (other any, ok bool) {
 	for _, k := range []string{"anyOf", "oneOf"} {
-		for _, part := range asList(m[k]) {
+		for _, part := range jsonval.AsList(m[k]) {
 			if jsonval.AsObject(part)["type"] == "null" {
 				continue
 			}
@@ -139,10 +139,7 @@ func Problem(schema map[string]any) (key, problem string) {
 	if !slices.Contains(Displays, d) {
 		return jsonschema.DisplayKey, "want " + listDisplays() + ", not " + jsonval.Shown(said)
 	}
-	types, _ := jsonval.AsStringList(schema["type"])
-	if one := jsonval.AsText(schema["type"]); one != "" {
-		types = []string{one}
-	}
+	types := jsonschema.Types(schema)
 	fits := func(name string) bool { return slices.Contains(d.types(), name) }
 	if d.types() != nil && types != nil && !slices.ContainsFunc(types, fits) {
 		return jsonschema.DisplayKey, string(d) + " is for values of type " + jsonschema.JoinWithOr(d.types()) +
@@ -168,11 +165,7 @@ func Problem(schema map[string]any) (key, problem string) {
 }
 
 func listDisplays() string {
-	var names []string
-	for _, d := range Displays {
-		names = append(names, string(d))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(jsonval.Map(Displays, func(d Display) string { return string(d) }), ", ")
 }
 
 // At is the format of a member; the zero Format where nothing is said of it.
@@ -189,11 +182,6 @@ func (f Format) titleOr(name string) string {
 		return f.Title
 	}
 	return titleFromName(name)
-}
-
-func asList(v any) []any {
-	list, _ := v.([]any)
-	return list
 }
 
 func isCurrency(code string) bool {

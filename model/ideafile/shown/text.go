@@ -2,6 +2,7 @@ package shown
 
 import (
 	"encoding/json"
+	"math/big"
 	"strings"
 	"time"
 
@@ -63,21 +64,24 @@ func (f Format) Entered(v any) string {
 // ReadEntered reads what Entered gives; ok is false for a text that is no number.
 func (f Format) ReadEntered(text string) (n json.Number, ok bool) {
 	d, ok := decimalOf(text)
-	if ok && f.Display == Money && f.MinorUnits {
+	if !ok {
+		return "", false
+	}
+	if f.Display == Money && f.MinorUnits {
 		d = d.shift(scale(f.Currency))
 	}
-	return json.Number(d.plain()), ok
+	return json.Number(d.plain()), true
 }
 
 // Sum adds up money of one format; ok is false where a value is none.
 func (f Format) Sum(values []any, l Language) (text string, ok bool) {
-	sum := decimal{whole: "0"}
+	sum := decimal{new(big.Rat)}
 	for _, v := range values {
 		d, isAmount := f.amount(v)
 		if !isAmount {
 			return "", false
 		}
-		sum = sum.plus(d)
+		sum.Add(sum.Rat, d.Rat)
 	}
 	return f.amountText(sum, l), true
 }
@@ -88,8 +92,7 @@ func (f Format) Compare(a, b any) int {
 	y, isY := f.amount(b)
 	switch {
 	case isX && isY:
-		most := max(len(x.fraction), len(y.fraction))
-		return x.scaled(most).Cmp(y.scaled(most))
+		return x.Cmp(y.Rat)
 	case isX:
 		return 1
 	case isY:
@@ -143,10 +146,7 @@ func plainText(v any, l Language) string {
 	case nil:
 		return l.say("null")
 	case bool:
-		if v {
-			return l.say("yes")
-		}
-		return l.say("no")
+		return l.say(map[bool]string{true: "yes", false: "no"}[v])
 	case string:
 		if v == "" {
 			return l.say("empty")

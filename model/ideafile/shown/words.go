@@ -2,6 +2,7 @@ package shown
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 )
 
@@ -43,8 +44,7 @@ func (l Language) count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	d, _ := decimalOf(fmt.Sprint(n))
-	return d.text(l, 0) + " " + others
+	return decimal{big.NewRat(n, 1)}.text(l, 0) + " " + others
 }
 
 func (l Language) month(n int) string { return strings.Fields(l.say("months"))[n-1] }

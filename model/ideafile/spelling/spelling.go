@@ -76,24 +76,18 @@ func Shortened(id, of string, most int) string {
 	return id + "~" + hex.EncodeToString(sum[:digits/2])
 }
 
+const allowedInIDs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+
 func encoded(token string) string {
 	var b strings.Builder
 	for i := range len(token) {
-		if c := token[i]; isAllowedInCallID(c) {
+		if c := token[i]; strings.IndexByte(allowedInIDs, c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
-}
-
-func isAllowedInCallID(c byte) bool {
-	switch {
-	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		return true
-	}
-	return c == '-' || c == '_' || c == '.'
 }
 
 // MatchesToken reports whether a word, in either spelling, names an instance.

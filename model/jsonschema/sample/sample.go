@@ -15,7 +15,7 @@ var ErrNoSample = errors.New("no value was found that fits the schema; give it a
 const SimulatedText = "simulated"
 
 // samples remembers what was made up, by schema.
-var samples jsonschema.Cache[any]
+var samples jsonschema.Cache[string, any]
 
 // MakeSample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the
 // schema has one, and else a small value with every named property and one item. A schema that says nothing gives
@@ -35,7 +35,7 @@ func MakeSample(schema any) (any, error) {
 	if !ok || whole.Validate(v) != nil {
 		return nil, fmt.Errorf("sample: make a value: %w", ErrNoSample)
 	}
-	samples.Put(key, v)
+	samples.Put(key, v, len(key))
 	return v, nil
 }
 
@@ -125,12 +125,12 @@ func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
 
 // namedValues lists what a node names itself, the best first.
 func namedValues(node map[string]any) []any {
-	examples, _ := node["examples"].([]any)
+	examples := jsonval.AsList(node["examples"])
 	named := append([]any{}, examples...)
 	if d, ok := node["default"]; ok {
 		named = append(named, d)
 	}
-	enum, _ := node["enum"].([]any)
+	enum := jsonval.AsList(node["enum"])
 	return append(named, enum...)
 }
 
@@ -150,7 +150,7 @@ func (s *sampler) fits(node map[string]any, v any) bool {
 // choicesOf gives a schema for each choice of `oneOf` or `anyOf`, or for each outcome of `if`.
 func choicesOf(node map[string]any) (choices []any) {
 	for _, key := range []string{"oneOf", "anyOf"} {
-		list, _ := node[key].([]any)
+		list := jsonval.AsList(node[key])
 		for _, choice := range list {
 			if choice != false {
 				choices = append(choices, mergeSchemas(jsonval.WithoutKey(node, key), jsonval.AsObject(choice)))
@@ -161,7 +161,7 @@ func choicesOf(node map[string]any) (choices []any) {
 		}
 	}
 	if cond, ok := node["if"]; ok {
-		rest := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.WithoutKey(node, "if"), "then"), "else")
+		rest := jsonval.WithoutKey(node, "if", "then", "else")
 		holds := mergeSchemas(mergeSchemas(rest, jsonval.AsObject(cond)), jsonval.AsObject(node["then"]))
 		return []any{holds, mergeSchemas(rest, jsonval.AsObject(node["else"]))}
 	}

@@ -9,20 +9,17 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
 // typesOf lists the types that a node allows, null last. Without `type` it is what its keywords are about.
 func typesOf(node map[string]any) []string {
-	switch typ := node["type"].(type) {
-	case string:
-		return []string{typ}
-	case []any:
-		list, _ := jsonval.AsStringList(typ)
-		slices.SortStableFunc(list, func(a, b string) int {
+	if types := jsonschema.Types(node); types != nil {
+		slices.SortStableFunc(types, func(a, b string) int {
 			return strings.Count(a, "null") - strings.Count(b, "null")
 		})
-		return list
+		return types
 	}
 	for _, k := range []struct{ keyword, typ string }{
 		{"properties", "object"}, {"required", "object"}, {"items", "array"}, {"prefixItems", "array"},
@@ -55,8 +52,8 @@ func (s *sampler) smallest(typ string, node map[string]any) (any, bool) {
 
 // makeObject makes an object with every named property that can be made. ok is false if a required one cannot be.
 func (s *sampler) makeObject(node map[string]any) (any, bool) {
-	properties := jsonval.AsObject(node["properties"])
-	required, _ := jsonval.AsStringList(node["required"])
+	properties := jsonschema.Properties(node)
+	required := jsonschema.Required(node)
 	out := map[string]any{}
 	for _, name := range slices.Concat(required, jsonval.SortedKeys(properties)) {
 		schema, named := properties[name]
@@ -76,7 +73,7 @@ func (s *sampler) makeObject(node map[string]any) (any, bool) {
 
 // makeArray makes an array of as many items as it must have, and of one if it may.
 func (s *sampler) makeArray(node map[string]any) (any, bool) {
-	prefix, _ := node["prefixItems"].([]any)
+	prefix := jsonval.AsList(node["prefixItems"])
 	least := intKeyword(node, "minItems", 0)
 	size := min(max(least, len(prefix), 1), intKeyword(node, "maxItems", maxLength), maxLength)
 	list := []any{}
@@ -237,17 +234,17 @@ func mergeSchemas(a, b map[string]any) map[string]any {
 	if out == nil {
 		out = map[string]any{}
 	}
-	for _, k := range jsonval.SortedKeys(b) {
+	for k, v := range jsonval.Sorted(b) {
 		before, both := out[k]
-		out[k] = b[k]
+		out[k] = v
 		switch list, isList := before.([]any); {
 		case !both:
 		case k == "properties":
-			out[k] = jsonval.MergeWith(before, b[k], func(x, y any) any { return map[string]any{"allOf": []any{x, y}} })
+			out[k] = jsonval.MergeWith(before, v, func(x, y any) any { return map[string]any{"allOf": []any{x, y}} })
 		case k == "items":
-			out[k] = map[string]any{"allOf": []any{before, b[k]}}
+			out[k] = map[string]any{"allOf": []any{before, v}}
 		case isList && (k == "required" || k == "allOf"):
-			more, _ := b[k].([]any)
+			more := jsonval.AsList(v)
 			out[k] = slices.Concat(list, more)
 		}
 	}
