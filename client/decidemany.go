@@ -83,7 +83,7 @@ func manyPayload(list []Decision) map[string]any {
 				own[key] = ""
 			}
 		}
-		decisions[n] = jsonval.ToJSONValue(own)
+		decisions[n] = own
 	}
 	payload["decisions"] = decisions
 	return payload

@@ -283,12 +283,7 @@ func (a *API) Acts() int {
 	return a.answers.acts
 }
 
-var (
-	errNoObject = errors.New("want an object")
-	errNoEvent  = errors.New("it is no id of an event from here")
-)
-
-func at(path string, n int) string { return fmt.Sprintf("%s[%d]", path, n) }
+var errNoEvent = errors.New("it is no id of an event from here")
 
 // invalidAt is what is wrong with a part of a request.
 func invalidAt(path string, err error) *Problem {

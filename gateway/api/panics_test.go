@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/feed"
 	"processidea/internal/safego/safegotest"
@@ -48,9 +49,10 @@ func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {
 	safegotest.Panic(t, "gateway.decide")
 	a := &API{answers: newAnswers()}
 	a.Feed = feed.New(nil)
+	approve := client.Decision{Call: "1.1", Kind: client.Approve}
 	// There is no client: the second process's decision panics by itself.
 	results := a.decideAll(t.Context(), &access.Person{Name: "ann"},
-		[]Decision{{Process: "p", Call: "1.1", Decision: "approve"}, {Process: "q", Call: "1.1", Decision: "approve"}})
+		[]Decision{{Process: "p", Decision: approve}, {Process: "q", Decision: approve}})
 	for _, r := range results {
 		if r.Outcome != OutcomeFailed {
 			t.Errorf("%+v", r)

@@ -26,7 +26,8 @@ func newRegistry() huma.Registry {
 		reflect.TypeFor[jsonval.Path]():          reflect.TypeFor[string](),
 		reflect.TypeFor[ideafile.WrittenCall]():  reflect.TypeFor[Value](),
 		reflect.TypeFor[jsonval.OrderedObject](): reflect.TypeFor[Object](),
-		reflect.TypeFor[client.Messages]():       reflect.TypeFor[[]Object](),
+		reflect.TypeFor[client.Object]():         reflect.TypeFor[Object](),
+		reflect.TypeFor[client.Objects]():        reflect.TypeFor[[]Object](),
 		reflect.TypeFor[client.IdeaFiles]():      reflect.TypeFor[map[string]Object](),
 	} {
 		r.RegisterTypeAlias(from, to)

@@ -39,8 +39,8 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 		if !ok {
 			return unfit("One of the boxes cannot be read. Open the inbox again.")
 		}
-		list = append(list, api.Decision{Process: p.Process, Call: p.Call, Digest: p.Digest, Decision: kind,
-			Reason: reason})
+		list = append(list, api.Decision{Process: p.Process,
+			Decision: client.Decision{Call: p.Call, Digest: p.Digest, Kind: kind, Reason: reason}})
 	}
 	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
 }

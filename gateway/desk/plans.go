@@ -112,12 +112,12 @@ func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !errors.As(err, &gone) {
 		return err
 	}
-	said := api.PlanDecision{Decision: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
+	said := client.PlanDecision{Kind: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
 		Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
 	p := planPage{}
 	if err == nil {
 		p = d.planPage(r, plan)
-		p.Reason, p.WrongIn, p.Changed = said.Reason, said.Decision, plan.Digest != said.Digest
+		p.Reason, p.WrongIn, p.Changed = said.Reason, said.Kind, plan.Digest != said.Digest
 		if p.Changed || !p.Take(&said, r.PostForm) {
 			status := http.StatusUnprocessableEntity
 			if p.Changed {
@@ -133,7 +133,7 @@ func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return d.planRefused(w, r, p, err)
 	}
-	text, err := d.sessions.Seal(planOutcomeUse, planOutcome{said.Decision, done, nameOf(r)})
+	text, err := d.sessions.Seal(planOutcomeUse, planOutcome{said.Kind, done, nameOf(r)})
 	if err == nil {
 		http.Redirect(w, r, "/desk/plan-outcome?o="+url.QueryEscape(text), http.StatusSeeOther)
 	}

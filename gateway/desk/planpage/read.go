@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"processidea/client"
-	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -180,8 +179,8 @@ const (
 
 // Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the
 // Calls.
-func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
-	switch d.Decision {
+func (p *Page) Take(d *client.PlanDecision, values url.Values) (ok bool) {
+	switch d.Kind {
 	case client.Approve:
 	case client.Reject:
 		if d.Reason == "" {
@@ -192,9 +191,7 @@ func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
 			p.Wrong = p.NotAmendable
 			return false
 		}
-		for _, call := range p.Read(values) {
-			d.Calls = append(d.Calls, jsonval.Encode(call))
-		}
+		d.Calls = p.Read(values)
 		if IsEditing(values) {
 			p.Wrong = ""
 			return false
