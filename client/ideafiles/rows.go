@@ -191,7 +191,7 @@ func isOneObject(data []byte) bool {
 func readRow(place string, text []byte) (row, *diag.Problem) {
 	v, err := jsonval.Decode(text)
 	if err != nil {
-		return row{}, &diag.Problem{JSONPath: place, Message: decodeCause(err)}
+		return row{}, &diag.Problem{JSONPath: place, Message: DecodeCause(err)}
 	}
 	fields, ok := v.(map[string]any)
 	if !ok {

@@ -9,7 +9,6 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -184,11 +183,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 	}
 	names := shown.WordsOf(read)
 	states, statuses := client.StatesOf(idea), statusesOf(idea)
-	tokens := make([]string, 0, len(states))
-	for token := range states {
-		tokens = append(tokens, token)
-	}
-	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	tokens := ideafiles.SortedTokens(states)
 	values, bytes := mostValues, mostText
 	for n, token := range tokens {
 		if values <= 0 || bytes <= 0 {

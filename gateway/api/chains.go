@@ -97,7 +97,7 @@ type ideaInput struct {
 func (a *API) idea(ctx context.Context, in *ideaInput) (Object, error) {
 	k, _ := strconv.Atoi(in.K) // 0 is the latest
 	idea, err := a.Client.Chain(in.ID).Load(ctx, k)
-	return jsonval.Encode(idea), err
+	return Object{jsonval.Encode(idea)}, err
 }
 
 type diffInput struct {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
@@ -123,9 +124,9 @@ type Decision struct {
 	Process string   `json:"process" minLength:"1" doc:"its id"`
 	client.Decision
 	// Its Value stands under the key of its kind.
-	Params Object `json:"params,omitempty" doc:"of amend: the parameters that change"`
-	With   Object `json:"with,omitempty" doc:"of replace: the Call that takes the place, as the LLM writes it"`
-	Output Value  `json:"output,omitempty" doc:"of answer: the result"`
+	Params Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
+	With   Object          `json:"with,omitzero" doc:"of replace: the Call that takes the place, as the LLM writes it"`
+	Output json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
 }
 
 // DecisionResult is what became of a decision.
@@ -182,7 +183,8 @@ func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 
 // Said is the Value of the decision, as JSON; empty where it has none.
 func (d *Decision) Said() []byte {
-	return map[string][]byte{client.Amend: d.Params, client.Replace: d.With, client.Answer: d.Output}[d.Kind]
+	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.With.RawMessage,
+		client.Answer: d.Output}[d.Kind]
 }
 
 func containsAll(all, some []string) bool {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
@@ -275,7 +276,7 @@ func textAnswer(values url.Values) (any, error) {
 	}
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("the result is no JSON: %s", strings.TrimPrefix(err.Error(), "model: decode JSON: "))
+		return nil, fmt.Errorf("the result is no JSON: %s", ideafiles.DecodeCause(err))
 	}
 	return v, nil
 }

@@ -145,7 +145,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 				"replace the Call instead."
 		}
 	}
-	decision.Params = jsonval.Encode(changes)
+	decision.Params = api.Object{RawMessage: jsonval.Encode(changes)}
 }
 
 func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ideafile.Tool) {
@@ -172,7 +172,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	if p.ReplacePath != "" {
 		call["_outputPath"] = p.ReplacePath
 	}
-	decision.With = jsonval.Encode(any(call))
+	decision.With = api.Object{RawMessage: jsonval.Encode(any(call))}
 }
 
 func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {

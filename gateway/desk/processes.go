@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -207,7 +206,7 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 			count{status, n, p.Href + "?" + url.Values{"status": {string(status)}}.Encode() + "#instances"})
 	}
 	slices.SortFunc(p.Counts, func(a, b count) int { return strings.Compare(string(a.Status), string(b.Status)) })
-	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	slices.SortFunc(tokens, ideafiles.CompareTokens)
 	p.part = partOf(len(tokens), instancesAtOnce, readFilter(q).Page, func(n int) string {
 		f := filter{Page: n, Size: usualSize}.query()
 		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f,

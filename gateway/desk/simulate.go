@@ -77,12 +77,7 @@ func trialOf(r *simulation.Report) *trial {
 		t.Output = factOf(r.Output)
 	}
 	tell := newTeller()
-	tokens := slices.SortedFunc(maps.Keys(r.Instances), func(a, b string) int {
-		if ideafiles.TokenLess(a, b) {
-			return -1
-		}
-		return 1
-	})
+	tokens := ideafiles.SortedTokens(r.Instances)
 	for n, token := range tokens {
 		const atOnce = 5
 		if n == atOnce || tell.Left <= 0 {

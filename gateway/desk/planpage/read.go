@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -92,8 +93,7 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	case !isObject:
 		c.Wrong = "the parameters of a Call are an object"
 	case err != nil:
-		c.Wrong = "what else the Call says is no JSON object: " + strings.TrimPrefix(err.Error(),
-			"model: decode JSON: ")
+		c.Wrong = "what else the Call says is no JSON object: " + ideafiles.DecodeCause(err)
 	}
 	for key := range rest {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
@@ -130,7 +130,7 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 		switch {
 		case err != nil:
 			c.Wrong = `it is no JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
-				strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+				ideafiles.DecodeCause(err)
 		case c.Tool == "":
 			c.Wrong = `it names no Tool: "_tool" is missing`
 		case len(p.tools) > 0 && ideafile.FindTool(p.tools, c.Tool) == nil:
