@@ -20,8 +20,7 @@ func (a *API) addHooks() {
 		OperationID: "receive-webhook", Method: http.MethodPost, Path: "/hooks/{name}",
 		Summary: "Start a process from a webhook", Tags: []string{"webhooks"},
 		Description: "Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks " +
-			"says. 201: it was started; 200: the webhook " +
-			"came before; 204: the rule starts nothing from it.",
+			"says. 201: it was started; 200: the webhook came before; 204: the rule starts nothing from it.",
 		Security:         []map[string][]string{{signatureScheme: {}}},
 		SkipValidateBody: true, // what it must be is the rule's to say
 		MaxBodyBytes:     hooks.MaxBody, DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},

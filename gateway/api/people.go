@@ -45,9 +45,8 @@ func (a *API) addPeople() {
 		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait",
 		Tags: []string{tag},
 		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a " +
-			"result of its own, in the order of the " +
-			"decisions. Who decides is whoever the token names; where the gateway has a key, it signs the decision " +
-			"for that person.",
+			"result of its own, in the order of the decisions. Who decides is whoever the token names; where the " +
+			"gateway has a key, it signs the decision for that person.",
 	}, answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
 		return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
 	}))

@@ -18,9 +18,8 @@ func (a *API) addPlans() {
 	const tag = "people"
 	get(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
 		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what "+
-			"each "+
-			"Call reads, what earlier "+
-			"processes took, and about which Calls a person will be asked again.", a.allPlans)
+			"each Call reads, what earlier processes took, and about which Calls a person will be asked "+
+			"again.", a.allPlans)
 	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
 			"split.",
@@ -33,9 +32,8 @@ func (a *API) addPlans() {
 		Summary: "Decide on a Plan that waits",
 		Tags:    []string{tag}, Errors: []int{http.StatusConflict},
 		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else " +
-			"waits by now, nothing is decided, and the problem " +
-			"changed brings it. Who decides is whoever the token names; where the gateway has a key, it signs the " +
-			"decision for that person.",
+			"waits by now, nothing is decided, and the problem changed brings it. Who decides is whoever the token " +
+			"names; where the gateway has a key, it signs the decision for that person.",
 	}, answer(func(ctx context.Context, in *struct {
 		Target
 		Body planDecision

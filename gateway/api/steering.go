@@ -27,16 +27,14 @@ func (a *API) addSteering() {
 		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume",
 		Summary: "Let all paused processes go on",
 		Description: "Lets every paused process go on that somebody started, with its parts and delegates, or those " +
-			"that are paused with a code. It answers " +
-			"once that has taken effect, and says what became of each.",
+			"that are paused with a code. It answers once that has taken effect, and says what became of each.",
 		Tags: []string{steering}, MaxBodyBytes: largestIdea,
 	}, answer(a.resumeAll))
 	operation(a, access.Start, huma.Operation{
 		OperationID: "fork-process", Method: http.MethodPost, Path: "/api/processes/{id}/fork",
 		Summary: "Start a process from an Idea of another",
 		Description: "Starts a new process that goes on where the other one stood in an Idea. The other one is left " +
-			"as it is; effects that Calls had are " +
-			"there for both.",
+			"as it is; effects that Calls had are there for both.",
 		Tags: []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea,
 		DefaultStatus: http.StatusCreated,
 		Responses:     map[string]*huma.Response{"200": startedResponse, "201": startedResponse},

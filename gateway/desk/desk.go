@@ -139,8 +139,7 @@ func Has(path string) bool { return path == "/" || strings.HasPrefix(path, "/des
 
 // contentPolicy allows nothing but what comes from here; nothing in a page runs or looks by itself.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; " +
-	"frame-ancestors 'none'"
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // mostForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
 const mostForm = 2 << 20
@@ -251,8 +250,7 @@ var titles = map[int]string{
 }
 
 var advice = map[string]string{
-	api.CodeNoWorker: "The processes are safe: they go on when a worker runs again. " +
-		"This page looks again by itself.",
+	api.CodeNoWorker:     "The processes are safe: they go on when a worker runs again. This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "Whoever looks after this gateway says who may do what.",
 }

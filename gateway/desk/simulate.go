@@ -36,8 +36,7 @@ func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Sour
 	if d.Simulate == nil {
 		return unfit(
 			"A simulation is not offered here: it runs on a server of its own, which starter run and starter dev " +
-				"have. " +
-				"On a machine of your own, starter simulate does the same.")
+				"have. On a machine of your own, starter simulate does the same.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestTrial)
 	defer cancel()
