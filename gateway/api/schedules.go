@@ -8,7 +8,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"processidea/client"
 	"processidea/client/schedules"
 	"processidea/gateway/access"
 	"processidea/model/jsonval"
@@ -50,28 +49,19 @@ func (a *API) addSchedules() {
 
 type scheduleBody struct {
 	_ struct{} `additionalProperties:"false"`
-	client.StartOptions
-	ID       string   `json:"id" maxLength:"179" doc:"names the schedule; its processes are named after it and the time"`
-	Cron     []string `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
-	Every    string   `json:"every,omitempty" doc:"in place of cron: how long from one start to the next" example:"12h"`
-	TimeZone string   `json:"timeZone,omitempty" doc:"of cron, by its IANA name; absent: UTC" example:"Europe/Berlin"`
-	Overlap  string   `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
-	CatchUp  string   `json:"catchUp,omitempty" doc:"how late one may still be started that was missed; absent: a year" example:"10m"`
-	Paused   bool     `json:"paused,omitempty" doc:"start none until it is resumed"`
-	Note     string   `json:"note,omitempty" doc:"for people"`
+	schedules.Options
+	ID      string `json:"id" maxLength:"179" doc:"names the schedule; its processes are named after it and the time"`
+	Every   string `json:"every,omitempty" doc:"in place of cron: how long from one start to the next" example:"12h"`
+	CatchUp string `json:"catchUp,omitempty" doc:"how late one may still be started that was missed; absent: a year" example:"10m"`
 }
 
 func (b *scheduleBody) read() (o schedules.Options, err error) {
-	o = schedules.Options{ID: b.ID, Cron: b.Cron, TimeZone: b.TimeZone, Overlap: b.Overlap, Paused: b.Paused,
-		Note: b.Note}
-	if o.Every, err = readDuration("body.every", b.Every); err != nil {
-		return o, err
+	o = b.Options
+	o.ID = b.ID
+	if o.Every, err = readDuration("body.every", b.Every); err == nil {
+		o.CatchUp, err = readDuration("body.catchUp", b.CatchUp)
 	}
-	if o.CatchUp, err = readDuration("body.catchUp", b.CatchUp); err != nil {
-		return o, err
-	}
-	o.Start = b.StartOptions
-	return o, nil
+	return o, err
 }
 
 func readDuration(path, text string) (time.Duration, error) {
@@ -95,7 +85,7 @@ func (a *API) makeSchedule(ctx context.Context, in *struct{ Body scheduleBody })
 	if err != nil {
 		return nil, err
 	}
-	o.Start.By = access.From(ctx).Name
+	o.By = access.From(ctx).Name
 	err = schedules.Of(a.Client).Make(ctx, o)
 	a.answers.forget()
 	if err != nil {
