@@ -277,11 +277,7 @@ func (a *API) Acted(process string) {
 }
 
 // Acts counts what was done here: an answer that was asked for before the last of it may not show it.
-func (a *API) Acts() int {
-	a.answers.mu.Lock()
-	defer a.answers.mu.Unlock()
-	return a.answers.acts
-}
+func (a *API) Acts() int64 { return a.answers.acts.Load() }
 
 var errNoEvent = errors.New("it is no id of an event from here")
 

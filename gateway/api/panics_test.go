@@ -29,20 +29,14 @@ func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
 }
 
 func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
-	for _, place := range []string{"gateway.shared.forget", "gateway.share.recent"} {
-		t.Run(place, func(t *testing.T) {
-			safegotest.Panic(t, place)
-			synctest.Test(t, func(t *testing.T) {
-				s := newAnswers()
-				ask := func(context.Context) (int, error) { return 1, nil }
-				if v, err := shareRecent(t.Context(), s, "key", func(int) bool { return true }, ask); v != 1 ||
-					err != nil {
-					t.Errorf("%d, %v", v, err)
-				}
-				<-time.After(time.Minute)
-			})
-		})
-	}
+	safegotest.Panic(t, "gateway.shared.forget")
+	synctest.Test(t, func(t *testing.T) {
+		ask := func(context.Context) (int, error) { return 1, nil }
+		if v, err := share(t.Context(), newAnswers(), "key", ask); v != 1 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+		<-time.After(time.Minute)
+	})
 }
 
 func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {

@@ -170,26 +170,12 @@ type ProcessStatus struct {
 // Status tells where a process stands. It is for reading alone: others get the same one. The error wraps
 // client.ErrNotFound where there is none of the id.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus,
-		error) {
+	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus, error) {
 		return a.statusOf(ctx, id)
 	})
 }
 
 type statusKey string
-
-// manyInstances is from how many on a status takes long to ask for.
-const manyInstances = 1000
-
-// RecentStatus is Status, for a page that people wait for: of a process of many instances that is busy it may be some
-// seconds old.
-func (a *API) RecentStatus(ctx context.Context, id string) (ProcessStatus, error) {
-	large := func(s ProcessStatus) bool { return len(s.Instances) >= manyInstances }
-	return shareRecent(ctx, a.answers, statusKey(id), large, func(ctx context.Context) (ProcessStatus,
-		error) {
-		return a.statusOf(ctx, id)
-	})
-}
 
 func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	p, err := a.Client.Attach(ctx, id)

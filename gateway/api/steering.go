@@ -13,15 +13,15 @@ import (
 )
 
 func (a *API) addSteering() {
-	steer(a, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
+	actOn(a, access.Steer, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
 		func(ctx context.Context, p *client.Process, b *ReasonBody) error { return p.Pause(ctx, b.by(ctx)) })
-	steer(a, "resume", "Let a paused process go on",
+	actOn(a, access.Steer, "resume", "Let a paused process go on",
 		"Lets a paused process go on, with new limits where they are given.", resume)
-	steer(a, "revise", "Correct a process",
+	actOn(a, access.Steer, "revise", "Correct a process",
 		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are "+
 			"worked on again.", revise)
-	steer(a, "add", "Add instances to a process", "Brings new instances to a process that is at work.", add)
-	steer(a, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
+	actOn(a, access.Steer, "add", "Add instances to a process", "Brings new instances to a process that is at work.", add)
+	actOn(a, access.Steer, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
 		func(ctx context.Context, p *client.Process, _ *ReasonBody) error { return p.Cancel(ctx) })
 	operation(a, access.Steer, huma.Operation{
 		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume",
@@ -63,12 +63,7 @@ type steerInput[B any] struct {
 	Body B // a pointer: it may be left out
 }
 
-// steer adds an act of steering. do refuses a body that cannot be meant, and sends it.
-func steer[B any](a *API, verb, summary, description string, do func(context.Context, *client.Process, B) error) {
-	actOn(a, access.Steer, verb, summary, description, do)
-}
-
-// actOn is steer with another right.
+// actOn adds an act on a process. do refuses a body that cannot be meant, and sends it.
 func actOn[B any](a *API, right access.Right, verb, summary, description string,
 	do func(context.Context, *client.Process, B) error) {
 	operation(a, right, huma.Operation{

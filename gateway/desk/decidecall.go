@@ -20,10 +20,10 @@ import (
 func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 	decision := api.Decision{Process: r.PathValue("process"), Decision: client.Decision{
 		Call: r.PathValue("call"), Kind: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
-		Reason: strings.TrimSpace(r.PostForm.Get("reason")),
+		Reason: entered(r, "reason"),
 	}}
 	if decision.Kind != client.Comment {
-		decision.To = strings.TrimSpace(r.PostForm.Get("to"))
+		decision.To = entered(r, "to")
 	}
 	a, err := d.find(r)
 	var gone *access.Refusal
@@ -94,7 +94,7 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 		p.readAmend(decision, values)
 	case client.Replace:
 		p.With = values.Get("with")
-		p.readReplace(decision, values, ideafile.FindTool(p.tools, p.With))
+		p.readReplace(decision, values, ideafile.FindTool(p.Tools, p.With))
 	case client.Answer:
 		p.readAnswer(decision, values)
 	case client.Comment, client.Ask, client.HandOver:
