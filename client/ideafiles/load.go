@@ -150,10 +150,10 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	switch {
 	case err != nil:
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			problems.Append(diag.Problem{JSONPath: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
+			problems.Add(name, "%s", strings.TrimPrefix(line, "rehearsal: parse "))
 		}
 	case replies == 0:
-		problems.Append(diag.Problem{JSONPath: name, Message: "it holds no reply"})
+		problems.Add(name, "it holds no reply")
 	}
 	d.Replies = string(data)
 	return nil
@@ -164,8 +164,7 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if d.Source.Instances == "" {
 		if d.Source.Key != "" {
-			problems.Append(diag.Problem{JSONPath: "key",
-				Message: "a column names instances, and there are no rows: give a file of them (--instances)"})
+			problems.Add("key", "a column names instances, and there are no rows: give a file of them (--instances)")
 		}
 		return d.Source.Key == "", nil
 	}

@@ -51,7 +51,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 		rows, ps = readLines(name, data)
 	}
 	if len(rows)+len(ps) == 0 {
-		ps = append(ps, diag.Problem{JSONPath: name, Message: "it holds no row"})
+		ps.Add(name, "it holds no row")
 	}
 	messages, wrong := messagesOf(rows, idea)
 	for _, r := range rows {
@@ -230,7 +230,7 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 		}
 		err = errors.New("text after the list of rows: write one list, or one row a line")
 	}
-	ps.Append(diag.Problem{JSONPath: place(max(counted, int(d.InputOffset()))), Message: listCause(err)})
+	ps.Add(place(max(counted, int(d.InputOffset()))), "%s", listCause(err))
 	return rows, ps
 }
 

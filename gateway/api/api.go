@@ -212,6 +212,15 @@ func (a *API) explain(ctx context.Context, operation string, err error) *Problem
 	return p
 }
 
+// Refuse answers with a problem.
+func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operation string, err error) {
+	p := a.explain(ctx, operation, err)
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	p.Write(w)
+}
+
 // admit finds out who asks, and refuses who lacks the right: before the body is read.
 func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
@@ -221,11 +230,7 @@ func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 			err = access.Forbidden(who, right)
 		}
 		if err != nil {
-			p := a.explain(ctx.Context(), ctx.Operation().OperationID, err)
-			if p.Status == http.StatusUnauthorized {
-				w.Header().Set("WWW-Authenticate", "Bearer")
-			}
-			p.Write(w)
+			a.Refuse(ctx.Context(), w, ctx.Operation().OperationID, err)
 			return
 		}
 		if ctx.Method() != http.MethodGet {
@@ -250,7 +255,7 @@ func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context))
 			err = a.validate(ctx.Operation(), r.Header.Get("Content-Type"), body)
 		}
 		if err != nil {
-			a.explain(ctx.Context(), op.OperationID, err).Write(w)
+			a.Refuse(ctx.Context(), w, op.OperationID, err)
 			return
 		}
 		next(ctx)

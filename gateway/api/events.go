@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,8 +22,7 @@ const (
 )
 
 func (a *API) addEvents() {
-	r := a.huma.OpenAPI().Components.Schemas
-	_ = r.Schema(typeOf[feed.Unseen](), true, "")
+	_ = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[feed.Unseen](), true, "")
 	look(a, huma.Operation{
 		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process",
 		Tags: []string{"processes"},

@@ -15,6 +15,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/gateway/feed"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -190,7 +191,7 @@ func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	if err != nil && !errors.Is(err, client.ErrNoWorker) {
 		return ProcessStatus{}, err
 	}
-	out := ProcessStatus{ProcessView: complete(client.Status{Result: withoutStates(r)})}
+	out := ProcessStatus{ProcessView: complete(client.Status{Result: feed.WithoutStates(r)})}
 	if err != nil {
 		out.Unseen = err.Error()
 	}
@@ -203,16 +204,6 @@ func complete(v client.Status) client.Status {
 		v.Waiting = []string{}
 	}
 	return v
-}
-
-func withoutStates(r loop.Result) loop.Result {
-	instances := map[string]loop.InstanceResult{}
-	for token, i := range r.Instances {
-		i.State = nil
-		instances[token] = i
-	}
-	r.Instances = instances
-	return r
 }
 
 type resultInput struct {

@@ -76,5 +76,3 @@ func finishSchemas(api *huma.OpenAPI) {
 		}
 	}
 }
-
-func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -60,12 +60,9 @@ const widestCard = 50
 
 // groupKey is the same for Calls that stand in one table: of one Tool, with the same parameters.
 func groupKey(a client.Approval) string {
-	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions, rootOf(a.Process) == ""})
+	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
 	return string(key)
 }
-
-// rootOf is the process that somebody started.
-func rootOf(process string) string { root, _, _ := strings.Cut(process, "/"); return root }
 
 func groupsOf(list []client.Approval, who *access.Person, now time.Time) (groups []group) {
 	for len(list) > 0 {
