@@ -86,13 +86,15 @@ func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOu
 			return nil, invalidAt("body.id", err)
 		}
 	}
-	return a.begin(ctx, in.Body.StartOptions)
-}
-
-func (a *API) begin(ctx context.Context, o client.StartOptions) (*startOutput, error) {
+	o := in.Body.StartOptions
 	o.By = access.From(ctx).Name
 	p, err := a.Client.Start(ctx, o)
-	a.Acted(o.ID)
+	return a.started(o.ID, p, err)
+}
+
+// started answers with a process that was started, under an id or none.
+func (a *API) started(id string, p *client.Process, err error) (*startOutput, error) {
+	a.Acted(id)
 	if err != nil {
 		return nil, err
 	}

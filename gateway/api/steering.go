@@ -190,19 +190,11 @@ type forkInput struct {
 
 func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	b := in.Body
-	o := client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates}
-	if o.ID == "" {
-		o.ForkOf = in.ID
-	} else if err := client.ValidateID(o.ID); err != nil {
+	if err := client.ValidateID(b.ID); b.ID != "" && err != nil {
 		return nil, invalidAt("body.id", err)
 	}
-	idea, err := a.Client.Chain(in.ID).Fork(ctx, b.At)
-	if err != nil {
-		return nil, err
-	}
-	// Whatever names a file stays empty: it would be one of this machine.
-	if o.Idea, err = b.Changes.Apply(idea); err != nil {
-		return nil, err
-	}
-	return a.begin(ctx, o)
+	// Whatever of the changes names a file stays empty: it would be one of this machine.
+	p, err := a.Client.StartFork(ctx, in.ID, b.At, b.Changes, client.StartOptions{
+		ID: b.ID, Replies: b.Replies, Delegates: b.Delegates, By: access.From(ctx).Name})
+	return a.started(b.ID, p, err)
 }
