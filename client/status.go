@@ -122,10 +122,11 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 // WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer
 // the State is nil.
 func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
-	views, err := p.askInstances(ctx, "client.states", v, func(ctx context.Context, id string, to *InstanceStatus) error {
-		_ = p.client.query(ctx, id, protocol.QueryStatus, to)
-		return nil
-	})
+	views, err := p.askInstances(ctx, "client.states", v,
+		func(ctx context.Context, id string, to *InstanceStatus) error {
+			_ = p.client.query(ctx, id, protocol.QueryStatus, to)
+			return nil
+		})
 	if err != nil {
 		return loop.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
 	}

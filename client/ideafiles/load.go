@@ -94,8 +94,8 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	return d, problems, nil
 }
 
-// LoadAlone reads an Idea with its delegates, and checks their form. What a folder holds beside it is not meant: whoever
-// starts it brings the data. What its Plans read of that cannot be checked before it is there.
+// LoadAlone reads an Idea with its delegates, and checks their form. What a folder holds beside it is not meant:
+// whoever starts it brings the data. What its Plans read of that cannot be checked before it is there.
 func LoadAlone(s Source, known Tools) (*Definition, error) {
 	if s.Instances = ""; !s.RepliesGiven {
 		s.Replies = ""

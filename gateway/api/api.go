@@ -179,6 +179,19 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	})
 }
 
+// post describes an operation that acts.
+func post(tag, id, path, summary, description string) huma.Operation {
+	return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary,
+		Description: description, Tags: []string{tag}}
+}
+
+// starting has an operation start a process, unless it is there already: it answers 201, or 200.
+func starting(op huma.Operation, response *huma.Response) huma.Operation {
+	op.DefaultStatus, op.Errors = http.StatusCreated, []int{http.StatusConflict}
+	op.Responses = map[string]*huma.Response{"200": response, "201": response}
+	return op
+}
+
 // get adds an operation that looks and changes nothing. Where its path names a process or a schedule, there may be
 // none.
 func get[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {

@@ -3,11 +3,8 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"processidea/client"
 	"processidea/gateway/access"
@@ -41,15 +38,13 @@ func (a *API) addPeople() {
 		}) (*client.Insights, error) {
 			return a.Insights(ctx, in.Since)
 		})
-	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait",
-		Tags: []string{tag},
-		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a " +
-			"result of its own, in the order of the decisions. Who decides is whoever the token names; where the " +
-			"gateway has a key, it signs the decision for that person.",
-	}, answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
-		return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
-	}))
+	operation(a, access.Decide, post(tag, "decide", "/api/decisions", "Decide on Calls that wait",
+		"Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a result of its "+
+			"own, in the order of the decisions. Who decides is whoever the token names; where the gateway has a key, "+
+			"it signs the decision for that person."),
+		answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
+			return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
+		}))
 }
 
 // ApprovalList is what waits for a person.

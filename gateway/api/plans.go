@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"regexp"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval"
@@ -27,14 +25,12 @@ func (a *API) addPlans() {
 			list.Plans, err = a.PlansOf(ctx, in.ID)
 			return list, err
 		})
-	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision",
-		Summary: "Decide on a Plan that waits",
-		Tags:    []string{tag}, Errors: []int{http.StatusConflict},
-		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else " +
-			"waits by now, nothing is decided, and the problem changed brings it. Who decides is whoever the token " +
-			"names; where the gateway has a key, it signs the decision for that person.",
-	}, answer(func(ctx context.Context, in *struct {
+	decide := post(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",
+		"Approves, amends or rejects a Plan as it was shown: the digest names it. If something else waits by now, "+
+			"nothing is decided, and the problem changed brings it. Who decides is whoever the token names; where the "+
+			"gateway has a key, it signs the decision for that person.")
+	decide.Errors = []int{http.StatusConflict}
+	operation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
 		Target
 		Body planDecision
 	}) (PlanDecided, error) {

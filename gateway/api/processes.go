@@ -23,15 +23,12 @@ import (
 )
 
 func (a *API) addProcesses() {
-	operation(a, access.Start, huma.Operation{
-		OperationID: "start-process", Method: http.MethodPost, Path: "/api/processes", Summary: "Start a process",
-		Tags: []string{"processes"},
-		Description: "Starts a process from an Idea, or attaches to the one that was started with the same id from " +
-			"the same content, so that a request may be sent again. 201: it was started; 200: it was there.",
-		DefaultStatus: http.StatusCreated, MaxBodyBytes: largestIdea, Errors: []int{http.StatusConflict},
-		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
-	}, a.start)
 	const tag, of = "processes", "/api/processes/{id}"
+	start := post(tag, "start-process", "/api/processes", "Start a process",
+		"Starts a process from an Idea, or attaches to the one that was started with the same id from the same "+
+			"content, so that a request may be sent again. 201: it was started; 200: it was there.")
+	start.MaxBodyBytes = largestIdea
+	operation(a, access.Start, starting(start, startedResponse), a.start)
 	get(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
 		"Lists the processes that somebody started, and none that a process started. A page may hold fewer than "+
 			"limit although more follow: next is then there.",

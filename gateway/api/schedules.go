@@ -15,12 +15,12 @@ import (
 
 func (a *API) addSchedules() {
 	const tag, all, of = "schedules", "/api/schedules", "/api/schedules/{id}"
-	change := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{tag},
-			Description:   description,
-			DefaultStatus: http.StatusNoContent}
+	change := func(id, path, summary, description string) huma.Operation {
+		op := post(tag, id, path, summary, description)
+		op.DefaultStatus = http.StatusNoContent
+		return op
 	}
-	made := change("make-schedule", http.MethodPost, all, "Make a schedule",
+	made := post(tag, "make-schedule", all, "Make a schedule",
 		"Has Temporal start a process by the clock. The schedule holds all that its processes start from.")
 	made.DefaultStatus, made.MaxBodyBytes, made.Errors = http.StatusCreated, largestIdea, []int{http.StatusConflict}
 	operation(a, access.Start, made, a.makeSchedule)
@@ -35,16 +35,16 @@ func (a *API) addSchedules() {
 		func(ctx context.Context, in *ScheduleTarget) (*schedules.Schedule, error) {
 			return schedules.Of(a.Client).Find(ctx, in.ID)
 		})
-	operation(a, access.Steer, change("pause-schedule", http.MethodPost, of+"/pause", "Pause a schedule",
+	operation(a, access.Steer, change("pause-schedule", of+"/pause", "Pause a schedule",
 		"Has a schedule start nothing. What it has started goes on."), a.changeSchedule((*schedules.Schedules).Pause))
-	operation(a, access.Steer, change("resume-schedule", http.MethodPost, of+"/resume", "Let a paused schedule go on",
+	operation(a, access.Steer, change("resume-schedule", of+"/resume", "Let a paused schedule go on",
 		"Has a paused schedule start processes again. Times that have passed are not made up for."),
 		a.changeSchedule((*schedules.Schedules).Resume))
-	operation(a, access.Start, change("start-scheduled", http.MethodPost, of+"/now", "Start a process of a schedule "+
-		"at once",
+	operation(a, access.Start, change("start-scheduled", of+"/now", "Start a process of a schedule at once",
 		"Starts one more process, beside the times of the schedule."), a.startScheduled)
-	operation(a, access.Steer, change("end-schedule", http.MethodDelete, of, "Remove a schedule",
-		"Removes a schedule. What it has started goes on."), a.endSchedule)
+	end := change("end-schedule", of, "Remove a schedule", "Removes a schedule. What it has started goes on.")
+	end.Method = http.MethodDelete
+	operation(a, access.Steer, end, a.endSchedule)
 }
 
 type scheduleBody struct {

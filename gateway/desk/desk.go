@@ -250,7 +250,8 @@ var titles = map[int]string{
 }
 
 var advice = map[string]string{
-	api.CodeNoWorker:     "The processes are safe: they go on when a worker runs again. This page looks again by itself.",
+	api.CodeNoWorker: "The processes are safe: they go on when a worker runs again. " +
+		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "Whoever looks after this gateway says who may do what.",
 }

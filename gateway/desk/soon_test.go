@@ -157,7 +157,8 @@ func TestWhatTakesLongIsReplacedByWhatWasFoundBeforeUntilSomebodyActs(t *testing
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, found: found}, make(chan struct{})
+	d := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, found: found}
+	release := make(chan struct{})
 	defer close(release)
 	look := func(all *shared.Works, find func(context.Context) (int, error)) (int, error) {
 		return lately(t.Context(), d, all, d.sinceActs(t.Context(), "status"), func(n int) bool { return n < 3 }, find)

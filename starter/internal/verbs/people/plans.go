@@ -116,7 +116,8 @@ func decidePlan(g *given) (deed, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := client.PlanDecision{Kind: strings.TrimSuffix(g.verb, "-plan"), By: who.By, Groups: who.Groups, Reason: who.Reason, Key: who.Key}
+	d := client.PlanDecision{Kind: strings.TrimSuffix(g.verb, "-plan"), By: who.By, Groups: who.Groups,
+		Reason: who.Reason, Key: who.Key}
 	if d.Kind == client.Reject && strings.TrimSpace(d.Reason) == "" {
 		return nil, exit.Usagef("%s %s: a rejection says why: --reason is missing", g.verb, g.process)
 	}
