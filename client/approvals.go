@@ -10,7 +10,6 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 
 	"processidea/client/internal/kind"
-	"processidea/internal/safego"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -77,23 +76,15 @@ func (p *Process) askWhatWaits(ctx context.Context) (protocol.ProcessApprovals, 
 // addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those
 // beyond what one answer holds. Of one that does not answer the case is missing.
 func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
-	var g safego.Group
-	g.SetLimit(queriesAtOnce)
-	for n := range list {
+	return each(ctx, "client.cases", len(list), func(ctx context.Context, n int) error {
 		a := &list[n]
-		if a.State != nil {
-			continue
+		var v protocol.ApprovalsView
+		if a.State == nil && p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals,
+			&v) == nil {
+			a.ApprovalContext = v.ApprovalContext
 		}
-		g.Go("client.cases", func() error {
-			var v protocol.ApprovalsView
-			if err := p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals,
-				&v); err == nil {
-				a.ApprovalContext = v.ApprovalContext
-			}
-			return nil
-		})
-	}
-	return g.Wait()
+		return nil
+	})
 }
 
 func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) (err error) {
@@ -130,15 +121,10 @@ func inAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, contex
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	found := make([]T, len(ids))
-	g, ctx := safego.WithContext(ctx)
-	g.SetLimit(queriesAtOnce)
-	for n, id := range ids {
-		g.Go("client.waiting", func() (err error) {
-			found[n], err = ask(c.Process(id), ctx)
-			return err
-		})
-	}
-	return found, g.Wait()
+	return found, each(ctx, "client.waiting", len(ids), func(ctx context.Context, n int) (err error) {
+		found[n], err = ask(c.Process(ids[n]), ctx)
+		return err
+	})
 }
 
 // eachOnce leaves out what is there again: a part's Plan is that of the whole too.

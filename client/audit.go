@@ -23,10 +23,7 @@ func (c *Chain) Blame(ctx context.Context, place string, at int) (*chain.Blame, 
 // Verify checks every digest of the chain. What is broken stands in the Report; the error is for a store that does not
 // answer, or wraps ErrNotFound where there is no chain.
 func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
-	if _, err := c.length(ctx, "verify"); err != nil {
-		return nil, err
-	}
-	return c.chains.Verify(ctx, c.process)
+	return c.VerifyWithProgress(ctx, func(int, int) {})
 }
 
 // VerifyWithProgress is Verify, and tells before each Idea how many of how many are checked.

@@ -10,7 +10,6 @@ import (
 
 	workflowpb "go.temporal.io/api/workflow/v1"
 
-	"processidea/internal/safego"
 	"processidea/protocol"
 )
 
@@ -76,30 +75,27 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 
 // ask asks the processes of which the answer is not known, and forgets those in which nobody is waited for.
 func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
-	var g safego.Group
-	g.SetLimit(queriesAtOnce)
 	open := map[string]bool{}
 	for _, info := range infos {
-		id := info.GetExecution().GetWorkflowId()
-		open[id] = true
-		listed := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
+		open[info.GetExecution().GetWorkflowId()] = true
+	}
+	err := each(ctx, "client.countwaiting", len(infos), func(ctx context.Context, n int) error {
+		id := infos[n].GetExecution().GetWorkflowId()
+		listed := infos[n].GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
 		w.mu.Lock()
 		before, known := w.known[id]
 		w.mu.Unlock()
 		if known && before.listed == listed && time.Since(before.at) < waitingAge {
-			continue
-		}
-		g.Go("client.countwaiting", func() error {
-			v, err := w.client.Process(id).askWhatWaits(ctx)
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			if err == nil { // of one that does not answer the last answer counts
-				w.known[id] = knownWaiting{listed, time.Now(), v.Approvals}
-			}
 			return nil
-		})
-	}
-	err := g.Wait()
+		}
+		v, err := w.client.Process(id).askWhatWaits(ctx)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if err == nil { // of one that does not answer the last answer counts
+			w.known[id] = knownWaiting{listed, time.Now(), v.Approvals}
+		}
+		return nil
+	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	maps.DeleteFunc(w.known, func(id string, _ knownWaiting) bool { return !open[id] })

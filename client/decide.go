@@ -33,45 +33,46 @@ const (
 
 // Decision is what somebody decides on a Call that waits.
 type Decision struct {
-	Kind string // Approve, Reject, Amend, Replace or Answer; Comment, Ask or HandOver
-	Call string // as Approval.Call has it, or as it is typed: 1.2@13 for 1.2@⑬
+	// Call is as Approval.Call has it, or as it is typed.
+	Call string `json:"call" minLength:"1" doc:"the id of the Call, as the approval has it, or as it is typed: 1.2@13 for 1.2@⑬"`
+	// Kind is Approve, Reject, Amend, Replace or Answer; Comment, Ask or HandOver.
+	Kind string `json:"decision" enum:"approve,reject,amend,replace,answer,comment,ask,hand-over" doc:"the last three decide nothing"`
 	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
-	Digest string
-	By     string // who decides
-	// Groups are those of which the person says they are.
-	Groups []string
-	Reason string // why; the LLM is told. Reject needs one. Of Comment and Ask what is said.
+	Digest string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"that of what was shown, as the approval has it: anything else is not decided on"`
+	// By is who decides, Groups are those of which the person says they are.
+	By     string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
+	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
+	// Reason is why. Of Comment and Ask it is what is said.
+	Reason string `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
 	// To and ToGroup are a person or a group, of Ask and HandOver.
-	To, ToGroup string
-	Proof       string // the signature of the decision, where there is one
+	To      string `json:"to,omitempty" doc:"of ask and hand-over: a person"`
+	ToGroup string `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
+	// Proof is the signature of the decision, where there is one.
+	Proof string `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
 	// Key signs the decision when it is sent, where there is no Proof; nil: it is declared. By may then be empty: the
 	// proof says who decides.
-	Key Signer
+	Key Signer `json:"-"`
 	// Value is for Amend the parameters that change, an object; for Replace the Call, an object as the LLM writes it;
 	// for Answer the result. Numbers may be json.Number. At most 64 KB as JSON.
-	Value any
+	Value any `json:"-"`
 }
 
 // valueKeys are the keys under which a decision's signal carries its value.
 var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "output"}
 
-// payload is the signal's. A Value that is nil is no parameters and no Call, and a result of null.
+// payload is that of the decision's own signal, whose name is the kind. A Value that is nil is no parameters and no
+// Call, and a result of null.
 func (d Decision) payload() map[string]any {
-	p := map[string]any{"call": d.Call}
-	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason, "proof": d.Proof,
-		"to": d.To, "toGroup": d.ToGroup} {
-		if text != "" {
-			p[key] = text
-		}
-	}
-	if len(d.Groups) > 0 {
-		p["groups"] = jsonval.ToJSONValue(d.Groups)
-	}
+	p := object(d)
+	delete(p, "decision")
 	if key, ok := valueKeys[d.Kind]; ok {
-		p[key] = d.Value
+		p[key] = jsonval.ToJSONValue(d.Value) // what is signed is what is sent, digit by digit
 	}
 	return p
 }
+
+// object is a Go value as the JSON object that it encodes to.
+func object(v any) map[string]any { return jsonval.AsObject(jsonval.ToJSONValue(v)) }
 
 // Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
 func (d Decision) Validate() error {

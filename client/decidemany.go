@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"processidea/client/internal/kind"
-	"processidea/internal/safego"
 	"processidea/model/approval"
 	"processidea/model/jsonval"
 )
@@ -83,7 +82,7 @@ func manyPayload(list []Decision) map[string]any {
 				own[key] = ""
 			}
 		}
-		decisions[n] = jsonval.ToJSONValue(own)
+		decisions[n] = own
 	}
 	payload["decisions"] = decisions
 	return payload
@@ -158,16 +157,13 @@ func (b *bulk) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
 // tell puts down what became of the decisions. One that the process has ended without was not taken: its instance says
 // why.
 func (b *bulk) tell(ctx context.Context, became []approval.Outcome) error {
-	var g safego.Group
-	g.SetLimit(queriesAtOnce)
-	for n, d := range b.open {
+	return each(ctx, "client.decisions", len(b.open), func(ctx context.Context, n int) error {
+		d := b.open[n]
 		d.outcome.Count, d.outcome.Refused = became[n].Count, became[n].Reason
-		if became[n].Became != approval.ActTaken && became[n].Became != approval.ActRefused {
-			g.Go("client.decisions", func() error {
-				d.outcome.Refused = b.process.whyNotWaiting(ctx, d.instance, d.outcome.Call).Error()
-				return ctx.Err()
-			})
+		if became[n].Became == approval.ActTaken || became[n].Became == approval.ActRefused {
+			return nil
 		}
-	}
-	return g.Wait()
+		d.outcome.Refused = b.process.whyNotWaiting(ctx, d.instance, d.outcome.Call).Error()
+		return ctx.Err()
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
@@ -12,6 +13,21 @@ import (
 	"processidea/model/turn"
 	"processidea/protocol"
 )
+
+// StartFork starts a process from an Idea of another, by its number from 1, with changes. The errors are those of
+// Chain.Fork, Changes.Apply and Start.
+func (c *Client) StartFork(ctx context.Context, of string, at int, changes ideafiles.Changes,
+	o StartOptions) (*Process, error) {
+	idea, err := c.Chain(of).Fork(ctx, at)
+	if err == nil {
+		o.Idea, err = changes.Apply(idea)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.ForkOf = of
+	return c.Start(ctx, o)
+}
 
 // ForkEffects is what a process takes up that starts from the Idea of another.
 type ForkEffects struct {

@@ -62,15 +62,15 @@ func (a *Archive) finishedRun(ctx context.Context, id, act string) (past.Run, er
 	parts, err := a.parts(ctx, id)
 	for n := 0; n < len(parts) && err == nil; n++ {
 		var part past.Run
-		if part, err = a.Chain(protocol.PartID(id, parts[n])).story(ctx, act); err == nil {
+		if part, err = parts[n].story(ctx, act); err == nil {
 			run.Parts = append(run.Parts, part)
 		}
 	}
 	return run, err
 }
 
-// parts lists the numbers of the parts that have a chain, in order.
-func (a *Archive) parts(ctx context.Context, id string) ([]int, error) {
+// parts gives the chains of the parts, in order.
+func (a *Archive) parts(ctx context.Context, id string) (parts []*Chain, err error) {
 	processes, err := a.Processes(ctx)
 	var numbers []int
 	for _, process := range processes {
@@ -80,7 +80,10 @@ func (a *Archive) parts(ctx context.Context, id string) ([]int, error) {
 		}
 	}
 	slices.Sort(numbers)
-	return numbers, err
+	for _, n := range numbers {
+		parts = append(parts, a.Chain(protocol.PartID(id, n)))
+	}
+	return parts, err
 }
 
 // story reads the whole chain.

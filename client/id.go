@@ -51,8 +51,7 @@ func ValidateID(id string) error {
 		return kind.Errorf(ErrInvalid, "a process's id is no dots and does not begin with ~")
 	case strings.TrimSpace(id) != id || strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
 		return kind.Errorf(ErrInvalid, "a process's id is ASCII, so that every Temporal client can address it, with "+
-			"no control characters and no space "+
-			"at its ends; %q would do", shortenID(strings.TrimSpace(id)))
+			"no control characters and no space at its ends; %q would do", shortenID(strings.TrimSpace(id)))
 	}
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/connect"
-	"processidea/internal/safego"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -54,46 +53,32 @@ type ListOptions struct {
 
 // List gives the processes that somebody started, the latest first, and none that a process started.
 func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
-	if o.Paused {
-		found, err := c.paused(ctx)
-		if o.Limit > 0 {
-			found = found[:min(len(found), o.Limit)]
-		}
-		return found, err
+	found, f := []Summary{}, Filter{}
+	if o.Paused { // whoever is at work is asked: one that does not answer is taken for what Temporal knows of it
+		f.Status = loop.StatusPaused
 	}
-	found := []Summary{}
-	err := c.executions(ctx, processQuery, func(info *workflowpb.WorkflowExecutionInfo) bool {
+	err := c.executions(ctx, f.query(), func(info *workflowpb.WorkflowExecutionInfo) bool {
 		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
 			found = append(found, c.summary(info))
 		}
-		return o.Limit <= 0 || len(found) < o.Limit
+		return o.Paused || o.Limit <= 0 || len(found) < o.Limit
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	asking, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
-	return found, c.addWaiting(asking, found)
-}
-
-// paused asks every process that is at work whether it is paused. One that does not answer is taken for what Temporal
-// knows of it.
-func (c *Client) paused(ctx context.Context) ([]Summary, error) {
-	found := []Summary{}
-	err := c.executions(ctx, Filter{Status: loop.StatusPaused}.query(),
-		func(info *workflowpb.WorkflowExecutionInfo) bool {
-			if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
-				found = append(found, c.summary(info))
-			}
-			return true
-		})
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
+	if !o.Paused {
+		asking, cancel := context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+		return found, c.addWaiting(asking, found)
 	}
 	if err := c.addWaiting(ctx, found); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(found, func(s Summary) bool { return s.Status != loop.StatusPaused }), ctx.Err()
+	found = slices.DeleteFunc(found, func(s Summary) bool { return s.Status != loop.StatusPaused })
+	if o.Limit > 0 {
+		found = found[:min(len(found), o.Limit)]
+	}
+	return found, ctx.Err()
 }
 
 // Filter says which processes are meant; empty fields mean any.
@@ -177,29 +162,23 @@ func (f Filter) query() string {
 
 // addWaiting asks the open processes how they stand and what they wait for. What does not answer soon is left without.
 func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
-	var g safego.Group
-	g.SetLimit(queriesAtOnce)
-	for n := range found {
+	return each(ctx, "client.list", len(found), func(ctx context.Context, n int) error {
 		s := &found[n]
 		if s.Ended != nil {
-			continue
-		}
-		g.Go("client.list", func() error {
-			v, err := c.Process(s.Process).Status(ctx)
-			if err == nil {
-				s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
-				s.FailedCalls = v.Calls.Failed + v.Calls.Blocked
-			}
-			if err == nil && v.Error != nil {
-				s.Code = v.Error.Code
-			}
-			if err != nil {
-				s.addUnseen(c.whyUnseen(ctx, s.Process, err))
-			}
 			return nil
-		})
-	}
-	return g.Wait()
+		}
+		v, err := c.Process(s.Process).Status(ctx)
+		if err != nil {
+			s.addUnseen(c.whyUnseen(ctx, s.Process, err))
+			return nil
+		}
+		s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
+		s.FailedCalls = v.Calls.Failed + v.Calls.Blocked
+		if v.Error != nil {
+			s.Code = v.Error.Code
+		}
+		return nil
+	})
 }
 
 // waitingOf is what a process waits for beside people: whom it is asking and what holds it up, or, in the last line,
@@ -229,7 +208,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(),
 		Waiting: []string{},
 	}
-	if s.Awaiting = awaitingOf(info); attributeOf(info) == protocol.StatusHeldUp {
+	if s.Awaiting = awaitingOf(info); attribute[string](info, protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
 	memo, values := info.GetMemo().GetFields(), connect.DataConverter(c.archive.values.Keys())
@@ -243,11 +222,15 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	return s
 }
 
-// awaitingOf is how many Calls of a process wait for people; 0 where the search attribute is not registered.
-func awaitingOf(info *workflowpb.WorkflowExecutionInfo) (n int) {
-	_ = converter.GetDefaultDataConverter().FromPayload(
-		info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting], &n)
-	return n
+// awaitingOf is how many Calls of a process wait for people.
+func awaitingOf(info *workflowpb.WorkflowExecutionInfo) int {
+	return attribute[int](info, protocol.AttributeAwaiting)
+}
+
+// attribute is a search attribute of a process; zero where it is not registered.
+func attribute[T any](info *workflowpb.WorkflowExecutionInfo, name string) (v T) {
+	_ = converter.GetDefaultDataConverter().FromPayload(info.GetSearchAttributes().GetIndexedFields()[name], &v)
+	return v
 }
 
 // statusOf is a process's status as far as Temporal knows it. That it is paused is a search attribute, where those are
@@ -261,15 +244,8 @@ func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.Status {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
 		return loop.StatusCancelled
 	}
-	if attributeOf(info) == string(loop.StatusPaused) {
+	if attribute[loop.Status](info, protocol.AttributeStatus) == loop.StatusPaused {
 		return loop.StatusPaused
 	}
 	return loop.StatusRunning
-}
-
-// attributeOf is the search attribute of a process's status; empty where it is not registered.
-func attributeOf(info *workflowpb.WorkflowExecutionInfo) (status string) {
-	_ = converter.GetDefaultDataConverter().FromPayload(
-		info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus], &status)
-	return status
 }

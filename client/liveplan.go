@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -80,21 +79,17 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 	if len(parts) > partsAsked {
 		return &PlanDrawing{}, nil
 	}
-	g, ctx := safego.WithContext(ctx)
-	g.SetLimit(queriesAtOnce)
-	for n, part := range parts {
-		g.Go("client.plan", func() (err error) {
-			switch part.Status {
-			case "": // it has not begun
-			case loop.StatusRunning, loop.StatusPaused:
-				plans[n], _, err = p.client.Process(part.Process).planOfProcess(ctx)
-			default:
-				plans[n], err = p.client.Chain(part.Process).PlanWithStatus(ctx)
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := each(ctx, "client.plan", len(parts), func(ctx context.Context, n int) (err error) {
+		switch process := parts[n].Process; parts[n].Status {
+		case "": // it has not begun
+		case loop.StatusRunning, loop.StatusPaused:
+			plans[n], _, err = p.client.Process(process).planOfProcess(ctx)
+		default:
+			plans[n], err = p.client.Chain(process).PlanWithStatus(ctx)
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return sumOfPlans(plans), nil

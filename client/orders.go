@@ -6,51 +6,38 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
-	"processidea/model/jsonval"
 	"processidea/store/signing"
 )
 
 // StandingOrder is leave that somebody gives beforehand: Calls of a Tool that wait for a person, and fit, are approved
 // under it, in the name of whoever gave it.
 type StandingOrder struct {
-	ID   string // its name, by which it is ended; at most 100 characters
-	Tool string
+	// ID is its name, by which it is ended; at most 100 characters.
+	ID   string `json:"id" minLength:"1" maxLength:"100" doc:"a name of your own, by which it is ended"`
+	Tool string `json:"tool" minLength:"1"`
 	// When is a JSON Schema that the parameters of a Call must fit; nil: any do. A parameter that it names under
 	// "properties" must be there.
-	When map[string]any
+	When Object `json:"when,omitempty" doc:"a JSON Schema that the parameters fit; absent: any do"`
 	// Count is how many Calls are approved at most; 0: any number. Until is the moment from which none is; zero: it has
 	// no end. One of both is needed.
-	Count  int
-	Until  time.Time
-	By     string // who gives it
-	Groups []string
-	Reason string
+	Count int       `json:"count,omitempty" minimum:"1" maximum:"100000" doc:"how many Calls it approves; count, until or both"`
+	Until time.Time `json:"until,omitzero" doc:"the moment from which it approves none"`
+	// By is who gives it.
+	By     string   `json:"-"`
+	Groups []string `json:"-"`
+	Reason string   `json:"reason,omitempty"`
 	// Key signs the order, for Tools whose policy wants signed decisions; nil: nothing does. Proof is a compact JWS
 	// made elsewhere, and comes first.
-	Key   Signer
-	Proof string
+	Key   Signer `json:"-"`
+	Proof string `json:"proof,omitempty" doc:"a signature made elsewhere"`
 }
 
 func (o StandingOrder) payload() map[string]any {
-	p := map[string]any{"id": o.ID, "tool": o.Tool}
-	for key, text := range map[string]string{"by": o.By, "reason": o.Reason, "proof": o.Proof} {
-		if text != "" {
-			p[key] = text
-		}
-	}
-	if o.When != nil {
-		p["when"] = o.When
-	}
-	if o.Count != 0 {
-		p["count"] = o.Count
-	}
-	if !o.Until.IsZero() {
-		p["until"] = o.Until.UTC().Format(time.RFC3339Nano)
-	}
-	if len(o.Groups) > 0 {
-		p["groups"] = o.Groups
-	}
-	return jsonval.AsObject(jsonval.ToJSONValue(p))
+	return object(struct {
+		StandingOrder
+		By     string   `json:"by,omitempty"`
+		Groups []string `json:"groups,omitempty"`
+	}{o, o.By, o.Groups})
 }
 
 // Validate reports what is wrong with the form of an order, without asking anybody; the error wraps ErrInvalid.

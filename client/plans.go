@@ -202,45 +202,41 @@ func (p *Process) pastRuns(ctx context.Context) *PastRuns {
 
 // PlanDecision is what a person decides on a Plan that waits.
 type PlanDecision struct {
-	Kind string // approval.SteerApprovePlan, SteerAmendPlan or SteerRejectPlan
+	// Kind is Approve, Amend or Reject.
+	Kind string `json:"decision" enum:"approve,amend,reject"`
 	// Request and Digest name the Plan; without a Digest it is the one that waits when the decision is made, whatever
 	// it is.
-	Request int
-	Digest  string
-	// Calls are all Calls of an amended Plan, in the form in which the LLM writes them.
-	Calls  []any
-	By     string
-	Groups []string
-	Reason string
+	Request int    `json:"-"`
+	Digest  string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"that of the Plan as it was shown: anything else is not decided on"`
+	// Calls are all Calls of an amended Plan.
+	Calls  Objects  `json:"calls,omitempty" nullable:"false" maxItems:"1000" doc:"of amend: all Calls of the Plan as it is to run, as the LLM writes them"`
+	By     string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
+	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
+	Reason string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
 	// Key signs the decision; nil: nothing does. Proof is a compact JWS made elsewhere, and comes first.
-	Key   Signer
-	Proof string
+	Key   Signer `json:"-"`
+	Proof string `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
 }
 
+// signal is the name of the signal by which the decision is sent: approve-plan, amend-plan or reject-plan.
+func (d PlanDecision) signal() string { return d.Kind + "-plan" }
+
 func (d PlanDecision) payload() map[string]any {
-	m := map[string]any{"request": d.Request}
-	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason, "proof": d.Proof} {
-		if text != "" {
-			m[key] = text
-		}
+	m := object(d)
+	delete(m, "decision")
+	m["request"] = jsonval.ToJSONValue(d.Request)
+	if d.Calls != nil { // an empty list of them is refused
+		m["calls"] = jsonval.ToJSONValue(d.Calls)
 	}
-	if d.Calls != nil {
-		m["calls"] = d.Calls
-	}
-	if len(d.Groups) > 0 {
-		m["groups"] = d.Groups
-	}
-	return jsonval.AsObject(jsonval.ToJSONValue(m))
+	return m
 }
 
 // Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
 func (d PlanDecision) Validate() error {
-	switch d.Kind {
-	case approval.SteerApprovePlan, approval.SteerAmendPlan, approval.SteerRejectPlan:
-	default:
+	if !slices.Contains([]string{Approve, Amend, Reject}, d.Kind) {
 		return kind.Errorf(ErrInvalid, "there is no decision %q on a Plan", d.Kind)
 	}
-	_, err := approval.ReadPlanDecision(d.Kind, d.payload())
+	_, err := approval.ReadPlanDecision(d.signal(), d.payload())
 	return kind.Of(ErrInvalid, err)
 }
 
@@ -260,18 +256,18 @@ func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count
 	}
 	plan, err := d.find(v.Plans)
 	if err != nil {
-		return Count{}, &RefusedError{Process: p.id, Signal: d.Kind, Reason: err.Error()}
+		return Count{}, &RefusedError{Process: p.id, Signal: d.signal(), Reason: err.Error()}
 	}
 	d.Request, d.Digest = plan.Request, plan.Digest
-	said, err := approval.ReadPlanDecision(d.Kind, d.payload())
+	said, err := approval.ReadPlanDecision(d.signal(), d.payload())
 	if err == nil && d.Key != nil && d.Proof == "" {
 		said.CallID, said.ApprovalDigest = plan.ProofCall(), plan.Digest
 		d.Proof, err = d.Key.Sign(signing.NewClaims(said.ToProve(plan.Process), plan.Digest, d.Groups))
 	}
 	if err != nil {
-		return Count{}, kind.Errorf(ErrInvalid, "%s: %w", d.Kind, err)
+		return Count{}, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
 	}
-	return p.client.Process(plan.Process).steerAndCount(ctx, d.Kind, d.payload())
+	return p.client.Process(plan.Process).steerAndCount(ctx, d.signal(), d.payload())
 }
 
 // find returns the Plan that the decision is about.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"processidea/internal/safego"
 	"processidea/model/ideafile"
 )
 
@@ -33,15 +32,10 @@ func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resume
 }
 
 func (c *Client) resumeEach(ctx context.Context, all []Resumed, by By) error {
-	var g safego.Group
-	g.SetLimit(queriesAtOnce)
-	for n := range all {
-		g.Go("client.resume", func() error {
-			all[n].take(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, by))
-			return nil
-		})
-	}
-	return g.Wait()
+	return each(ctx, "client.resume", len(all), func(ctx context.Context, n int) error {
+		all[n].take(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, by))
+		return nil
+	})
 }
 
 func (r *Resumed) take(err error) {

@@ -6,7 +6,6 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/learn/ripen"
 	"processidea/model/ideafile"
-	"processidea/protocol"
 )
 
 // Ripen says what people did with the Calls of processes about which they were asked, by Tool, and proposes policies
@@ -48,25 +47,15 @@ func (a *Archive) decidedRun(ctx context.Context, id string) (ripen.Run, error) 
 	if err != nil {
 		return run, err
 	}
-	chains := []string{id}
-	for _, n := range parts {
-		chains = append(chains, protocol.PartID(id, n))
-	}
-	for _, process := range chains {
-		if err := a.addLogs(ctx, &run, process); err != nil {
+	for _, of := range append([]*Chain{c}, parts...) {
+		last, err := of.number(ctx, "read what was decided up to", 0)
+		for at := 1; at <= last && err == nil; at++ {
+			log, failed := of.chains.LogAt(ctx, of.process, at)
+			run.Log, err = append(run.Log, log...), failed
+		}
+		if err != nil {
 			return run, err
 		}
 	}
 	return run, nil
-}
-
-// addLogs adds what the logs of all Ideas of a chain tell.
-func (a *Archive) addLogs(ctx context.Context, run *ripen.Run, process string) error {
-	c := a.Chain(process)
-	last, err := c.number(ctx, "read what was decided up to", 0)
-	for at := 1; at <= last && err == nil; at++ {
-		log, failed := c.chains.LogAt(ctx, process, at)
-		run.Log, err = append(run.Log, log...), failed
-	}
-	return err
 }

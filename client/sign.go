@@ -7,7 +7,6 @@ import (
 	"processidea/model/approval"
 	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/signing"
 )
@@ -36,9 +35,6 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 
 // signAs signs a decision on what its digest is of, for a Call by the id as it is written or typed.
 func (p *Process) signAs(d Decision, call string) (Decision, error) {
-	if valueKeys[d.Kind] != "" {
-		d.Value = jsonval.ToJSONValue(d.Value) // what is signed is what is sent, digit by digit
-	}
 	jws, err := d.Key.Sign(p.claims(d, call))
 	if err != nil {
 		return d, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)

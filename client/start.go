@@ -150,6 +150,9 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 			o.Delegates[key] = delegate.WithInstructions(source, key, o.Delegates)
 		}
 	}
+	invalid := func(problems ...diag.Problem) (*ideafile.Idea, error) {
+		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: problems}
+	}
 	read, problems := ideafile.ReadIdea(o.Idea)
 	if err := policy.CheckName(o.By); o.By != "" && err != nil {
 		return nil, kind.Errorf(ErrInvalid, "start process %s by %w", o.ID, err)
@@ -157,24 +160,23 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	problems.Append(carried...)
 	problems.Append(delegate.CheckFiles(read, "", o.Delegates)...)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
+		return invalid(errs...)
 	}
 	if len(o.Instances) == 0 && read.IsUnfilledTemplate() && read.Simulation == nil {
-		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: diag.Problems{{JSONPath: "$.meta.template",
-			Message: "a template runs with instances of its own: give it an instances file " +
-				"(run FILE --instances ROWS)"}}}
+		return invalid(diag.Problem{JSONPath: "$.meta.template",
+			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances ROWS)"})
 	}
 	if len(o.Instances) == 0 {
 		return read, nil
 	}
 	messages, problems := ideafiles.Messages(normalRows(o.Instances), read)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
+		return invalid(errs...)
 	}
 	if o.Key != "" {
 		named, wrong := ideafiles.NamedBy(o.Idea, o.Key, messages)
 		if wrong != nil {
-			return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: diag.Problems{*wrong}}
+			return invalid(*wrong)
 		}
 		o.Idea = named
 	}

@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -12,6 +10,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/internal/safego"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -51,25 +50,37 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", p.id, err)
 	}
-	tokens := slices.Sorted(maps.Keys(v.Instances))
+	return p.askInstances(ctx, "client.instances", v, func(ctx context.Context, id string, to *InstanceStatus) error {
+		if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, to); err != nil {
+			return fmt.Errorf("look at %s: %w", id, err)
+		}
+		return nil
+	})
+}
+
+// askInstances asks the instances of a Status, by the ids of their workflows.
+func (p *Process) askInstances(ctx context.Context, place string, v Status,
+	ask func(ctx context.Context, id string, to *InstanceStatus) error) (map[string]InstanceStatus, error) {
+	tokens := jsonval.SortedKeys(v.Instances)
 	views := make([]InstanceStatus, len(tokens))
-	g, ctx := safego.WithContext(ctx)
-	g.SetLimit(queriesAtOnce)
-	for n, token := range tokens {
-		g.Go("client.instances", func() error {
-			id := v.InstanceID(token)
-			if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, &views[n]); err != nil {
-				return fmt.Errorf("look at %s: %w", id, err)
-			}
-			return nil
-		})
-	}
-	err := g.Wait()
+	err := each(ctx, place, len(tokens), func(ctx context.Context, n int) error {
+		return ask(ctx, v.InstanceID(tokens[n]), &views[n])
+	})
 	out := map[string]InstanceStatus{}
 	for n, token := range tokens {
 		out[token] = views[n]
 	}
 	return out, err
+}
+
+// each does something so many times, some of them at once, and returns the first error, which ends the others.
+func each(ctx context.Context, place string, times int, do func(ctx context.Context, n int) error) error {
+	g, ctx := safego.WithContext(ctx)
+	g.SetLimit(queriesAtOnce)
+	for n := range times {
+		g.Go(place, func() error { return do(ctx, n) })
+	}
+	return g.Wait()
 }
 
 // HeldUp tells what holds the process up that nobody in it can mend, as far as it, or Temporal, can tell.
@@ -116,27 +127,17 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 // WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer
 // the State is nil.
 func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
-	tokens := slices.Collect(maps.Keys(v.Instances))
-	states := make([]any, len(tokens))
-	var g safego.Group
-	g.SetLimit(queriesAtOnce)
-	for n, token := range tokens {
-		g.Go("client.states", func() error {
-			var i InstanceStatus
-			err := p.client.query(ctx, v.InstanceID(token), protocol.QueryStatus, &i)
-			if err == nil {
-				states[n] = i.State
-			}
+	views, err := p.askInstances(ctx, "client.states", v,
+		func(ctx context.Context, id string, to *InstanceStatus) error {
+			_ = p.client.query(ctx, id, protocol.QueryStatus, to)
 			return nil
 		})
-	}
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return loop.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
 	}
 	instances := map[string]loop.InstanceResult{}
-	for n, token := range tokens {
-		i := v.Instances[token]
-		i.State = states[n]
+	for token, i := range v.Instances {
+		i.State = views[token].State
 		instances[token] = i
 	}
 	v.Result.Instances = instances

@@ -22,20 +22,16 @@ type By struct {
 }
 
 func (b By) payload() map[string]any {
-	p := map[string]any{}
-	if b.Name != "" {
-		p["by"] = b.Name
-	}
-	if b.Reason != "" {
-		p["reason"] = b.Reason
-	}
-	return p
+	return object(struct {
+		By
+		Name string `json:"by,omitempty"`
+	}{b, b.Name})
 }
 
 // Correction is what Revise brings.
 type Correction struct {
 	// Context is messages as an Idea's context holds them, which come after all others.
-	Context Messages `json:"context,omitempty" nullable:"false" doc:"messages as an Idea's context holds them, which come after all others"`
+	Context Objects `json:"context,omitempty" nullable:"false" doc:"messages as an Idea's context holds them, which come after all others"`
 	// Reopen names instances that have ended and are worked on again.
 	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that have ended and are worked on again"`
 	// Limits are the new ones; 0 keeps one.
@@ -46,11 +42,15 @@ type Correction struct {
 // both.
 type Addition struct {
 	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
-	Context   Messages         `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
+	Context   Objects          `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
 }
 
-// Messages are messages as an Idea's context holds them: JSON objects, with numbers as json.Number.
-type Messages []any
+// Object is a JSON object, with numbers as json.Number.
+type Object map[string]any
+
+// Objects are JSON objects, with numbers as json.Number: messages as an Idea's context holds them, or Calls as the LLM
+// writes them.
+type Objects []any
 
 // Pause lets the Calls that run finish and starts nothing new, until Resume. Like its kin it waits until that has taken
 // effect; the error is a *RefusedError where it was refused. Without a worker it waits for one.
@@ -141,26 +141,19 @@ func (p *Process) Cancel(ctx context.Context) error {
 // withLimits adds the limits that are given to a signal.
 func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
 	limits := map[string]any{}
-	for name, n := range map[string]int{"requests": l.Requests, "tokens": l.Tokens, "calls": l.Calls} {
+	add := func(name string, n float64, limit any) {
 		switch {
 		case n < 0: // no limit
 			limits[name] = nil
 		case n > 0:
-			limits[name] = n
+			limits[name] = limit
 		}
 	}
-	switch {
-	case l.Money < 0:
-		limits["money"] = nil
-	case l.Money > 0:
-		limits["money"] = l.Money
+	for name, n := range map[string]int{"requests": l.Requests, "tokens": l.Tokens, "calls": l.Calls} {
+		add(name, float64(n), n)
 	}
-	switch {
-	case l.Duration < 0:
-		limits["duration"] = nil
-	case l.Duration > 0:
-		limits["duration"] = l.Duration.String()
-	}
+	add("money", float64(l.Money), l.Money)
+	add("duration", float64(l.Duration), l.Duration.String())
 	if len(limits) > 0 {
 		payload["limits"] = limits
 	}

@@ -98,14 +98,13 @@ func Histories(ctx context.Context, c *client.Client, text string, o Options) er
 			return s.tell(Held{Process: process, InInstance: held})
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("find: %w", err)
-	}
-	err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
-		return s.message(ctx, schedule, m, func(string) error {
-			return s.tell(Held{Schedule: schedule, InInstance: chain.InInstance{Parts: []string{partStart}}})
+	if err == nil {
+		err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
+			return s.message(ctx, schedule, m, func(string) error {
+				return s.tell(Held{Schedule: schedule, InInstance: chain.InInstance{Parts: []string{partStart}}})
+			})
 		})
-	})
+	}
 	if err != nil {
 		return fmt.Errorf("find: %w", err)
 	}

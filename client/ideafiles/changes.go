@@ -212,7 +212,7 @@ func (e *editor) addInput() (err error) {
 	var v any
 	if text := strings.TrimSpace(e.Input); strings.HasPrefix(text, "{") {
 		if v, err = jsonval.Decode([]byte(text)); err != nil {
-			return invalid("read --input: %s", decodeCause(err))
+			return invalid("read --input: %s", DecodeCause(err))
 		}
 	} else if v, err = ReadValue(e.Input); err != nil {
 		return err

@@ -99,7 +99,7 @@ func (e *editor) setAll() error {
 		}
 		value, err := jsonval.Decode([]byte(what))
 		if err != nil {
-			return invalid(`set %s: %s is no JSON (a text is written "so"): %s`, where, what, decodeCause(err))
+			return invalid(`set %s: %s is no JSON (a text is written "so"): %s`, where, what, DecodeCause(err))
 		}
 		m, state := e.stateOf(token)
 		next, ok := jsonval.SetAt(state, path, value)

@@ -188,7 +188,7 @@ func (r row) fill(header, cells []string, schemas map[string]any, untyped untype
 		}
 		v, keep, err := cell(text, typesOf(properties[key]))
 		if err != nil {
-			ps.Append(diag.Problem{JSONPath: r.place + " " + jsonval.JSONPathWithKeys("$", key), Message: err.Error()})
+			ps.Add(r.place+" "+jsonval.JSONPathWithKeys("$", key), "%s", err)
 		}
 		if keep {
 			r.fields[key] = v

@@ -131,7 +131,7 @@ func (r *delegateReader) load(key string) error {
 	}
 	v, problem := decodeFile(path, data)
 	if problem != nil {
-		r.problems.Append(diag.Problem{JSONPath: key + ": " + problem.JSONPath, Message: problem.Message})
+		r.problems.Add(key+": "+problem.JSONPath, "%s", problem.Message)
 		v = map[string]any{}
 	}
 	files := maps.Clone(r.files)

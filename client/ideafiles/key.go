@@ -1,8 +1,6 @@
 package ideafiles
 
 import (
-	"maps"
-
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -24,12 +22,7 @@ func NamedBy(idea map[string]any, column string, messages []any) (map[string]any
 		return nil, &diag.Problem{JSONPath: "key", Message: message}
 	}
 	read := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()
-	out := maps.Clone(idea)
-	config := maps.Clone(jsonval.AsObject(idea["config"]))
-	if config == nil {
-		config = map[string]any{}
-	}
-	config["instanceName"] = refexpr.Dagger + "`${" + read[len(refexpr.Dagger):] + "}`"
-	out["config"] = config
-	return out, nil
+	name := refexpr.Dagger + "`${" + read[len(refexpr.Dagger):] + "}`"
+	named := jsonval.DeepMerge(idea, map[string]any{"config": map[string]any{"instanceName": name}})
+	return jsonval.AsObject(named), nil
 }

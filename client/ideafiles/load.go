@@ -94,6 +94,25 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	return d, problems, nil
 }
 
+// LoadAlone reads an Idea with its delegates, and checks their form. What a folder holds beside it is not meant:
+// whoever starts it brings the data. What its Plans read of that cannot be checked before it is there.
+func LoadAlone(s Source, known Tools) (*Definition, error) {
+	if s.Instances = ""; !s.RepliesGiven {
+		s.Replies = ""
+	}
+	d, problems, err := LoadIdea(s)
+	if err == nil {
+		err = d.ReadReplies(known, &problems)
+	}
+	if err == nil && d.Read != nil {
+		err = d.ReadDelegates(known, &problems)
+	}
+	if errs := problems.Errors(); err == nil && len(errs) > 0 {
+		err = &InvalidError{s.Given, errs}
+	}
+	return d, err
+}
+
 // decodeFile reads the value of a JSON or YAML file, by its name.
 func decodeFile(path string, data []byte) (any, *diag.Problem) {
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -106,13 +125,13 @@ func decodeFile(path string, data []byte) (any, *diag.Problem) {
 		v, err = jsonval.Decode(data)
 	}
 	if err != nil {
-		return nil, &diag.Problem{JSONPath: "$", Message: decodeCause(err)}
+		return nil, &diag.Problem{JSONPath: "$", Message: DecodeCause(err)}
 	}
 	return v, nil
 }
 
-// decodeCause is an error of jsonval.Decode without its prefix.
-func decodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
+// DecodeCause is an error of jsonval.Decode without its prefix.
+func DecodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
 
 // ReadReplies reads the replies file that the source names, where it names one, and adds what is wrong with it.
 func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
@@ -131,10 +150,10 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	switch {
 	case err != nil:
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			problems.Append(diag.Problem{JSONPath: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
+			problems.Add(name, "%s", strings.TrimPrefix(line, "rehearsal: parse "))
 		}
 	case replies == 0:
-		problems.Append(diag.Problem{JSONPath: name, Message: "it holds no reply"})
+		problems.Add(name, "it holds no reply")
 	}
 	d.Replies = string(data)
 	return nil
@@ -145,8 +164,7 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if d.Source.Instances == "" {
 		if d.Source.Key != "" {
-			problems.Append(diag.Problem{JSONPath: "key",
-				Message: "a column names instances, and there are no rows: give a file of them (--instances)"})
+			problems.Add("key", "a column names instances, and there are no rows: give a file of them (--instances)")
 		}
 		return d.Source.Key == "", nil
 	}

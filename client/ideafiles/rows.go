@@ -51,7 +51,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 		rows, ps = readLines(name, data)
 	}
 	if len(rows)+len(ps) == 0 {
-		ps = append(ps, diag.Problem{JSONPath: name, Message: "it holds no row"})
+		ps.Add(name, "it holds no row")
 	}
 	messages, wrong := messagesOf(rows, idea)
 	for _, r := range rows {
@@ -191,7 +191,7 @@ func isOneObject(data []byte) bool {
 func readRow(place string, text []byte) (row, *diag.Problem) {
 	v, err := jsonval.Decode(text)
 	if err != nil {
-		return row{}, &diag.Problem{JSONPath: place, Message: decodeCause(err)}
+		return row{}, &diag.Problem{JSONPath: place, Message: DecodeCause(err)}
 	}
 	fields, ok := v.(map[string]any)
 	if !ok {
@@ -230,7 +230,7 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 		}
 		err = errors.New("text after the list of rows: write one list, or one row a line")
 	}
-	ps.Append(diag.Problem{JSONPath: place(max(counted, int(d.InputOffset()))), Message: listCause(err)})
+	ps.Add(place(max(counted, int(d.InputOffset()))), "%s", listCause(err))
 	return rows, ps
 }
 

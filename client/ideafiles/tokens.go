@@ -1,21 +1,30 @@
 package ideafiles
 
 import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 )
 
-// TokenLess orders instances: numbered ones by number, the others after them by name.
-func TokenLess(a, b string) bool {
-	n, numbered := spelling.TokenNumber(a)
-	m, other := spelling.TokenNumber(b)
-	if numbered && other && n != m {
-		return n < m
+// CompareTokens orders instances: numbered ones by number, the others after them by name.
+func CompareTokens(a, b string) int {
+	place := func(token string) int {
+		if n, numbered := spelling.TokenNumber(token); numbered {
+			return n
+		}
+		return math.MaxInt
 	}
-	if numbered != other {
-		return numbered
-	}
-	return a < b
+	return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
+}
+
+// SortedTokens are the instances of which something is known, in their order.
+func SortedTokens[T any](byToken map[string]T) []string {
+	return slices.SortedFunc(maps.Keys(byToken), CompareTokens)
 }
 
 // namer names instances in order and leaves out the names that are taken.

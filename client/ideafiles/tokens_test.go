@@ -1,6 +1,7 @@
 package ideafiles
 
 import (
+	"cmp"
 	"testing"
 
 	"processidea/model/ideafile"
@@ -29,7 +30,7 @@ func TestInstancesStandInTheOrderOfTheirNumbers(t *testing.T) {
 	in := []string{"①", "⑳", "㉑", "㊿", "51", "100", "a", "b"}
 	for i := range in {
 		for j := range in {
-			if got := TokenLess(in[i], in[j]); got != (i < j) {
+			if got := CompareTokens(in[i], in[j]); got != cmp.Compare(i, j) {
 				t.Errorf("%s stands before %s: %v", in[i], in[j], got)
 			}
 		}

@@ -13,12 +13,12 @@ import (
 
 // Visible has nothing hide in a text: what steers terminals and the direction of writing is shown by its number.
 func Visible(s string) string {
-	if !strings.ContainsFunc(s, isHidden) {
+	if !strings.ContainsFunc(s, IsHidden) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if isHidden(r) {
+		if IsHidden(r) {
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		} else {
 			b.WriteRune(r)
@@ -27,8 +27,9 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// isHidden leaves out those that join letters: they are part of them.
-func isHidden(r rune) bool {
+// IsHidden reports whether a character does something to a text instead of standing in it. Those that join letters are
+// part of them.
+func IsHidden(r rune) bool {
 	const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
 	return r != zeroWidthNonJoiner && r != zeroWidthJoiner && isSteering(r)
 }

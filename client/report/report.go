@@ -9,7 +9,6 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -32,8 +31,8 @@ var files embed.FS
 
 var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"quote": quote, "visible": readable.Visible, "clip": readable.Clip, "plural": readable.Plural,
-	"stamp": readable.Stamp,
-	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"stamp": readable.Stamp, "proof": Proof, "orders": Orders,
+	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }).ParseFS(files, "report.html"))
 
 // How much a file holds.
@@ -183,12 +182,13 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		r.Steps = append(r.Steps, text(count.String()))
 	}
 	names := shown.WordsOf(read)
-	states, statuses := client.StatesOf(idea), statusesOf(idea)
-	tokens := make([]string, 0, len(states))
-	for token := range states {
-		tokens = append(tokens, token)
+	states, statuses := client.StatesOf(idea), map[string]string{}
+	for _, m := range read.Context {
+		if status := jsonval.AsText(m.Source["_status"]); status != "" {
+			statuses[m.InstanceToken] = status
+		}
 	}
-	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	tokens := ideafiles.SortedTokens(states)
 	values, bytes := mostValues, mostText
 	for n, token := range tokens {
 		if values <= 0 || bytes <= 0 {
@@ -202,19 +202,6 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		values, bytes = values-(had-t.Left), t.Bytes
 	}
 	return nil
-}
-
-func statusesOf(idea map[string]any) map[string]string {
-	statuses := map[string]string{}
-	list, _ := idea["context"].([]any)
-	for _, raw := range list {
-		m := jsonval.AsObject(raw)
-		token, _ := m["_instance"].(string)
-		if s, _ := m["_status"].(string); s != "" {
-			statuses[token] = s
-		}
-	}
-	return statuses
 }
 
 // From says in words who wrote the values of an instance's State, for a Teller; empty where several wrote parts of one,
@@ -251,12 +238,6 @@ func sizeOf(v any) (size int, composed bool) {
 	}
 	return 0, false
 }
-
-// Proof says in words how people's decisions are proved.
-func (r *Report) Proof() string { return Proof(r.Check) }
-
-// Orders are the standing orders that were given and ended.
-func (r *Report) Orders() []Decision { return Orders(r.Decisions) }
 
 // Proof says in words how people's decisions are proved.
 func Proof(r *chain.Report) string {

@@ -1,6 +1,7 @@
 package schedules
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,25 +31,22 @@ import (
 
 // Options say what is started, and when.
 type Options struct {
-	// ID names the schedule. Each process that it starts is named by it, with the time behind:
-	// "nightly-2026-11-23T02:00:00Z".
-	ID string
-	// Start is what each process starts from. Its own ID is not looked at.
-	Start client.StartOptions
+	// StartOptions are what each process starts from. Their ID names the schedule; each process is named by it, with
+	// the time behind: "nightly-2026-11-23T02:00:00Z".
+	client.StartOptions
 	// Every is an interval of whole seconds, Cron a list of cron expressions, such as "0 2 * * 1-5" or "@daily"; one
 	// of both is needed.
-	Every time.Duration
-	Cron  []string
-	// TimeZone is that of the cron expressions, such as "Europe/Berlin"; empty: UTC.
-	TimeZone string
-	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps;
-	// empty: "skip".
-	Overlap string
+	Every time.Duration `json:"-"`
+	Cron  []string      `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
+	// TimeZone is that of the cron expressions.
+	TimeZone string `json:"timeZone,omitempty" doc:"of cron, by its IANA name; absent: UTC" example:"Europe/Berlin"`
+	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps.
+	Overlap string `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
 	// CatchUp is how late a process may still be started that was missed while Temporal was away, MinCatchUp at
 	// least; 0: a year, as Temporal has it.
-	CatchUp time.Duration
-	Paused  bool
-	Note    string
+	CatchUp time.Duration `json:"-"`
+	Paused  bool          `json:"paused,omitempty" doc:"start none until it is resumed"`
+	Note    string        `json:"note,omitempty" doc:"for people"`
 }
 
 // MinCatchUp is the shortest time for which Temporal catches up what was missed.
@@ -96,8 +94,7 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	o.Start.ID = o.ID
-	prepared, err := s.client.Prepare(ctx, o.Start)
+	prepared, err := s.client.Prepare(ctx, o.StartOptions)
 	if err != nil {
 		return err
 	}
@@ -105,13 +102,9 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 	if o.Every > 0 {
 		spec.Intervals = []sdk.ScheduleIntervalSpec{{Every: o.Every}}
 	}
-	overlap := o.Overlap
-	if overlap == "" {
-		overlap = "skip"
-	}
 	_, err = s.client.Temporal().ScheduleClient().Create(ctx, sdk.ScheduleOptions{
 		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared),
-		Overlap:       Overlaps[overlap],
+		Overlap:       Overlaps[cmp.Or(o.Overlap, "skip")],
 		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused,
 		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
 	})

@@ -179,6 +179,19 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	})
 }
 
+// post describes an operation that acts.
+func post(tag, id, path, summary, description string) huma.Operation {
+	return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary,
+		Description: description, Tags: []string{tag}}
+}
+
+// starting has an operation start a process, unless it is there already: it answers 201, or 200.
+func starting(op huma.Operation, response *huma.Response) huma.Operation {
+	op.DefaultStatus, op.Errors = http.StatusCreated, []int{http.StatusConflict}
+	op.Responses = map[string]*huma.Response{"200": response, "201": response}
+	return op
+}
+
 // get adds an operation that looks and changes nothing. Where its path names a process or a schedule, there may be
 // none.
 func get[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
@@ -212,6 +225,15 @@ func (a *API) explain(ctx context.Context, operation string, err error) *Problem
 	return p
 }
 
+// Refuse answers with a problem.
+func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operation string, err error) {
+	p := a.explain(ctx, operation, err)
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	p.Write(w)
+}
+
 // admit finds out who asks, and refuses who lacks the right: before the body is read.
 func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
@@ -221,11 +243,7 @@ func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 			err = access.Forbidden(who, right)
 		}
 		if err != nil {
-			p := a.explain(ctx.Context(), ctx.Operation().OperationID, err)
-			if p.Status == http.StatusUnauthorized {
-				w.Header().Set("WWW-Authenticate", "Bearer")
-			}
-			p.Write(w)
+			a.Refuse(ctx.Context(), w, ctx.Operation().OperationID, err)
 			return
 		}
 		if ctx.Method() != http.MethodGet {
@@ -250,7 +268,7 @@ func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context))
 			err = a.validate(ctx.Operation(), r.Header.Get("Content-Type"), body)
 		}
 		if err != nil {
-			a.explain(ctx.Context(), op.OperationID, err).Write(w)
+			a.Refuse(ctx.Context(), w, op.OperationID, err)
 			return
 		}
 		next(ctx)
@@ -277,18 +295,9 @@ func (a *API) Acted(process string) {
 }
 
 // Acts counts what was done here: an answer that was asked for before the last of it may not show it.
-func (a *API) Acts() int {
-	a.answers.mu.Lock()
-	defer a.answers.mu.Unlock()
-	return a.answers.acts
-}
+func (a *API) Acts() int64 { return a.answers.acts.Load() }
 
-var (
-	errNoObject = errors.New("want an object")
-	errNoEvent  = errors.New("it is no id of an event from here")
-)
-
-func at(path string, n int) string { return fmt.Sprintf("%s[%d]", path, n) }
+var errNoEvent = errors.New("it is no id of an event from here")
 
 // invalidAt is what is wrong with a part of a request.
 func invalidAt(path string, err error) *Problem {

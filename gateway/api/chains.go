@@ -42,9 +42,7 @@ func (a *API) addChains() {
 		})
 	get(a, tag, "draw-plan", of+"graph", "Draw the Plan of a process",
 		"Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, "+
-			"or "+
-			"else of the Plan messages. "+
-			"It is text: Mermaid, DOT, the language of Graphviz, or SVG.", a.graph)
+			"or else of the Plan messages. It is text: Mermaid, DOT, the language of Graphviz, or SVG.", a.graph)
 	look(a, huma.Operation{
 		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file",
 		Tags: []string{tag},
@@ -97,7 +95,7 @@ type ideaInput struct {
 func (a *API) idea(ctx context.Context, in *ideaInput) (Object, error) {
 	k, _ := strconv.Atoi(in.K) // 0 is the latest
 	idea, err := a.Client.Chain(in.ID).Load(ctx, k)
-	return jsonval.Encode(idea), err
+	return Object{jsonval.Encode(idea)}, err
 }
 
 type diffInput struct {

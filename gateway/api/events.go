@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,19 +22,16 @@ const (
 )
 
 func (a *API) addEvents() {
-	r := a.huma.OpenAPI().Components.Schemas
-	_ = r.Schema(typeOf[feed.Unseen](), true, "")
+	_ = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[feed.Unseen](), true, "")
 	look(a, huma.Operation{
 		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process",
 		Tags: []string{"processes"},
 		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever " +
-			"that has changed, as getting the process " +
-			"gives it; the first one comes at once. idea: an Idea was sealed, as listing the Ideas gives it. unseen: " +
-			"it cannot be asked, {code, message, since}. " +
-			"ended: what it came to, as its result without States; nothing comes after it.\n\n" +
-			"Who is slow gets the latest status and misses those in between; Ideas are all told. With the id of the " +
-			"last event as Last-Event-ID it goes on " +
-			"after that one, at any gateway: every Idea since, and the status if it is another. 204: the end had " +
+			"that has changed, as getting the process gives it; the first one comes at once. idea: an Idea was " +
+			"sealed, as listing the Ideas gives it. unseen: it cannot be asked, {code, message, since}. ended: what " +
+			"it came to, as its result without States; nothing comes after it.\n\nWho is slow gets the latest status " +
+			"and misses those in between; Ideas are all told. With the id of the last event as Last-Event-ID it goes " +
+			"on after that one, at any gateway: every Idea since, and the status if it is another. 204: the end had " +
 			"been told already.",
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The events",

@@ -16,18 +16,13 @@ import (
 const signatureScheme = "webhookSignature"
 
 func (a *API) addHooks() {
-	operation(a, "", huma.Operation{
-		OperationID: "receive-webhook", Method: http.MethodPost, Path: "/hooks/{name}",
-		Summary: "Start a process from a webhook", Tags: []string{"webhooks"},
-		Description: "Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks " +
-			"says. 201: it was started; 200: the webhook " +
-			"came before; 204: the rule starts nothing from it.",
-		Security:         []map[string][]string{{signatureScheme: {}}},
-		SkipValidateBody: true, // what it must be is the rule's to say
-		MaxBodyBytes:     hooks.MaxBody, DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse,
-			"204": {Description: "The rule starts nothing from it"}},
-	}, a.receive)
+	op := starting(post("webhooks", "receive-webhook", "/hooks/{name}", "Start a process from a webhook",
+		"Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks says. 201: it "+
+			"was started; 200: the webhook came before; 204: the rule starts nothing from it."), startedResponse)
+	op.Responses["204"] = &huma.Response{Description: "The rule starts nothing from it"}
+	op.Security = []map[string][]string{{signatureScheme: {}}}
+	op.SkipValidateBody, op.MaxBodyBytes = true, hooks.MaxBody // what it must be is the rule's to say
+	operation(a, "", op, a.receive)
 	// The framework takes what is not read as JSON for a text.
 	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{
 		Description: "what the rule reads"}

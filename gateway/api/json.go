@@ -10,64 +10,11 @@ import (
 )
 
 // Object is a JSON object as it was written, digit by digit.
-type Object []byte
-
-// Value is any JSON value as it was written, digit by digit.
-type Value []byte
-
-// UnmarshalJSON keeps the text.
-func (o *Object) UnmarshalJSON(data []byte) error { *o = append((*o)[:0:0], data...); return nil }
-
-// UnmarshalJSON keeps the text.
-func (v *Value) UnmarshalJSON(data []byte) error { *v = append((*v)[:0:0], data...); return nil }
-
-// MarshalJSON gives the text.
-func (o Object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
-
-// MarshalJSON gives the text.
-func (v Value) MarshalJSON() ([]byte, error) { return json.RawMessage(v).MarshalJSON() }
+type Object struct{ json.RawMessage }
 
 // Schema describes it.
 func (Object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-}
-
-// Schema describes it.
-func (Value) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
-
-// read gives it as the engine's JSON value: strictly read, with numbers as they were written.
-func (v Value) read(path string) (any, error) {
-	if len(v) == 0 {
-		return nil, nil
-	}
-	out, err := jsonval.Decode(v)
-	if err != nil {
-		return nil, invalidAt(path, err)
-	}
-	return out, nil
-}
-
-func (o Object) read(path string) (map[string]any, error) {
-	v, err := Value(o).read(path)
-	if err != nil || v == nil {
-		return nil, err
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, invalidAt(path, errNoObject)
-	}
-	return m, nil
-}
-
-func readValues(list []Object, path string) (out []any, err error) {
-	for n, o := range list {
-		m, err := o.read(at(path, n))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, m)
-	}
-	return out, nil
 }
 
 // unmarshal reads a body strictly, with numbers as they were written.

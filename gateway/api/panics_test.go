@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/feed"
 	"processidea/internal/safego/safegotest"
@@ -28,29 +29,24 @@ func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
 }
 
 func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
-	for _, place := range []string{"gateway.shared.forget", "gateway.share.recent"} {
-		t.Run(place, func(t *testing.T) {
-			safegotest.Panic(t, place)
-			synctest.Test(t, func(t *testing.T) {
-				s := newAnswers()
-				ask := func(context.Context) (int, error) { return 1, nil }
-				if v, err := shareRecent(t.Context(), s, "key", func(int) bool { return true }, ask); v != 1 ||
-					err != nil {
-					t.Errorf("%d, %v", v, err)
-				}
-				<-time.After(time.Minute)
-			})
-		})
-	}
+	safegotest.Panic(t, "gateway.shared.forget")
+	synctest.Test(t, func(t *testing.T) {
+		ask := func(context.Context) (int, error) { return 1, nil }
+		if v, err := share(t.Context(), newAnswers(), "key", ask); v != 1 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+		<-time.After(time.Minute)
+	})
 }
 
 func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {
 	safegotest.Panic(t, "gateway.decide")
 	a := &API{answers: newAnswers()}
 	a.Feed = feed.New(nil)
+	approve := client.Decision{Call: "1.1", Kind: client.Approve}
 	// There is no client: the second process's decision panics by itself.
 	results := a.decideAll(t.Context(), &access.Person{Name: "ann"},
-		[]Decision{{Process: "p", Call: "1.1", Decision: "approve"}, {Process: "q", Call: "1.1", Decision: "approve"}})
+		[]Decision{{Process: "p", Decision: approve}, {Process: "q", Decision: approve}})
 	for _, r := range results {
 		if r.Outcome != OutcomeFailed {
 			t.Errorf("%+v", r)

@@ -2,17 +2,16 @@ package api
 
 import (
 	"context"
-	"net/http"
+	"encoding/json"
 	"slices"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval/proof"
 	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -39,16 +38,13 @@ func (a *API) addPeople() {
 		}) (*client.Insights, error) {
 			return a.Insights(ctx, in.Since)
 		})
-	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait",
-		Tags: []string{tag},
-		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a " +
-			"result of its own, in the order of the " +
-			"decisions. Who decides is whoever the token names; where the gateway has a key, it signs the decision " +
-			"for that person.",
-	}, answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
-		return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
-	}))
+	operation(a, access.Decide, post(tag, "decide", "/api/decisions", "Decide on Calls that wait",
+		"Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a result of its "+
+			"own, in the order of the decisions. Who decides is whoever the token names; where the gateway has a key, "+
+			"it signs the decision for that person."),
+		answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
+			return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
+		}))
 }
 
 // ApprovalList is what waits for a person.
@@ -118,20 +114,13 @@ type decideBody struct {
 
 // Decision is what somebody decides on a Call that waits.
 type Decision struct {
-	_        struct{} `additionalProperties:"false"`
-	Process  string   `json:"process" minLength:"1" doc:"its id"`
-	Call     string   `json:"call" minLength:"1" doc:"the id of the Call, as the approval has it, or as it is typed: 1.2@13 for 1.2@⑬"`
-	Decision string   `json:"decision" enum:"approve,reject,amend,replace,answer,comment,ask,hand-over" doc:"the last three decide nothing"`
-	Digest   string   `json:"digest" minLength:"64" maxLength:"64" doc:"that of what was shown, as the approval has it: anything else is not decided on"`
-	Reason   string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
-	To       string   `json:"to,omitempty" doc:"of ask and hand-over: a person"`
-	ToGroup  string   `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
-	Params   Object   `json:"params,omitempty" doc:"of amend: the parameters that change"`
-	With     Object   `json:"with,omitempty" doc:"of replace: the Call that takes the place, as the LLM writes it"`
-	Output   *Value   `json:"output,omitempty" doc:"of answer: the result"`
-	Proof    string   `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
-	By       string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
-	Groups   []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
+	_       struct{} `additionalProperties:"false"`
+	Process string   `json:"process" minLength:"1" doc:"its id"`
+	client.Decision
+	// Its Value stands under the key of its kind.
+	Params Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
+	With   Object          `json:"with,omitzero" doc:"of replace: the Call that takes the place, as the LLM writes it"`
+	Output json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
 }
 
 // DecisionResult is what became of a decision.
@@ -172,38 +161,26 @@ func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 }
 
 // read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.
-func (d *Decision) read(who *access.Person) (client.Decision, error) {
-	out, err := d.decider(who)
-	if err != nil {
+func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
+	out = d.Decision
+	if out.By, out.Groups, out.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {
 		return out, err
 	}
-	out.Kind, out.Call, out.Digest, out.Reason, out.Proof = d.Decision, d.Call, d.Digest, d.Reason, d.Proof
-	out.To, out.ToGroup = d.To, d.ToGroup
-	switch d.Decision {
-	case client.Amend:
-		out.Value, err = asAny(d.Params.read("params"))
-	case client.Replace:
-		out.Value, err = asAny(d.With.read("with"))
-	case client.Answer:
-		if d.Output == nil {
-			return out, invalidAt("output", errNoOutput)
-		}
-		out.Value, err = d.Output.read("output")
+	switch {
+	case len(d.Said()) > 0:
+		out.Value, _ = jsonval.Decode(d.Said()) // the body has been read as strictly
+	case d.Kind == client.Answer:
+		return out, invalidAt("output", errNoOutput)
 	}
-	if err == nil {
-		err = out.Validate()
-	}
-	return out, err
+	return out, out.Validate()
+}
+
+// Said is the Value of the decision, as JSON; empty where it has none.
+func (d *Decision) Said() []byte {
+	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.With.RawMessage,
+		client.Answer: d.Output}[d.Kind]
 }
 
 func containsAll(all, some []string) bool {
 	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
-}
-
-// asAny keeps an object that is not there a nil.
-func asAny(m map[string]any, err error) (any, error) {
-	if m == nil {
-		return nil, err
-	}
-	return m, err
 }

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"regexp"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval"
@@ -18,9 +16,8 @@ func (a *API) addPlans() {
 	const tag = "people"
 	get(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
 		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what "+
-			"each "+
-			"Call reads, what earlier "+
-			"processes took, and about which Calls a person will be asked again.", a.allPlans)
+			"each Call reads, what earlier processes took, and about which Calls a person will be asked "+
+			"again.", a.allPlans)
 	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
 			"split.",
@@ -28,19 +25,16 @@ func (a *API) addPlans() {
 			list.Plans, err = a.PlansOf(ctx, in.ID)
 			return list, err
 		})
-	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision",
-		Summary: "Decide on a Plan that waits",
-		Tags:    []string{tag}, Errors: []int{http.StatusConflict},
-		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else " +
-			"waits by now, nothing is decided, and the problem " +
-			"changed brings it. Who decides is whoever the token names; where the gateway has a key, it signs the " +
-			"decision for that person.",
-	}, answer(func(ctx context.Context, in *struct {
+	decide := post(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",
+		"Approves, amends or rejects a Plan as it was shown: the digest names it. If something else waits by now, "+
+			"nothing is decided, and the problem changed brings it. Who decides is whoever the token names; where the "+
+			"gateway has a key, it signs the decision for that person.")
+	decide.Errors = []int{http.StatusConflict}
+	operation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
 		Target
-		Body PlanDecision
+		Body planDecision
 	}) (PlanDecided, error) {
-		return a.DecidePlan(ctx, in.ID, in.Body)
+		return a.DecidePlan(ctx, in.ID, in.Body.PlanDecision)
 	}))
 }
 
@@ -87,16 +81,9 @@ func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
 	})
 }
 
-// PlanDecision is what somebody decides on a Plan that waits.
-type PlanDecision struct {
-	_        struct{} `additionalProperties:"false"`
-	Decision string   `json:"decision" enum:"approve,amend,reject"`
-	Digest   string   `json:"digest" minLength:"64" maxLength:"64" doc:"that of the Plan as it was shown: anything else is not decided on"`
-	Calls    []Object `json:"calls,omitempty" nullable:"false" maxItems:"1000" doc:"of amend: all Calls of the Plan as it is to run, as the LLM writes them"`
-	Reason   string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
-	Proof    string   `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
-	By       string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
-	Groups   []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
+type planDecision struct {
+	_ struct{} `additionalProperties:"false"`
+	client.PlanDecision
 }
 
 // PlanDecided is what became of a decision that was taken.
@@ -106,23 +93,16 @@ type PlanDecided struct {
 	Count   client.Count `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
 }
 
-// planSignals are the signals of the decisions on a Plan.
-var planSignals = map[string]string{
-	client.Approve: approval.SteerApprovePlan, client.Amend: approval.SteerAmendPlan,
-	client.Reject: approval.SteerRejectPlan,
-}
-
 // DecidePlan takes a decision on a Plan for whoever asks. If it was refused because another Plan waits by now, the
 // error is a *Problem with that one.
-func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out PlanDecided, err error) {
+func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out PlanDecided, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
 	if err != nil {
 		return out, err
 	}
-	d, err := said.read(access.From(ctx))
-	if err != nil {
+	if d, err = readPlanDecision(d, access.From(ctx)); err != nil {
 		return out, err
 	}
 	defer a.Acted(id)
@@ -198,29 +178,19 @@ func callsAt(err error) (list []Place) {
 	return list
 }
 
-// read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.
-func (d *PlanDecision) read(who *access.Person) (client.PlanDecision, error) {
-	of := Decision{By: d.By, Groups: d.Groups, Proof: d.Proof}
-	by, err := of.decider(who)
-	if err != nil {
-		return client.PlanDecision{}, err
+// readPlanDecision has whoever asks take a decision. The error says why it cannot be meant, or is not theirs to take.
+func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanDecision, err error) {
+	if d.By, d.Groups, d.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {
+		return d, err
 	}
-	out := client.PlanDecision{
-		Kind: planSignals[d.Decision], Digest: d.Digest, Reason: d.Reason, Proof: d.Proof, By: by.By,
-		Groups: by.Groups, Key: by.Key,
+	if d.Kind != client.Amend && d.Calls != nil {
+		return d, invalidAt("body.calls", errors.New("only an amendment brings Calls"))
 	}
-	if out.Calls, err = readValues(d.Calls, "body.calls"); err != nil {
-		return out, err
+	if err := d.Validate(); err != nil {
+		place := map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Kind]
+		return d, invalidAt(cmp.Or(place, "body"), err)
 	}
-	if d.Decision != client.Amend && d.Calls != nil {
-		return out, invalidAt("body.calls", errors.New("only an amendment brings Calls"))
-	}
-	if err := out.Validate(); err != nil {
-		return out,
-			invalidAt(cmp.Or(map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Decision],
-				"body"), err)
-	}
-	return out, nil
+	return d, nil
 }
 
 // waitingPlan gives the Calls of the Plan of which a drawing is asked: that with the digest; without one, the first.
@@ -233,27 +203,23 @@ func waitingPlan(list []client.Plan, digest string) (calls []any, waits bool) {
 	return nil, false
 }
 
-// decider says who takes a decision.
-func (d *Decision) decider(who *access.Person) (client.Decision, error) {
-	out := client.Decision{By: who.Name, Groups: who.Groups, Key: who.Key}
-	if d.By != "" || d.Groups != nil {
-		if !who.NamesOthers && (d.By != "" && d.By != who.Name || !containsAll(who.Groups, d.Groups)) {
-			return out, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
-				Message: "the token names " + who.Name +
-					": a decision is taken by that person, and for that person's groups"}
-		}
-		out.By = cmp.Or(d.By, who.Name)
-		if d.Groups != nil {
-			out.Groups = d.Groups
-		}
-		if out.By != who.Name {
-			out.Key = nil // it speaks for that person alone
-		}
+// decider says who takes a decision that names somebody, and groups, and brings a proof, or may do so.
+func decider(who *access.Person, by string, groups []string, proof string) (string, []string, client.Signer, error) {
+	switch {
+	case !who.NamesOthers && (by != "" && by != who.Name || !containsAll(who.Groups, groups)):
+		return "", nil, nil, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
+			Message: "the token names " + who.Name +
+				": a decision is taken by that person, and for that person's groups"}
+	case proof != "":
+		return by, groups, nil, nil // the proof says who decides
 	}
-	if d.Proof != "" {
-		out.Key, out.By, out.Groups = nil, d.By, d.Groups // the proof says who decides
+	if groups == nil {
+		groups = who.Groups
 	}
-	return out, nil
+	if by != "" && by != who.Name {
+		return by, groups, nil, nil // the key speaks for its person alone
+	}
+	return who.Name, groups, who.Key, nil
 }
 
 type livePlanKey string

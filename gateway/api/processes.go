@@ -15,6 +15,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/gateway/feed"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -22,20 +23,15 @@ import (
 )
 
 func (a *API) addProcesses() {
-	operation(a, access.Start, huma.Operation{
-		OperationID: "start-process", Method: http.MethodPost, Path: "/api/processes", Summary: "Start a process",
-		Tags: []string{"processes"},
-		Description: "Starts a process from an Idea, or attaches to the one that was started with the same id from " +
-			"the same content, so that a request " +
-			"may be sent again. 201: it was started; 200: it was there.",
-		DefaultStatus: http.StatusCreated, MaxBodyBytes: largestIdea, Errors: []int{http.StatusConflict},
-		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
-	}, a.start)
 	const tag, of = "processes", "/api/processes/{id}"
+	start := post(tag, "start-process", "/api/processes", "Start a process",
+		"Starts a process from an Idea, or attaches to the one that was started with the same id from the same "+
+			"content, so that a request may be sent again. 201: it was started; 200: it was there.")
+	start.MaxBodyBytes = largestIdea
+	operation(a, access.Start, starting(start, startedResponse), a.start)
 	get(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
-		"Lists the processes that somebody started, and none that a process started. A page may hold fewer than limit "+
-			"although more follow: "+
-			"next is then there.",
+		"Lists the processes that somebody started, and none that a process started. A page may hold fewer than "+
+			"limit although more follow: next is then there.",
 		func(ctx context.Context, in *listInput) (ProcessPage, error) {
 			return a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting},
 				in.Limit, in.Page)
@@ -87,13 +83,15 @@ func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOu
 			return nil, invalidAt("body.id", err)
 		}
 	}
-	return a.begin(ctx, in.Body.StartOptions)
-}
-
-func (a *API) begin(ctx context.Context, o client.StartOptions) (*startOutput, error) {
+	o := in.Body.StartOptions
 	o.By = access.From(ctx).Name
 	p, err := a.Client.Start(ctx, o)
-	a.Acted(o.ID)
+	return a.started(o.ID, p, err)
+}
+
+// started answers with a process that was started, under an id or none.
+func (a *API) started(id string, p *client.Process, err error) (*startOutput, error) {
+	a.Acted(id)
 	if err != nil {
 		return nil, err
 	}
@@ -172,26 +170,12 @@ type ProcessStatus struct {
 // Status tells where a process stands. It is for reading alone: others get the same one. The error wraps
 // client.ErrNotFound where there is none of the id.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus,
-		error) {
+	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus, error) {
 		return a.statusOf(ctx, id)
 	})
 }
 
 type statusKey string
-
-// manyInstances is from how many on a status takes long to ask for.
-const manyInstances = 1000
-
-// RecentStatus is Status, for a page that people wait for: of a process of many instances that is busy it may be some
-// seconds old.
-func (a *API) RecentStatus(ctx context.Context, id string) (ProcessStatus, error) {
-	large := func(s ProcessStatus) bool { return len(s.Instances) >= manyInstances }
-	return shareRecent(ctx, a.answers, statusKey(id), large, func(ctx context.Context) (ProcessStatus,
-		error) {
-		return a.statusOf(ctx, id)
-	})
-}
 
 func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	p, err := a.Client.Attach(ctx, id)
@@ -206,7 +190,7 @@ func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	if err != nil && !errors.Is(err, client.ErrNoWorker) {
 		return ProcessStatus{}, err
 	}
-	out := ProcessStatus{ProcessView: complete(client.Status{Result: withoutStates(r)})}
+	out := ProcessStatus{ProcessView: complete(client.Status{Result: feed.WithoutStates(r)})}
 	if err != nil {
 		out.Unseen = err.Error()
 	}
@@ -219,16 +203,6 @@ func complete(v client.Status) client.Status {
 		v.Waiting = []string{}
 	}
 	return v
-}
-
-func withoutStates(r loop.Result) loop.Result {
-	instances := map[string]loop.InstanceResult{}
-	for token, i := range r.Instances {
-		i.State = nil
-		instances[token] = i
-	}
-	r.Instances = instances
-	return r
 }
 
 type resultInput struct {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"processidea/client"
 	"processidea/client/schedules"
 	"processidea/gateway/access"
 	"processidea/model/jsonval"
@@ -16,12 +15,12 @@ import (
 
 func (a *API) addSchedules() {
 	const tag, all, of = "schedules", "/api/schedules", "/api/schedules/{id}"
-	change := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{tag},
-			Description:   description,
-			DefaultStatus: http.StatusNoContent}
+	change := func(id, path, summary, description string) huma.Operation {
+		op := post(tag, id, path, summary, description)
+		op.DefaultStatus = http.StatusNoContent
+		return op
 	}
-	made := change("make-schedule", http.MethodPost, all, "Make a schedule",
+	made := post(tag, "make-schedule", all, "Make a schedule",
 		"Has Temporal start a process by the clock. The schedule holds all that its processes start from.")
 	made.DefaultStatus, made.MaxBodyBytes, made.Errors = http.StatusCreated, largestIdea, []int{http.StatusConflict}
 	operation(a, access.Start, made, a.makeSchedule)
@@ -36,42 +35,33 @@ func (a *API) addSchedules() {
 		func(ctx context.Context, in *ScheduleTarget) (*schedules.Schedule, error) {
 			return schedules.Of(a.Client).Find(ctx, in.ID)
 		})
-	operation(a, access.Steer, change("pause-schedule", http.MethodPost, of+"/pause", "Pause a schedule",
+	operation(a, access.Steer, change("pause-schedule", of+"/pause", "Pause a schedule",
 		"Has a schedule start nothing. What it has started goes on."), a.changeSchedule((*schedules.Schedules).Pause))
-	operation(a, access.Steer, change("resume-schedule", http.MethodPost, of+"/resume", "Let a paused schedule go on",
+	operation(a, access.Steer, change("resume-schedule", of+"/resume", "Let a paused schedule go on",
 		"Has a paused schedule start processes again. Times that have passed are not made up for."),
 		a.changeSchedule((*schedules.Schedules).Resume))
-	operation(a, access.Start, change("start-scheduled", http.MethodPost, of+"/now", "Start a process of a schedule "+
-		"at once",
+	operation(a, access.Start, change("start-scheduled", of+"/now", "Start a process of a schedule at once",
 		"Starts one more process, beside the times of the schedule."), a.startScheduled)
-	operation(a, access.Steer, change("end-schedule", http.MethodDelete, of, "Remove a schedule",
-		"Removes a schedule. What it has started goes on."), a.endSchedule)
+	end := change("end-schedule", of, "Remove a schedule", "Removes a schedule. What it has started goes on.")
+	end.Method = http.MethodDelete
+	operation(a, access.Steer, end, a.endSchedule)
 }
 
 type scheduleBody struct {
 	_ struct{} `additionalProperties:"false"`
-	client.StartOptions
-	ID       string   `json:"id" maxLength:"179" doc:"names the schedule; its processes are named after it and the time"`
-	Cron     []string `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
-	Every    string   `json:"every,omitempty" doc:"in place of cron: how long from one start to the next" example:"12h"`
-	TimeZone string   `json:"timeZone,omitempty" doc:"of cron, by its IANA name; absent: UTC" example:"Europe/Berlin"`
-	Overlap  string   `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
-	CatchUp  string   `json:"catchUp,omitempty" doc:"how late one may still be started that was missed; absent: a year" example:"10m"`
-	Paused   bool     `json:"paused,omitempty" doc:"start none until it is resumed"`
-	Note     string   `json:"note,omitempty" doc:"for people"`
+	schedules.Options
+	ID      string `json:"id" maxLength:"179" doc:"names the schedule; its processes are named after it and the time"`
+	Every   string `json:"every,omitempty" doc:"in place of cron: how long from one start to the next" example:"12h"`
+	CatchUp string `json:"catchUp,omitempty" doc:"how late one may still be started that was missed; absent: a year" example:"10m"`
 }
 
 func (b *scheduleBody) read() (o schedules.Options, err error) {
-	o = schedules.Options{ID: b.ID, Cron: b.Cron, TimeZone: b.TimeZone, Overlap: b.Overlap, Paused: b.Paused,
-		Note: b.Note}
-	if o.Every, err = readDuration("body.every", b.Every); err != nil {
-		return o, err
+	o = b.Options
+	o.ID = b.ID
+	if o.Every, err = readDuration("body.every", b.Every); err == nil {
+		o.CatchUp, err = readDuration("body.catchUp", b.CatchUp)
 	}
-	if o.CatchUp, err = readDuration("body.catchUp", b.CatchUp); err != nil {
-		return o, err
-	}
-	o.Start = b.StartOptions
-	return o, nil
+	return o, err
 }
 
 func readDuration(path, text string) (time.Duration, error) {
@@ -95,7 +85,7 @@ func (a *API) makeSchedule(ctx context.Context, in *struct{ Body scheduleBody })
 	if err != nil {
 		return nil, err
 	}
-	o.Start.By = access.From(ctx).Name
+	o.By = access.From(ctx).Name
 	err = schedules.Of(a.Client).Make(ctx, o)
 	a.answers.forget()
 	if err != nil {

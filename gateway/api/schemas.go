@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -24,9 +25,10 @@ func newRegistry() huma.Registry {
 		reflect.TypeFor[turn.Failures]():         reflect.TypeFor[[]turn.CallFailure](),
 		reflect.TypeFor[refexpr.OutputPath]():    reflect.TypeFor[null](),
 		reflect.TypeFor[jsonval.Path]():          reflect.TypeFor[string](),
-		reflect.TypeFor[ideafile.WrittenCall]():  reflect.TypeFor[Value](),
+		reflect.TypeFor[ideafile.WrittenCall]():  reflect.TypeFor[json.RawMessage](),
 		reflect.TypeFor[jsonval.OrderedObject](): reflect.TypeFor[Object](),
-		reflect.TypeFor[client.Messages]():       reflect.TypeFor[[]Object](),
+		reflect.TypeFor[client.Object]():         reflect.TypeFor[Object](),
+		reflect.TypeFor[client.Objects]():        reflect.TypeFor[[]Object](),
 		reflect.TypeFor[client.IdeaFiles]():      reflect.TypeFor[map[string]Object](),
 	} {
 		r.RegisterTypeAlias(from, to)
@@ -74,5 +76,3 @@ func finishSchemas(api *huma.OpenAPI) {
 		}
 	}
 }
-
-func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
@@ -13,34 +11,27 @@ import (
 )
 
 func (a *API) addSteering() {
-	steer(a, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
+	actOn(a, access.Steer, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
 		func(ctx context.Context, p *client.Process, b *ReasonBody) error { return p.Pause(ctx, b.by(ctx)) })
-	steer(a, "resume", "Let a paused process go on",
+	actOn(a, access.Steer, "resume", "Let a paused process go on",
 		"Lets a paused process go on, with new limits where they are given.", resume)
-	steer(a, "revise", "Correct a process",
+	actOn(a, access.Steer, "revise", "Correct a process",
 		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are "+
 			"worked on again.", revise)
-	steer(a, "add", "Add instances to a process", "Brings new instances to a process that is at work.", add)
-	steer(a, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
+	actOn(a, access.Steer, "add", "Add instances to a process",
+		"Brings new instances to a process that is at work.", add)
+	actOn(a, access.Steer, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
 		func(ctx context.Context, p *client.Process, _ *ReasonBody) error { return p.Cancel(ctx) })
-	operation(a, access.Steer, huma.Operation{
-		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume",
-		Summary: "Let all paused processes go on",
-		Description: "Lets every paused process go on that somebody started, with its parts and delegates, or those " +
-			"that are paused with a code. It answers " +
-			"once that has taken effect, and says what became of each.",
-		Tags: []string{steering}, MaxBodyBytes: largestIdea,
-	}, answer(a.resumeAll))
-	operation(a, access.Start, huma.Operation{
-		OperationID: "fork-process", Method: http.MethodPost, Path: "/api/processes/{id}/fork",
-		Summary: "Start a process from an Idea of another",
-		Description: "Starts a new process that goes on where the other one stood in an Idea. The other one is left " +
-			"as it is; effects that Calls had are " +
-			"there for both.",
-		Tags: []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea,
-		DefaultStatus: http.StatusCreated,
-		Responses:     map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
-	}, a.fork)
+	resume := post(steering, "resume-processes", "/api/processes/resume", "Let all paused processes go on",
+		"Lets every paused process go on that somebody started, with its parts and delegates, or those that are "+
+			"paused with a code. It answers once that has taken effect, and says what became of each.")
+	resume.MaxBodyBytes = largestIdea
+	operation(a, access.Steer, resume, answer(a.resumeAll))
+	fork := post(steering, "fork-process", "/api/processes/{id}/fork", "Start a process from an Idea of another",
+		"Starts a new process that goes on where the other one stood in an Idea. The other one is left as it is; "+
+			"effects that Calls had are there for both.")
+	fork.MaxBodyBytes = largestIdea
+	operation(a, access.Start, starting(fork, startedResponse), a.fork)
 }
 
 const steering = "steering" // a tag
@@ -65,20 +56,13 @@ type steerInput[B any] struct {
 	Body B // a pointer: it may be left out
 }
 
-// steer adds an act of steering. do refuses a body that cannot be meant, and sends it.
-func steer[B any](a *API, verb, summary, description string, do func(context.Context, *client.Process, B) error) {
-	actOn(a, access.Steer, verb, summary, description, do)
-}
-
-// actOn is steer with another right.
+// actOn adds an act on a process. do refuses a body that cannot be meant, and sends it.
 func actOn[B any](a *API, right access.Right, verb, summary, description string,
 	do func(context.Context, *client.Process, B) error) {
-	operation(a, right, huma.Operation{
-		OperationID: verb + "-process", Method: http.MethodPost, Path: "/api/processes/{id}/" + verb, Summary: summary,
-		Description: description + " It answers once that has taken effect; 409 refused: it changed nothing.",
-		Tags:        []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea,
-		DefaultStatus: http.StatusNoContent,
-	}, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
+	op := post(steering, verb+"-process", "/api/processes/{id}/"+verb, summary,
+		description+" It answers once that has taken effect; 409 refused: it changed nothing.")
+	op.DefaultStatus, op.MaxBodyBytes, op.Errors = http.StatusNoContent, largestIdea, []int{http.StatusConflict}
+	operation(a, right, op, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
 		return nil, a.Steer(ctx, in.ID,
 			func(ctx context.Context, p *client.Process) error { return do(ctx, p, in.Body) })
 	})
@@ -197,19 +181,11 @@ type forkInput struct {
 
 func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	b := in.Body
-	o := client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates}
-	if o.ID == "" {
-		o.ForkOf = in.ID
-	} else if err := client.ValidateID(o.ID); err != nil {
+	if err := client.ValidateID(b.ID); b.ID != "" && err != nil {
 		return nil, invalidAt("body.id", err)
 	}
-	idea, err := a.Client.Chain(in.ID).Fork(ctx, b.At)
-	if err != nil {
-		return nil, err
-	}
-	// Whatever names a file stays empty: it would be one of this machine.
-	if o.Idea, err = b.Changes.Apply(idea); err != nil {
-		return nil, err
-	}
-	return a.begin(ctx, o)
+	// Whatever of the changes names a file stays empty: it would be one of this machine.
+	p, err := a.Client.StartFork(ctx, in.ID, b.At, b.Changes, client.StartOptions{
+		ID: b.ID, Replies: b.Replies, Delegates: b.Delegates, By: access.From(ctx).Name})
+	return a.started(b.ID, p, err)
 }

@@ -12,17 +12,13 @@ import (
 )
 
 func (a *API) addUndo() {
-	operation(a, access.Start, huma.Operation{
-		OperationID: "undo-process", Method: http.MethodPost, Path: "/api/processes/{id}/undo",
-		Summary: "Take back what a process did",
-		Description: "Starts a process that takes back what the Calls of another did, as their Tools say, and " +
-			"answers with its Plan: what is taken back, " +
-			"what cannot be and why, and what stays because something reads it. One at work is paused first, takes " +
-			"back by itself before the answer, and goes on when it is resumed. With dryRun it answers alone, and " +
-			"nothing is done. 409 refused: the process is taken back already, or not all could be.",
-		Tags: []string{steering}, Errors: []int{http.StatusConflict}, DefaultStatus: http.StatusCreated,
-		Responses: map[string]*huma.Response{"200": undoResponse, "201": undoResponse},
-	}, a.undo)
+	operation(a, access.Start, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
+		"Take back what a process did",
+		"Starts a process that takes back what the Calls of another did, as their Tools say, and answers with its "+
+			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. One at work is "+
+			"paused first, takes back by itself before the answer, and goes on when it is resumed. With dryRun it "+
+			"answers alone, and nothing is done. 409 refused: the process is taken back already, or not all could be."),
+		undoResponse), a.undo)
 }
 
 // undoResponse is one for both statuses, so that both have the form of the body.

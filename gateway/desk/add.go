@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"processidea/client"
 	"processidea/gateway/access"
@@ -40,7 +39,7 @@ func (d *Desk) showAdd(w http.ResponseWriter, r *http.Request) error {
 // again.
 func (d *Desk) addInstances(w http.ResponseWriter, r *http.Request) (err error) {
 	p := d.addPage(r)
-	p.Reason = strings.TrimSpace(r.PostForm.Get("reason"))
+	p.Reason = entered(r, "reason")
 	if p.Rows, err = chosen(r, "rows", "rows.jsonl"); err != nil {
 		return err
 	}

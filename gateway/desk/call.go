@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
@@ -19,25 +20,13 @@ import (
 type callPage struct {
 	frame
 	A           client.Approval
-	tools       []*ideafile.Tool
 	Href        string
-	ProcessHref string
-	Tool        *ideafile.Tool // nil: it is not known
-	Tools       []string       // those that another Call may be of
+	Tool        *ideafile.Tool   // nil: it is not known
+	Tools       []*ideafile.Tool // those that another Call may be of
 	Params      []fact
-	Raw         string // the parameters as JSON
-	Name        string // of the instance; empty: it has none
-	IsFinal     bool   // nothing takes it back
-	Adapted     []fact
-	Output      *fact
-	Scopes      []fact
-	State       *fact
-	Input       *fact
-	WritesTo    string
-	Policy      string // of the Tool, as JSON
-	Deciders    string
+	IsFinal     bool     // nothing takes it back
+	Policy      string   // of the Tool, as JSON
 	Meanwhile   []string // what happens while nobody decides
-	ByItself    string
 	Denied      string
 	Passkey     bool // they may sign with a passkey of theirs
 	Allowed     map[string]bool
@@ -87,9 +76,8 @@ func (d *Desk) find(r *http.Request) (client.Approval, error) {
 			return a, nil
 		}
 	}
-	return client.Approval{}, gone(fmt.Sprintf("Call %s of %s waits for nobody any more: somebody has decided, its "+
-		"time was over, or there is no such Call.",
-		visible(call), visible(process)))
+	return client.Approval{}, gone("Call %s of %s waits for nobody any more: somebody has decided, its time "+
+		"was over, or there is no such Call.", visible(call), visible(process))
 }
 
 // tools gives those of a process; none where they cannot be read.
@@ -105,15 +93,9 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 	tools, who := d.tools(r.Context(), a.Process), d.decider(r)
 	p := &callPage{
-		tools: tools, frame: d.frame(r, a.Sentence), A: a,
-		Href: callHref(a.Process, a.CallID), ProcessHref: processHref(a.Process),
-		Tool: ideafile.FindTool(tools, a.Tool), ByItself: byItself(a),
-		Deciders: a.DecidersInWords(), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
+		Tools: tools, frame: d.frame(r, short(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
+		Tool: ideafile.FindTool(tools, a.Tool), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
 		Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
-	}
-	p.Title = short(p.Title)
-	for _, t := range tools {
-		p.Tools = append(p.Tools, t.Name)
 	}
 	for _, kind := range a.AllowedDecisions {
 		p.Allowed[kind] = p.Denied == "" || p.Passkey
@@ -125,23 +107,9 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 			p.Policy = form.Pretty(policy)
 		}
 	}
-	p.Params, p.Raw = factsOfFields(a, origins(wired, a)), form.Pretty(any(a.Params))
-	if a.InstanceName != a.Instance {
-		p.Name = a.InstanceName
-	}
-	if a.ParamsAdaptation != nil {
-		p.Adapted = factsOf(jsonval.ToJSONValue(a.ParamsAdaptation.OriginalParams), nil)
-	}
-	p.Output, p.State, p.Input = factOf(a.Output), factOf(a.State), factOf(a.Input)
-	p.Scopes = factsOf(anyMap(a.ScopeValues), nil)
+	p.Params = factsOfFields(a, origins(wired, a))
 	if p.Allowed[client.Approve] && p.Denied == "" {
 		p.Order = orderFormOf(a.Process, a.Tool, a.Call, p.Now)
-	}
-	if len(a.OutputPath) > 0 {
-		p.WritesTo = visible(a.OutputPath.ReferenceText())
-		if a.OutputMethod != "" {
-			p.WritesTo += " (" + visible(a.OutputMethod) + ")"
-		}
 	}
 	return p
 }
@@ -186,8 +154,6 @@ func webAddress(text string) string {
 	}
 	return ""
 }
-
-func anyMap(m map[string]any) any { return jsonval.ToJSONValue(m) }
 
 // factOf tells a value; nil where there is none.
 func factOf(v any) *fact {
@@ -248,7 +214,7 @@ func (p *callPage) addForms() {
 
 // addReplace makes the form of another Call.
 func (p *callPage) addReplace() {
-	if t := ideafile.FindTool(p.tools, p.With); t != nil && p.Replace == nil {
+	if t := ideafile.FindTool(p.Tools, p.With); t != nil && p.Replace == nil {
 		p.Replace = replaceForm(t).New(p.replaced(t))
 	}
 }
@@ -275,7 +241,7 @@ func textAnswer(values url.Values) (any, error) {
 	}
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("the result is no JSON: %s", strings.TrimPrefix(err.Error(), "model: decode JSON: "))
+		return nil, fmt.Errorf("the result is no JSON: %s", ideafiles.DecodeCause(err))
 	}
 	return v, nil
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"processidea/client"
 	"processidea/gateway/api"
@@ -14,7 +13,7 @@ import (
 
 // decideMany takes one decision on each Call that was selected.
 func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
-	kind, reason := r.PostForm.Get("decision"), strings.TrimSpace(r.PostForm.Get("reason"))
+	kind, reason := r.PostForm.Get("decision"), entered(r, "reason")
 	back := r.PostForm.Get("back")
 	if !isPage(back) {
 		back = "/"
@@ -29,7 +28,7 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 	case len(boxes) == 0:
 		return unfit("No Call was selected. Go back and tick the boxes of those that you mean.")
 	case len(boxes) > client.MaxDecisionsAtOnce:
-		return unfit(fmt.Sprintf("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce))
+		return unfit("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce)
 	case kind == client.Reject && reason == "":
 		return unfit(planpage.NeedsReason)
 	}
@@ -39,8 +38,8 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 		if !ok {
 			return unfit("One of the boxes cannot be read. Open the inbox again.")
 		}
-		list = append(list, api.Decision{Process: p.Process, Call: p.Call, Digest: p.Digest, Decision: kind,
-			Reason: reason})
+		list = append(list, api.Decision{Process: p.Process,
+			Decision: client.Decision{Call: p.Call, Digest: p.Digest, Kind: kind, Reason: reason}})
 	}
 	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
 }
@@ -81,19 +80,12 @@ func (d *Desk) showOutcome(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// told is what became of one decision, in words.
-type told struct {
-	Href, Process, Call string
-	Taken               bool
-	Text                string
-}
-
 type outcomePage struct {
 	frame
 	Kind, Back    string
 	Taken, Failed int
-	List          []told
-	Again         string // the Call that waits again, as its policy asks about what it is now
+	List          []api.DecisionResult // those first that were not taken
+	Again         string               // the Call that waits again, as its policy asks about what it is now
 }
 
 // waitsAgain gives the page of a Call that was decided on and waits all the same; "" where it does not.
@@ -115,19 +107,15 @@ var past = map[string]string{
 
 func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes) {
 	p := outcomePage{frame: d.frame(r, "What became of it"), Kind: past[o.Kind], Back: o.Back}
-	var taken []told
+	var taken []api.DecisionResult
 	for _, one := range o.List {
-		t := told{Href: callHref(one.Process, one.Call), Process: one.Process, Call: one.Call,
-			Taken: one.Outcome == api.OutcomeTaken}
-		t.Text = inWords(one, past[o.Kind])
-		if t.Taken {
-			p.Taken++
-			taken = append(taken, t)
+		if one.Outcome == api.OutcomeTaken {
+			taken = append(taken, one)
 		} else {
-			p.Failed++
-			p.List = append(p.List, t)
+			p.List = append(p.List, one)
 		}
 	}
+	p.Taken, p.Failed = len(taken), len(p.List)
 	p.List = append(p.List, taken...)
 	if len(o.List) == 1 && p.Taken == 1 {
 		p.Again = d.waitsAgain(r, o.List[0])

@@ -18,13 +18,12 @@ import (
 
 // decideCall takes a decision on the Call of the address.
 func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
-	decision := api.Decision{
-		Process: r.PathValue("process"), Call: r.PathValue("call"), Decision: r.PostForm.Get("decision"),
-		Digest: r.PostForm.Get("digest"),
-		Reason: strings.TrimSpace(r.PostForm.Get("reason")),
-	}
-	if decision.Decision != client.Comment {
-		decision.To = strings.TrimSpace(r.PostForm.Get("to"))
+	decision := api.Decision{Process: r.PathValue("process"), Decision: client.Decision{
+		Call: r.PathValue("call"), Kind: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
+		Reason: entered(r, "reason"),
+	}}
+	if decision.Kind != client.Comment {
+		decision.To = entered(r, "to")
 	}
 	a, err := d.find(r)
 	var gone *access.Refusal
@@ -33,7 +32,7 @@ func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err == nil {
 		p := d.callPage(r, a)
-		p.Reason, p.WrongIn = decision.Reason, decision.Decision
+		p.Reason, p.WrongIn = decision.Reason, decision.Kind
 		if a.Digest != decision.Digest {
 			d.showAnew(w, r, p)
 			return nil
@@ -51,17 +50,17 @@ func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 			return d.own.Ask(w, r, decision, a.Tool, p.Href)
 		}
 	}
-	o := outcomes{Kind: decision.Decision, Back: "/", Who: nameOf(r), List: d.API.Decide(r.Context(),
+	o := outcomes{Kind: decision.Kind, Back: "/", Who: nameOf(r), List: d.API.Decide(r.Context(),
 		[]api.Decision{decision})}
-	if approval.IsRemark(decision.Decision) && o.List[0].Outcome == api.OutcomeTaken {
+	if approval.IsRemark(decision.Kind) && o.List[0].Outcome == api.OutcomeTaken {
 		http.Redirect(w, r, callHref(decision.Process, decision.Call)+"#why", http.StatusSeeOther)
 		return nil
 	}
 	if err == nil && o.List[0].Outcome != api.OutcomeTaken {
 		if now, found := d.find(r); found == nil {
 			p := d.callPage(r, now)
-			p.Reason, p.WrongIn, p.Wrong = decision.Reason, decision.Decision,
-				inWords(o.List[0], past[decision.Decision])
+			p.Reason, p.WrongIn, p.Wrong = decision.Reason, decision.Kind,
+				inWords(o.List[0], past[decision.Kind])
 			if now.Digest != decision.Digest {
 				d.showAnew(w, r, p)
 				return nil
@@ -85,7 +84,7 @@ func (d *Desk) showAnew(w http.ResponseWriter, r *http.Request, p *callPage) {
 // read makes what a decision says of what was sent; ok is false where something is wrong with it, or where an item was
 // asked for.
 func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
-	switch decision.Decision {
+	switch decision.Kind {
 	case client.Approve:
 	case client.Reject:
 		if decision.Reason == "" {
@@ -95,7 +94,7 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 		p.readAmend(decision, values)
 	case client.Replace:
 		p.With = values.Get("with")
-		p.readReplace(decision, values, ideafile.FindTool(p.tools, p.With))
+		p.readReplace(decision, values, ideafile.FindTool(p.Tools, p.With))
 	case client.Answer:
 		p.readAnswer(decision, values)
 	case client.Comment, client.Ask, client.HandOver:
@@ -146,7 +145,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 				"replace the Call instead."
 		}
 	}
-	decision.Params = jsonval.Encode(changes)
+	decision.Params = api.Object{RawMessage: jsonval.Encode(changes)}
 }
 
 func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ideafile.Tool) {
@@ -173,7 +172,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	if p.ReplacePath != "" {
 		call["_outputPath"] = p.ReplacePath
 	}
-	decision.With = jsonval.Encode(any(call))
+	decision.With = api.Object{RawMessage: jsonval.Encode(any(call))}
 }
 
 func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
@@ -183,10 +182,8 @@ func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 		v, err := textAnswer(values)
 		if err != nil {
 			p.Wrong = "This cannot be read: " + err.Error() + "."
-			return
 		}
-		output := api.Value(jsonval.Encode(v))
-		decision.Output = &output
+		decision.Output = jsonval.Encode(v)
 		return
 	}
 	v, wrong := f.Read(p.A.Output, values)
@@ -201,6 +198,5 @@ func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 	if err := p.Tool.OutputSchema.Validate(v); err != nil {
 		p.Wrong = "This is no result of the Tool: " + err.Error()
 	}
-	output := api.Value(jsonval.Encode(v))
-	decision.Output = &output
+	decision.Output = jsonval.Encode(v)
 }

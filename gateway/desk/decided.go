@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"processidea/client"
 	"processidea/gateway/access"
@@ -16,17 +15,11 @@ import (
 // decidedPage tells of a Call that waits no more who decided what, when and why.
 type decidedPage struct {
 	frame
-	Process, ProcessHref, Call string
-	D                          client.PastCall
-	Name                       string
-	Facts                      []fact
-	Made                       []decisionMade
-	Order                      *orderForm // nil: they may give none
-}
-
-type decisionMade struct {
-	Who, What, Reason string
-	At                time.Time
+	Process, Call string
+	D             client.PastCall
+	Name          string
+	Facts         []fact
+	Order         *orderForm // nil: they may give none
 }
 
 func nothingKnown(jsonval.Path, any) string { return "" }
@@ -46,15 +39,12 @@ func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting er
 	if err != nil {
 		return err
 	}
-	p := decidedPage{frame: d.frame(r, short(decided.Sentence)), Process: process, ProcessHref: processHref(process),
-		Call: call, D: decided}
+	p := decidedPage{frame: d.frame(r, short(decided.Sentence)), Process: process, Call: call,
+		D: decided}
 	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
-	for _, one := range decided.Decisions {
-		p.Made = append(p.Made, decisionMade{whoDecided(one), past[one.Kind], one.Reason, one.DecidedAt})
-	}
 	if p.May[string(access.Decide)] {
 		p.Order = orderFormOf(process, decided.Tool, decided.Call, p.Now)
 	}

@@ -51,7 +51,7 @@ type Options struct {
 const (
 	readAtOnce  = 2 // Ideas of ten thousand instances take much memory while they are read
 	askedAtOnce = 64
-	mostPlans   = 1024
+	mostFound   = 1024
 )
 
 // Desk answers requests for pages.
@@ -59,13 +59,13 @@ type Desk struct {
 	Options
 	sessions *session.Sessions
 	mux      *http.ServeMux
-	login    Login // nil: people come with the token
+	login    *access.IssuerLogin // nil: people come with the token
 	seen     *seen
 	checks   *checks
-	plans    *lru.Cache[string, drawnPlan] // as they were seen last, by the process
-	reading  *shared.Works                 // of the store
-	asking   *shared.Works                 // of workers
-	listing  *shared.Works                 // of the server
+	found    *lru.Cache[string, any] // a moment ago, of what takes long to find
+	reading  *shared.Works           // of the store
+	asking   *shared.Works           // of workers
+	listing  *shared.Works           // of the server
 	own      *ownkey.Pages
 }
 
@@ -75,11 +75,11 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	plans, err := lru.New[string, drawnPlan](mostPlans)
+	found, err := lru.New[string, any](mostFound)
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{Options: o, plans: plans, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(),
+	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(),
 		checks:  newChecks(),
 		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
 	if d.Tools.Known == nil { // the workers' tools are not known here
@@ -139,8 +139,7 @@ func Has(path string) bool { return path == "/" || strings.HasPrefix(path, "/des
 
 // contentPolicy allows nothing but what comes from here; nothing in a page runs or looks by itself.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; " +
-	"frame-ancestors 'none'"
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // mostForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
 const mostForm = 2 << 20

@@ -45,17 +45,11 @@ type column struct {
 
 // row is one Call.
 type row struct {
-	Pick     string // what its box sends
-	Href     string
-	Process  string
-	Call     string
-	Name     string // what people call the instance; of one without a name, the Call
-	Sentence shown.Parts
-	Cells    []labelled
-	Since    time.Time
-	Deadline *time.Time
-	Timeout  string
-	Denied   string // why this person does not decide on it; empty: they may
+	client.Approval
+	Pick   string // what its box sends
+	Name   string // what people call the instance; of one without a name, the Call
+	Cells  []labelled
+	Denied string // why this person does not decide on it; empty: they may
 }
 
 // IsNarrow reports whether a phone shows a row as a card, each cell with the name of its column.
@@ -66,12 +60,9 @@ const widestCard = 50
 
 // groupKey is the same for Calls that stand in one table: of one Tool, with the same parameters.
 func groupKey(a client.Approval) string {
-	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions, rootOf(a.Process) == ""})
+	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
 	return string(key)
 }
-
-// rootOf is the process that somebody started.
-func rootOf(process string) string { root, _, _ := strings.Cut(process, "/"); return root }
 
 func groupsOf(list []client.Approval, who *access.Person, now time.Time) (groups []group) {
 	for len(list) > 0 {
@@ -138,12 +129,7 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 	for _, f := range own.Alike {
 		values[f.Name] = f.Value
 	}
-	r := row{
-		Pick: pick{a.Process, a.CallID, a.Digest}.text(), Href: callHref(a.Process, a.CallID), Process: a.Process,
-		Call: a.CallID, Name: nameOfCase(a),
-		Sentence: a.Parts,
-		Since:    a.Since, Deadline: a.Deadline, Timeout: byItself(a), Denied: denial(who, a),
-	}
+	r := row{Approval: a, Pick: pick{a.Process, a.CallID, a.Digest}.text(), Name: nameOfCase(a), Denied: denial(who, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]
 		cell := labelled{Full: c.Full}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/client/report"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
@@ -188,11 +189,7 @@ func (d *Desk) fork(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || at < 1 {
 		return unfit("That is no number of an Idea.")
 	}
-	idea, err := d.Client.Chain(id).Fork(r.Context(), at)
-	if err != nil {
-		return err
-	}
-	p, err := d.Client.Start(r.Context(), client.StartOptions{Idea: idea, ForkOf: id, By: nameOf(r)})
+	p, err := d.Client.StartFork(r.Context(), id, at, ideafiles.Changes{}, client.StartOptions{By: nameOf(r)})
 	if err != nil {
 		return err
 	}

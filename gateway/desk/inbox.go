@@ -205,7 +205,7 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 		for _, c := range plan.Calls {
 			tools[c.Written.Tool] = true
 		}
-		row := planRowOf(who, plan)
+		row := planRow{plan, planDenial(who, plan)}
 		switch {
 		case !f.fitsPlan(plan, p.Now):
 		case f.Who != "all" && row.Denied != "":

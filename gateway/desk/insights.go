@@ -5,26 +5,12 @@ import (
 	"time"
 
 	"processidea/client"
-	"processidea/client/readable"
 )
 
 type insightsPage struct {
 	frame
-	Since time.Time
-	Rows  []insightsRow
-	// Unread is of how many processes the record cannot be read.
-	Unread int
-}
-
-type insightsRow struct {
-	client.ToolInsights
-	Kinds        []kindCount
-	Median, Most string // how long people took
-}
-
-type kindCount struct {
-	Kind  string
-	Count int
+	*client.Insights
+	Kinds []string // of decisions, in the order of the page
 }
 
 // insights shows how people's decisions go.
@@ -33,19 +19,6 @@ func (d *Desk) insights(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := insightsPage{frame: d.frame(r, "How decisions go"), Since: now.Since, Unread: now.Unread}
-	for _, t := range now.Tools {
-		row := insightsRow{ToolInsights: t}
-		for _, kind := range []string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject} {
-			if n := t.Decided[kind]; n > 0 {
-				row.Kinds = append(row.Kinds, kindCount{past[kind], n})
-			}
-		}
-		if t.MedianSeconds > 0 {
-			row.Median = readable.Took(time.Duration(t.MedianSeconds * float64(time.Second)))
-			row.Most = readable.Took(time.Duration(t.P90Seconds * float64(time.Second)))
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	return d.show(w, r, "insights", p)
+	return d.show(w, r, "insights", insightsPage{d.frame(r, "How decisions go"), now,
+		[]string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject}})
 }

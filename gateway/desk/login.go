@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"time"
@@ -10,21 +9,9 @@ import (
 	"processidea/gateway/desk/session"
 )
 
-// Login is an Entrance whose people log in elsewhere, at an issuer.
-type Login interface {
-	Entrance
-	// Begin gives the address where a person logs in, and Finish who came back from there with a code.
-	Begin(a access.Attempt) (address string, err error)
-	Finish(ctx context.Context, a access.Attempt, code string) (*access.Person, error)
-	// End gives the address where a person logs out there too; "" where there is none.
-	End() string
-	// Secure reports whether people reach the gateway by https alone.
-	Secure() bool
-}
-
 // addLogin has people log in at the issuer, where the entrance is one.
 func (d *Desk) addLogin() {
-	login, ok := d.Entrance.(Login)
+	login, ok := d.Entrance.(*access.IssuerLogin)
 	if !ok {
 		return
 	}

@@ -93,7 +93,7 @@ func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return unfit("This cannot be given: " + err.Error() + ".")
+		return unfit("This cannot be given: %s.", err)
 	}
 	who := access.From(r.Context())
 	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
@@ -114,7 +114,7 @@ func (d *Desk) readOrderFields(r *http.Request, process, tool string) (map[strin
 		path := jsonval.Path(strings.Split(name, "."))
 		rule, err := orderRule(r.PostForm, control, formats.At(path))
 		if err != nil {
-			return nil, unfit(fmt.Sprintf("%s: %s", name, err))
+			return nil, unfit("%s: %s", name, err)
 		}
 		if name != "" && rule != nil {
 			addRule(when, path, rule)
@@ -165,10 +165,9 @@ func addRule(schema map[string]any, path jsonval.Path, rule map[string]any) {
 
 // disallow ends a standing order.
 func (d *Desk) disallow(w http.ResponseWriter, r *http.Request) error {
-	id, order := r.PathValue("process"), r.PostForm.Get("order")
-	by := client.By{Name: nameOf(r), Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
+	id := r.PathValue("process")
 	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
-		return p.Disallow(ctx, order, by)
+		return p.Disallow(ctx, r.PostForm.Get("order"), byOf(r))
 	}); err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ func origins(wired map[string]string, a client.Approval) func(path jsonval.Path,
 	collectPlaces(places, "†input", a.Input, 0)
 	collectPlaces(places, "†state", a.State, 0)
 	return func(path jsonval.Path, v any) string {
-		if ref, is := wired[pathName(path)]; is {
-			return "always " + spoken(short(ref))
+		if len(path) == 1 && wired[path[0]] != "" {
+			return "always " + spoken(short(wired[path[0]]))
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
 			return "the same as " + spoken(places[key])
@@ -73,12 +73,4 @@ func placeKey(v any) (key string, is bool) {
 		return "n" + v.String(), len(v) > 1
 	}
 	return "", false
-}
-
-// pathName is the name of a parameter; empty for what lies below one.
-func pathName(path jsonval.Path) string {
-	if len(path) != 1 {
-		return ""
-	}
-	return path[0]
 }

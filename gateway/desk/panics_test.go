@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"processidea/internal/safego/safegotest"
 )
 
@@ -37,6 +39,19 @@ func TestAPanicWhileAPageIsForgottenIsLogged(t *testing.T) {
 		var later *underWay
 		if !errors.As(err, &later) {
 			t.Errorf("%v", err)
+		}
+		<-time.After(time.Hour)
+	})
+}
+
+func TestAPanicWhileWhatWasFoundIsForgottenIsLogged(t *testing.T) {
+	safegotest.Panic(t, "gateway.desk.found")
+	found, _ := lru.New[string, any](1)
+	synctest.Test(t, func(t *testing.T) {
+		v, err := lately(t.Context(), &Desk{found: found}, newWorks(1), "key", func(int) bool { return true },
+			func(context.Context) (int, error) { return 1, nil })
+		if v != 1 || err != nil {
+			t.Errorf("%d, %v", v, err)
 		}
 		<-time.After(time.Hour)
 	})

@@ -2,10 +2,8 @@ package desk
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,15 +26,8 @@ func planDenial(who *access.Person, p client.PendingPlan) string {
 
 // planRow is a Plan that waits, in the inbox.
 type planRow struct {
-	Href, Name, Process, Summary string
-	Instances                    int
-	Since                        time.Time
-	Denied                       string
-}
-
-func planRowOf(who *access.Person, p client.PendingPlan) planRow {
-	return planRow{planHref(p.Process), p.Name(), p.Process, p.Summary(), max(len(p.Instances), 1), p.Since,
-		planDenial(who, p)}
+	client.PendingPlan
+	Denied string
 }
 
 // fitsPlan is fits for a Plan, which no deadline decides on.
@@ -56,8 +47,8 @@ func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 type planPage struct {
 	frame
 	*planpage.Page
-	Href, ProcessHref string
-	Drawn             bool
+	Href  string
+	Drawn bool
 }
 
 // findPlan gives the Plan that waits in the process of the address.
@@ -70,9 +61,8 @@ func (d *Desk) findPlan(r *http.Request) (client.Plan, error) {
 		}
 	}
 	if err == nil {
-		err = gone(
-			fmt.Sprintf("No Plan of %s waits for anybody any more: somebody has decided on it, or there is none.",
-				visible(id)))
+		err = gone("No Plan of %s waits for anybody any more: somebody has decided on it, or there is none.",
+			visible(id))
 	}
 	return client.Plan{}, err
 }
@@ -81,17 +71,17 @@ func (d *Desk) planPage(r *http.Request, plan client.Plan) planPage {
 	forms := func(t *ideafile.Tool) form.Form { return replaceForm(t) }
 	p := planPage{frame: d.frame(r, strings.ToUpper(plan.Name()[:1])+plan.Name()[1:]),
 		Page: planpage.New(plan, d.tools(r.Context(), plan.Process), forms),
-		Href: planHref(plan.Process), ProcessHref: processHref(plan.Process), Drawn: len(plan.Calls) <= mostDrawn}
+		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= mostDrawn}
 	p.Denied = planDenial(access.From(r.Context()), plan.PlanView)
 	return p
 }
 
 func (d *Desk) showPlan(w http.ResponseWriter, r *http.Request) error {
 	plan, err := d.findPlan(r)
-	if err == nil {
-		d.render(w, r, http.StatusOK, "plan", d.planPage(r, plan))
+	if err != nil {
+		return err
 	}
-	return err
+	return d.show(w, r, "plan", d.planPage(r, plan))
 }
 
 // drawWaiting gives the Plan that waits as a picture.
@@ -112,12 +102,12 @@ func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !errors.As(err, &gone) {
 		return err
 	}
-	said := api.PlanDecision{Decision: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
-		Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
+	said := client.PlanDecision{Kind: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
+		Reason: entered(r, "reason")}
 	p := planPage{}
 	if err == nil {
 		p = d.planPage(r, plan)
-		p.Reason, p.WrongIn, p.Changed = said.Reason, said.Decision, plan.Digest != said.Digest
+		p.Reason, p.WrongIn, p.Changed = said.Reason, said.Kind, plan.Digest != said.Digest
 		if p.Changed || !p.Take(&said, r.PostForm) {
 			status := http.StatusUnprocessableEntity
 			if p.Changed {
@@ -133,7 +123,7 @@ func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return d.planRefused(w, r, p, err)
 	}
-	text, err := d.sessions.Seal(planOutcomeUse, planOutcome{said.Decision, done, nameOf(r)})
+	text, err := d.sessions.Seal(planOutcomeUse, planOutcome{said.Kind, done, nameOf(r)})
 	if err == nil {
 		http.Redirect(w, r, "/desk/plan-outcome?o="+url.QueryEscape(text), http.StatusSeeOther)
 	}
@@ -181,14 +171,8 @@ func (d *Desk) showPlanOutcome(w http.ResponseWriter, r *http.Request) error {
 	if !d.sessions.Unseal(planOutcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
 		return gone("This address does not tell what became of a decision.")
 	}
-	more := ""
-	if o.Done.Count.Have < o.Done.Count.Want {
-		more = strconv.Itoa(o.Done.Count.Have) + " of " + strconv.Itoa(o.Done.Count.Want) +
-			" people have decided so. It waits for the others."
-	}
-	d.render(w, r, http.StatusOK, "planoutcome", struct {
+	return d.show(w, r, "planoutcome", struct {
 		frame
-		Kind, Process, ProcessHref, More string
-	}{d.frame(r, "What became of it"), past[o.Kind], o.Done.Process, processHref(o.Done.Process), more})
-	return nil
+		Outcome planOutcome
+	}{d.frame(r, "What became of it"), o})
 }

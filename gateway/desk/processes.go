@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -39,15 +38,10 @@ type processesPage struct {
 	frame
 	Status   string
 	Statuses []loop.Status
-	Rows     []processRow
+	Rows     []client.Summary
 	Next     string
 	Codes    []string // why processes pause, of those that are mostly mended from outside
 	Told     string   // what became of those that were to go on
-}
-
-type processRow struct {
-	client.Summary
-	Href string
 }
 
 // showProcesses lists the processes that somebody started.
@@ -68,9 +62,7 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Codes, p.Told = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached,
 		turn.CodePaused}, toldOfResumed(q)
-	for _, s := range list.Processes {
-		p.Rows = append(p.Rows, processRow{s, processHref(s.Process)})
-	}
+	p.Rows = list.Processes
 	if list.Next != "" {
 		p.Next = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
 	}
@@ -86,17 +78,16 @@ type processPage struct {
 	Drawn      bool
 	Picture    string // the address of the picture, which changes with it
 	PlanIsLive bool
-	Counts     []count
+	Counts     map[ideafile.InstanceStatus]int
 	Instances  []instanceRow
 	Shown      string // the status of those that are listed; empty: of any
 	part
 	All       string
 	Ideas     []report.Idea
-	Priced    bool // some of them cost something
-	Latest    int  // the number of the latest Idea
-	Finished  int  // instances that have come to their end
-	Left      int  // Ideas before those that are listed
-	Failures  []string
+	Priced    bool     // some of them cost something
+	Latest    int      // the number of the latest Idea
+	Finished  int      // instances that have come to their end
+	Left      int      // Ideas before those that are listed
 	Plans     []string // the processes in which Plans wait: this one, or its parts
 	AwaitCall int      // Calls that wait for a person
 	WaitsFor  []string // beside people, whose Calls are counted
@@ -104,25 +95,19 @@ type processPage struct {
 	Orders    []orderRow
 }
 
-type count struct {
-	Status ideafile.InstanceStatus
-	Number int
-	Href   string
-}
-
 type instanceRow struct {
-	Token  string
-	Name   string // what people call it; where nothing says that, its token
-	Status string
-	Cost   string
-	Href   string
+	loop.InstanceResult
+	Token string
+	Name  string // what people call it; where nothing says that, its token
+	Href  string
 }
 
 // showProcess shows where a process stands.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	status, err := ask(r.Context(), d, "status\n"+id,
-		func(ctx context.Context) (api.ProcessStatus, error) { return d.API.RecentStatus(ctx, id) })
+	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
+	status, err := lately(r.Context(), d, d.asking, d.sinceActs(r.Context(), "status\n"+id), large,
+		func(ctx context.Context) (api.ProcessStatus, error) { return d.API.Status(ctx, id) })
 	if err != nil {
 		return err
 	}
@@ -152,10 +137,6 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		p.Actions, p.Live = &taken, false
-	}
-	for _, f := range status.Failures {
-		p.Failures = append(p.Failures, long(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status,
-			plural(f.Count, "time"))))
 	}
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
@@ -194,33 +175,23 @@ func (d *Desk) ideas(r *http.Request, id string) (list []report.Idea, left int) 
 
 // list picks the instances of the page that is asked for.
 func (p *processPage) list(q url.Values, words *shown.Words) {
-	numbers, tokens := map[ideafile.InstanceStatus]int{}, []string{}
-	p.Shown = q.Get("status")
+	var tokens []string
+	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
-		numbers[i.Status]++
+		p.Counts[i.Status]++
 		if p.Shown == "" || string(i.Status) == p.Shown {
 			tokens = append(tokens, token)
 		}
 	}
-	for status, n := range numbers {
-		p.Counts = append(p.Counts,
-			count{status, n, p.Href + "?" + url.Values{"status": {string(status)}}.Encode() + "#instances"})
-	}
-	slices.SortFunc(p.Counts, func(a, b count) int { return strings.Compare(string(a.Status), string(b.Status)) })
-	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	slices.SortFunc(tokens, ideafiles.CompareTokens)
 	p.part = partOf(len(tokens), instancesAtOnce, readFilter(q).Page, func(n int) string {
 		f := filter{Page: n, Size: usualSize}.query()
 		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f,
 			"/"), "?") + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
-		i := p.Status.Instances[token]
-		row := instanceRow{Token: token, Name: short(words.NameOf(token)), Status: i.Standing(),
-			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
-		if i.Cost != 0 {
-			row.Cost = i.Cost.String()
-		}
-		p.Instances = append(p.Instances, row)
+		p.Instances = append(p.Instances, instanceRow{p.Status.Instances[token], token, short(words.NameOf(token)),
+			p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()})
 	}
 }
 
@@ -244,7 +215,7 @@ type drawnPlan struct {
 	live bool
 }
 
-// manyInstances is of how many instances the Plan may take longer to read than a page may.
+// manyInstances is of how many instances a status and a Plan may take longer to read than a page may.
 const manyInstances = 1000
 
 // planSoon gives the Plan of a process, or how it was a moment ago where it is still being read. It holds none where
@@ -254,18 +225,13 @@ func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive 
 	if instances > manyInstances {
 		works = d.reading
 	}
-	read := func(ctx context.Context, _ *work) (drawnPlan, error) { return d.plan(ctx, id, wantLive) }
-	plan, err := soon(ctx, works, fmt.Sprintf("plan\n%t %s", wantLive, id), read)
+	plan, err := lately(ctx, d, works, fmt.Sprintf("plan\n%t %s", wantLive, id), func(drawnPlan) bool { return true },
+		func(ctx context.Context) (drawnPlan, error) { return d.plan(ctx, id, wantLive) })
 	var later *underWay
-	switch before, known := d.plans.Get(id); {
-	case err == nil:
-		d.plans.Add(id, plan)
-		return plan, nil
-	case errors.As(err, &later) && !known:
+	if errors.As(err, &later) {
 		return plan, err
-	default:
-		return before, nil
 	}
+	return plan, nil
 }
 
 // liveTime is how long a page waits to hear how Calls stand now: after that it shows how they stood in the latest Idea.

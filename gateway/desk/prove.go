@@ -20,7 +20,6 @@ const decisionsAtOnce = 100
 
 type verifyPage struct {
 	frame
-	Process   string
 	Href      string
 	Report    *chain.Report
 	Checked   time.Time
@@ -37,7 +36,7 @@ func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: d.frame(r, "The record of "+short(id)), Process: id, Href: processHref(id), Report: c.report,
+	p := verifyPage{frame: d.frame(r, "The record of "+short(id)), Href: processHref(id), Report: c.report,
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
 	p.Orders = report.Orders(all)

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"processidea/client"
+	"processidea/client/readable"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
@@ -104,15 +106,20 @@ func lead(w http.ResponseWriter, r *http.Request, to string) error {
 // nameOf is the name of whoever asks.
 func nameOf(r *http.Request) string { return access.From(r.Context()).Name }
 
-// refusal is an error that is shown as it is.
-func refusal(status int, code, message string) error {
-	return &access.Refusal{Status: status, Code: code, Message: message}
+// entered is what somebody entered in a field, without the spaces around it.
+func entered(r *http.Request, field string) string { return strings.TrimSpace(r.PostForm.Get(field)) }
+
+// byOf is who asks, and why, as the form says.
+func byOf(r *http.Request) client.By { return client.By{Name: nameOf(r), Reason: entered(r, "reason")} }
+
+// gone and unfit are errors that are shown as they are.
+func gone(format string, args ...any) error {
+	return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: fmt.Sprintf(format, args...)}
 }
 
-func gone(message string) error { return refusal(http.StatusNotFound, api.CodeNotFound, message) }
-
-func unfit(message string) error {
-	return refusal(http.StatusUnprocessableEntity, api.CodeInvalid, message)
+func unfit(format string, args ...any) error {
+	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: api.CodeInvalid,
+		Message: fmt.Sprintf(format, args...)}
 }
 
 // part is what a page shows of a long list: the items from First on, of Total.
@@ -165,7 +172,11 @@ func asset(w http.ResponseWriter, r *http.Request) {
 var functions = template.FuncMap{
 	"ago": ago, "in": until, "stamp": stamp, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"plural": plural, "thousands": thousands, "clip": clip, "pretty": form.Pretty, "visible": visible,
-	"lower": strings.ToLower,
+	"lower": strings.ToLower, "long": long, "factOf": factOf, "factsOf": factsOf, "processHref": processHref,
+	"callHref": callHref, "planHref": planHref, "byItself": byItself, "whoDecided": whoDecided, "inWords": inWords,
+	"short": short, "beyond": func(n, most int) int { return max(0, n-most) },
+	"past": func(kind string) string { return past[kind] },
+	"took": func(seconds float64) string { return readable.Took(time.Duration(seconds * float64(time.Second))) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"sort"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -101,10 +100,7 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 		return nil, err
 	}
 	i.States = client.StatesOf(i.Idea)
-	for token := range i.States {
-		i.Tokens = append(i.Tokens, token)
-	}
-	sort.Slice(i.Tokens, func(a, b int) bool { return ideafiles.TokenLess(i.Tokens[a], i.Tokens[b]) })
+	i.Tokens = ideafiles.SortedTokens(i.States)
 	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, mostSeenBytes) // with what has changed in it
 	i.authors = once(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
 	i.plan = once(c.PlanWithStatus)

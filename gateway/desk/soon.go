@@ -2,12 +2,15 @@ package desk
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"processidea/client"
 	"processidea/gateway/shared"
+	"processidea/internal/safego"
 )
 
 const (
@@ -66,8 +69,32 @@ func soon[T any](
 
 // ask is soon of what people's acts change: who has acted is not given what was asked before.
 func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
-	key += "\n" + strconv.Itoa(d.API.Acts()) + " " + string(client.LanguageOf(ctx))
-	return soon(ctx, d.asking, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
+	return soon(ctx, d.asking, d.sinceActs(ctx, key), func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
+}
+
+// sinceActs is a key of what people's acts change.
+func (d *Desk) sinceActs(ctx context.Context, key string) string {
+	return fmt.Sprintf("%s\n%d %s", key, d.API.Acts(), client.LanguageOf(ctx))
+}
+
+// foundFor is for how long a page shows what was found before, in place of what takes longer to find anew.
+const foundFor = 15 * time.Second
+
+// lately is soon; where that takes long it gives what was found a moment ago, if that was to be kept.
+func lately[T any](
+	ctx context.Context, d *Desk, all *shared.Works, key string, keep func(T) bool,
+	find func(context.Context) (T, error),
+) (T, error) {
+	v, err := soon(ctx, all, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
+	var later *underWay
+	switch before, known := d.found.Get(key); {
+	case err == nil && keep(v):
+		d.found.Add(key, v)
+		safego.AfterFunc(foundFor, "gateway.desk.found", func() { d.found.Remove(key) })
+	case known && errors.As(err, &later):
+		return before.(T), nil
+	}
+	return v, err
 }
 
 // showUnderWay says that a page is being worked out. It looks again by itself, with and without scripts.

@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/feed"
+	"processidea/gateway/shared"
 )
 
 func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
@@ -146,5 +149,37 @@ func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
 	case <-asked:
 	case <-time.After(time.Minute):
 		t.Error("who has acted is given what was asked before")
+	}
+}
+
+func TestWhatTakesLongIsReplacedByWhatWasFoundBeforeUntilSomebodyActs(t *testing.T) {
+	found, err := lru.New[string, any](1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, found: found}
+	release := make(chan struct{})
+	defer close(release)
+	look := func(all *shared.Works, find func(context.Context) (int, error)) (int, error) {
+		return lately(t.Context(), d, all, d.sinceActs(t.Context(), "status"), func(n int) bool { return n < 3 }, find)
+	}
+	now := func(n int) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) { return n, nil }
+	}
+	never := func(context.Context) (int, error) { <-release; return 9, nil }
+	for v, err := look(newWorks(1), now(1)); v != 1 || err != nil; v, err = look(newWorks(1), now(1)) { // a slow machine
+	}
+	if v, err := look(newWorks(1), never); v != 1 || err != nil {
+		t.Errorf("instead of waiting it gives %d, %v", v, err)
+	}
+	d.API.Acted("a process")
+	var later *underWay
+	if _, err := look(newWorks(1), never); !errors.As(err, &later) {
+		t.Errorf("after somebody acted it gives what was found before: %v", err)
+	}
+	for v, err := look(newWorks(1), now(3)); v != 3 || err != nil; v, err = look(newWorks(1), now(3)) {
+	}
+	if _, err := look(newWorks(1), never); !errors.As(err, &later) {
+		t.Errorf("it gives what was not to be kept: %v", err)
 	}
 }

@@ -155,7 +155,7 @@ func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.De
 			"messages' _simulated, it is taken for real.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
-		return "", unfit("The id cannot be used: " + err.Error())
+		return "", unfit("The id cannot be used: %s", err)
 	}
 	started, err := d.Client.Start(ctx, client.StartOptions{
 		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
@@ -175,7 +175,7 @@ func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.De
 
 // read takes what was chosen and typed.
 func (p *startPage) read(r *http.Request) (err error) {
-	p.Offer, p.ID = r.PostForm.Get("offer"), strings.TrimSpace(r.PostForm.Get("id"))
+	p.Offer, p.ID = r.PostForm.Get("offer"), entered(r, "id")
 	names, texts := r.PostForm["file-name"], r.PostForm["file-text"]
 	for n, name := range names {
 		if n < len(texts) && strings.TrimSpace(texts[n]) != "" {
@@ -221,8 +221,8 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return unfit(fmt.Sprintf("%s is no name of a file: name it as the Idea does, such as parts/letter.json.",
-				short(f.Name)))
+			return unfit("%s is no name of a file: name it as the Idea does, such as parts/letter.json.",
+				short(f.Name))
 		}
 		to = filepath.Join(in, to)
 		err := os.MkdirAll(filepath.Dir(to), 0o700)
@@ -230,14 +230,14 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 			err = os.WriteFile(to, []byte(f.Text), 0o600)
 		}
 		if err != nil {
-			return unfit(fmt.Sprintf("%s cannot be kept under this name.", short(f.Name)))
+			return unfit("%s cannot be kept under this name.", short(f.Name))
 		}
 		return nil
 	}
 	if p.Offer == "" {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
-				return s, unfit(fmt.Sprintf("Two files are named %s: the Idea, and one that it names.", short(f.Name)))
+				return s, unfit("Two files are named %s: the Idea, and one that it names.", short(f.Name))
 			}
 			if err := write(ideas, f); err != nil {
 				return s, err

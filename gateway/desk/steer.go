@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
-	"strings"
 
 	"processidea/client"
 	"processidea/model/ideafile"
@@ -15,33 +15,27 @@ import (
 
 // steer pauses a process, lets it go on, corrects it, or ends it.
 func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
-	by := client.By{Name: nameOf(r), Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
-	text := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"))
-	var do func(context.Context, *client.Process) error
-	switch r.PostForm.Get("do") {
-	case "pause":
-		do = func(ctx context.Context, p *client.Process) error { return p.Pause(ctx, by) }
-	case "resume":
-		do = func(ctx context.Context, p *client.Process) error { return p.Resume(ctx, ideafile.Limits{}, by) }
-	case "revise":
-		if text == "" {
-			return unfit("A correction needs a text: the LLM reads it, and plans on.")
-		}
-		message := map[string]any{"type": "text", "text": text}
-		do = func(ctx context.Context, p *client.Process) error {
-			return p.Revise(ctx, client.Correction{Context: []any{message}}, by)
-		}
-	case "cancel":
-		if r.PostForm.Get("sure") == "" {
-			return unfit(
-				"Nothing was ended: tick the box beside the button first. A process that was ended does not go on.")
-		}
-		do = func(ctx context.Context, p *client.Process) error { return p.Cancel(ctx) }
-	default:
+	id, by, text := r.PathValue("process"), byOf(r), typed(entered(r, "text"))
+	do := r.PostForm.Get("do")
+	switch {
+	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, do):
 		return unfit("There is no such button.")
+	case do == "revise" && text == "":
+		return unfit("A correction needs a text: the LLM reads it, and plans on.")
+	case do == "cancel" && r.PostForm.Get("sure") == "":
+		return unfit("Nothing was ended: tick the box beside the button first. A process that was ended does not go on.")
 	}
-	if err := d.API.Steer(r.Context(), id, do); err != nil {
+	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
+		switch do {
+		case "pause":
+			return p.Pause(ctx, by)
+		case "resume":
+			return p.Resume(ctx, ideafile.Limits{}, by)
+		case "revise":
+			return p.Revise(ctx, client.Correction{Context: []any{map[string]any{"type": "text", "text": text}}}, by)
+		}
+		return p.Cancel(ctx)
+	}); err != nil {
 		return err
 	}
 	return lead(w, r, processHref(id))
@@ -49,8 +43,7 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
 func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
-	by := client.By{Name: nameOf(r), Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
-	all, err := d.API.ResumeAll(r.Context(), strings.TrimSpace(r.PostForm.Get("because")), by)
+	all, err := d.API.ResumeAll(r.Context(), entered(r, "because"), byOf(r))
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,4 @@ func long(s string) string  { return visible(clip(s, longestText)) }
 const longestText = readable.LongestText
 
 // factsOf tells the members of a value.
-func factsOf(v any, from func(jsonval.Path, any) string) []fact {
-	t := newTeller()
-	t.From = from
-	return t.Tell("", v).Facts
-}
+func factsOf(v any) []fact { return newTeller().Tell("", jsonval.ToJSONValue(v)).Facts }

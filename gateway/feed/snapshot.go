@@ -3,7 +3,6 @@ package feed
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -79,24 +78,18 @@ func cursorOf(r client.Revision, ideas int) Cursor {
 	return Cursor{Ideas: ideas, Run: r.Run[:min(len(r.Run), runLength)], Events: r.Events, Ended: r.Ended}
 }
 
-func statusSnapshot(r client.Revision, v client.Status) (*Snapshot, error) {
+func snapshotOf(kind Kind, at Cursor, v any) (*Snapshot, error) {
 	data, err := json.Marshal(v)
-	return &Snapshot{KindStatus, cursorOf(r, v.Ideas), data}, err
+	return &Snapshot{kind, at, data}, err
 }
 
-func endedSnapshot(r client.Revision, v loop.Result) (*Snapshot, error) {
-	instances := maps.Clone(v.Instances)
-	for token, i := range instances {
-		i.State = nil // GET …/result has it: a State may be large
+// WithoutStates leaves out what may be large: GET …/result has it.
+func WithoutStates(r loop.Result) loop.Result {
+	instances := map[string]loop.InstanceResult{}
+	for token, i := range r.Instances {
+		i.State = nil
 		instances[token] = i
 	}
-	v.Instances = instances
-	data, err := json.Marshal(v)
-	return &Snapshot{KindEnded, cursorOf(r, v.Ideas), data}, err
-}
-
-// unseenSnapshot leaves the cursor where it was: nothing is known to have happened.
-func unseenSnapshot(at Cursor, u Unseen) *Snapshot {
-	data, _ := json.Marshal(u)
-	return &Snapshot{KindUnseen, at, data}
+	r.Instances = instances
+	return r
 }

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/time/rate"
 
 	"processidea/client"
+	"processidea/model/diag"
+	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/store/chain"
 )
 
@@ -127,7 +130,7 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 		w.unseen(ctx, CodeNoWorker, err)
 		return client.Revision{}, err
 	}
-	s, err := statusSnapshot(now, v)
+	s, err := snapshotOf(KindStatus, cursorOf(now, v.Ideas), v)
 	if err == nil {
 		w.since = time.Now()
 		w.set(s, nil)
@@ -146,9 +149,10 @@ func (w *watcher) end(ctx context.Context, now client.Revision) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		r = refusedResult(w.process, err)
+		r = loop.Result{ProcessID: w.process, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
+			Error: &diag.Fault{Code: turn.CodeInvalidIdea, Message: err.Error()}}
 	}
-	s, err := endedSnapshot(now, r)
+	s, err := snapshotOf(KindEnded, cursorOf(now, r.Ideas), WithoutStates(r))
 	if err != nil {
 		return err
 	}
@@ -166,8 +170,8 @@ func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	if latest != nil {
 		at = latest.Cursor
 	}
-	next := unseenSnapshot(at, Unseen{Code: code, Message: cause.Error(), Since: w.since})
-	if latest == nil || latest.Kind != KindUnseen {
+	if latest == nil || latest.Kind != KindUnseen { // the cursor stays: nothing is known to have happened
+		next, _ := snapshotOf(KindUnseen, at, Unseen{Code: code, Message: cause.Error(), Since: w.since})
 		w.set(next, nil)
 	}
 }

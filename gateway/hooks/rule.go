@@ -12,7 +12,6 @@ import (
 
 	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/internal/rehearsal"
 	"processidea/model/jsonval"
@@ -153,30 +152,16 @@ func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 	return keys, nil
 }
 
-// load reads the rule's Idea with its delegates, and checks their form. What a folder holds beside it is not meant: the
-// webhook brings the instances. What the Idea's Plans read of them cannot be checked before they are there.
+// load reads the rule's Idea: the webhook brings the instances.
 func (r *rule) load() (*ideafiles.Definition, error) {
 	source, err := ideafiles.Find(r.idea, "", r.replies)
 	if err != nil {
 		return nil, err
 	}
-	if source.Instances = ""; !source.RepliesGiven {
-		source.Replies = ""
-	}
-	d, problems, err := ideafiles.LoadIdea(source)
-	if err == nil {
-		err = d.ReadReplies(elsewhere(), &problems)
-	}
-	if err == nil && d.Read != nil {
-		err = d.ReadDelegates(elsewhere(), &problems)
-	}
-	if errs := problems.Errors(); err == nil && len(errs) > 0 {
-		err = &client.InvalidError{Source: source.Given, Problems: errs}
-	}
-	return d, err
+	return ideafiles.LoadAlone(source, Elsewhere())
 }
 
-// elsewhere is what is known here of the Tools of workers that run elsewhere: their kinds, and no Go function.
-func elsewhere() ideafiles.Tools {
+// Elsewhere is what is known here of the Tools of workers that run elsewhere: their kinds, and no Go function.
+func Elsewhere() ideafiles.Tools {
 	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}
 }

@@ -88,12 +88,12 @@ func (a *agent) start(ctx context.Context, s startable, args map[string]any) (an
 	if o.ID == "" {
 		o.ID = client.NewID(s.name)
 	}
-	return a.begin(ctx, o, args)
+	p, err := a.Client.Start(ctx, o)
+	return a.started(ctx, p, err, args)
 }
 
-// begin starts a process and waits a moment for its end.
-func (a *agent) begin(ctx context.Context, o client.StartOptions, args map[string]any) (any, error) {
-	p, err := a.Client.Start(ctx, o)
+// started waits a moment for the end of a process that was started.
+func (a *agent) started(ctx context.Context, p *client.Process, err error, args map[string]any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -101,21 +101,11 @@ func (a *agent) begin(ctx context.Context, o client.StartOptions, args map[strin
 }
 
 func (a *agent) fork(ctx context.Context, args map[string]any) (any, error) {
-	of := text(args, "process")
-	idea, err := a.Client.Chain(of).Fork(ctx, number(args, "at", 0))
-	if err != nil {
-		return nil, err
-	}
 	list := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
 	changes := ideafiles.Changes{Set: list("set"), Unset: list("unset"), Reopen: list("reopen")}
-	o := client.StartOptions{ID: text(args, "id"), By: a.who.Name}
-	if o.ID == "" {
-		o.ForkOf = of
-	}
-	if o.Idea, err = changes.Apply(idea); err != nil {
-		return nil, err
-	}
-	return a.begin(ctx, o, args)
+	p, err := a.Client.StartFork(ctx, text(args, "process"), number(args, "at", 0), changes,
+		client.StartOptions{ID: text(args, "id"), By: a.who.Name})
+	return a.started(ctx, p, err, args)
 }
 
 // simulate runs a process with every Tool played by made-up values: no LLM is asked either.

@@ -4,10 +4,8 @@ import (
 	"regexp"
 
 	"processidea/client/ideafiles"
-	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/tools/kinds"
 )
 
 // startable is an Idea file of the folder.
@@ -32,11 +30,12 @@ func (s *Server) startables() (all []startable) {
 		s.Log.Error("the folder of Ideas cannot be read", "error", err)
 		return nil
 	}
-	seen := map[string]bool{}
+	seen, known := map[string]bool{}, s.Tools
+	known.Elsewhere = true // what runs the Tools, the workers know
 	for _, source := range sources {
 		name := notOfNames.ReplaceAllString(source.Name(), "_")
 		name = name[:min(len(name), longestName)]
-		d, err := load(source)
+		d, err := ideafiles.LoadAlone(source, known)
 		switch {
 		case err != nil:
 			s.Log.Warn("an Idea file is left out", "file", source.Given, "error", err)
@@ -48,20 +47,6 @@ func (s *Server) startables() (all []startable) {
 		}
 	}
 	return all
-}
-
-// load reads an Idea with its delegates, and checks their form. What lies beside it in its folder is not taken: the
-// agent brings the data.
-func load(s ideafiles.Source) (*ideafiles.Definition, error) {
-	s.Instances, s.Replies = "", ""
-	d, problems, err := ideafiles.LoadIdea(s)
-	if err == nil && d.Read != nil {
-		err = d.ReadDelegates(elsewhere(), &problems)
-	}
-	if errs := problems.Errors(); err == nil && len(errs) > 0 {
-		err = &ideafiles.InvalidError{Source: s.Given, Problems: errs}
-	}
-	return d, err
 }
 
 // inputSchema is what the Idea says of its instances' input.
@@ -88,9 +73,4 @@ func (s startable) description() string {
 		}
 	}
 	return text
-}
-
-// elsewhere is what is known here of the Tools of workers that run elsewhere: their kinds, and no Go function.
-func elsewhere() ideafiles.Tools {
-	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}
 }

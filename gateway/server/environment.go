@@ -9,12 +9,9 @@ import (
 	"os/user"
 	"strings"
 
-	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/hooks"
-	"processidea/internal/rehearsal"
 	"processidea/store/signing"
-	"processidea/tools/kinds"
 )
 
 // The variables of the environment that say who may use a gateway.
@@ -137,7 +134,7 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 // AgentsFromEnvironment reads what agents may use.
 func AgentsFromEnvironment(getenv func(string) string) Agents {
 	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true",
-		Tools: ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}}
+		Tools: hooks.Elsewhere()}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.

@@ -128,14 +128,7 @@ func (g *Gateway) admitted(page http.Handler) http.Handler {
 			defer done()
 		}
 		if err != nil {
-			p := api.ProblemOf(err)
-			if p.Status == http.StatusUnauthorized {
-				w.Header().Set("WWW-Authenticate", "Bearer")
-			}
-			if p.Status >= http.StatusInternalServerError {
-				g.Log.Error("a request failed", "code", p.Code, "error", err)
-			}
-			p.Write(w)
+			g.api.Refuse(r.Context(), w, "mcp", err)
 			return
 		}
 		page.ServeHTTP(w, r.WithContext(access.With(r.Context(), who)))

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 
+	"processidea/client/readable"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -250,12 +250,12 @@ func Pretty(v any) string {
 		return string(jsonval.Encode(v))
 	}
 	text := b.String()
-	if !strings.ContainsFunc(text, isUnseen) {
+	if !strings.ContainsFunc(text, readable.IsHidden) {
 		return text
 	}
 	var out strings.Builder
 	for _, r := range text {
-		if !isUnseen(r) {
+		if !readable.IsHidden(r) {
 			out.WriteRune(r)
 			continue
 		}
@@ -264,14 +264,6 @@ func Pretty(v any) string {
 		}
 	}
 	return out.String()
-}
-
-// isUnseen reports whether a character does something to a text instead of standing in it. Those that join letters are
-// part of them.
-func isUnseen(r rune) bool {
-	const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
-	return unicode.Is(unicode.Cf, r) && r != zeroWidthNonJoiner && r != zeroWidthJoiner || r == 0x2028 ||
-		r == 0x2029 || r == 0x7f
 }
 
 func options(choices []any, value any, has bool, entered []string) (list []Option) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"processidea/client/ideafiles"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -123,7 +124,7 @@ func (r *reader) readControl(name string, kind Kind, shown any) (value any, has 
 		}
 		v, err := jsonval.Decode([]byte(text))
 		if err != nil {
-			r.errors[name] = "this is no JSON: " + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+			r.errors[name] = "this is no JSON: " + ideafiles.DecodeCause(err)
 		}
 		return v, true
 	}
@@ -152,8 +153,7 @@ func (r *reader) readObject(name string, shown any, depth int) map[string]any {
 	}
 	others, err := jsonval.DecodeObject([]byte(more))
 	if err != nil {
-		r.errors[name+moreMark] = `want a JSON object, such as {"note": "fragile"}: ` + strings.TrimPrefix(err.Error(),
-			"model: decode JSON: ")
+		r.errors[name+moreMark] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
 	}
 	for key, v := range others {
 		if _, is := out[key]; is {

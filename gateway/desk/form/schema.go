@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"processidea/client/readable"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -224,7 +225,8 @@ func (n node) kindOfType(t string) Kind {
 func holds(kind Kind, value any, n node) bool {
 	switch v := value.(type) {
 	case string:
-		return kind == Choice && among(n.choices, v) || (kind == Text || kind == Long) && isPlain(v)
+		return kind == Choice && among(n.choices, v) || (kind == Text || kind == Long) &&
+			!strings.ContainsFunc(v, readable.IsHidden) // a browser gives it back as it was, and shows all of it
 	case json.Number:
 		return kind == Number || kind == Choice && among(n.choices, v)
 	case map[string]any:
@@ -238,13 +240,6 @@ func holds(kind Kind, value any, n node) bool {
 
 func among(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(one any) bool { return jsonval.Equal(one, v) })
-}
-
-// isPlain reports whether a browser gives a text back as it was, and shows all of it.
-func isPlain(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return r < ' ' && r != '\n' && r != '\t' || isUnseen(r) || r == utf8.RuneError
-	})
 }
 
 // memberKeys are those that have fields: the declared ones, the needed ones first, and those of the value.

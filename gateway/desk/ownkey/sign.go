@@ -27,7 +27,6 @@ type signPage struct {
 type question struct {
 	Who      string       `json:"w"`
 	Decision api.Decision `json:"d"`
-	Output   string       `json:"o"` // of an answer: a decision has none where JSON has null
 	Payload  []byte       `json:"p"` // of the proof
 }
 
@@ -46,11 +45,9 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	}
 	claims = keys[0].OwnClaims(claims)
 	payload := claims.Encode()
-	page := signPage{Claims: claims, Tool: tool, Reason: d.Reason, Value: valueOf(d), Back: back}
+	page := signPage{Claims: claims, Tool: tool, Reason: d.Reason, Back: back}
+	page.Value, _ = jsonval.Decode(d.Said()) // nil: it says nothing
 	q := question{Who: who.Name, Decision: d, Payload: payload}
-	if d.Output != nil {
-		q.Output = string(*d.Output)
-	}
 	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
 		return err
 	}
@@ -60,22 +57,6 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	})))
 	p.Show(w, r, http.StatusOK, "sign", "Sign your decision", page)
 	return nil
-}
-
-// valueOf is what a decision says beside its kind and its reason; nil: nothing.
-func valueOf(d api.Decision) any {
-	text := []byte(d.Params)
-	if len(d.With) > 0 {
-		text = []byte(d.With)
-	}
-	if d.Output != nil {
-		text = []byte(*d.Output)
-	}
-	v, err := jsonval.Decode(text)
-	if err != nil {
-		return nil
-	}
-	return v
 }
 
 // answer is what a browser gives for a signature.
@@ -123,10 +104,6 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 		algorithm = keys.Find(a.ID).Algorithm()
 	}
 	d := q.Decision
-	if q.Output != "" {
-		output := api.Value(q.Output)
-		d.Output = &output
-	}
 	d.Proof = passkey.Join(algorithm, a.ID, q.Payload, signed)
-	return p.Tell(w, r, d.Decision, p.API.Decide(r.Context(), []api.Decision{d})[0])
+	return p.Tell(w, r, d.Kind, p.API.Decide(r.Context(), []api.Decision{d})[0])
 }

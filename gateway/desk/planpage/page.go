@@ -29,9 +29,7 @@ type Page struct {
 	Added []*Call
 	// NotAmendable is why its Calls cannot be changed here; empty: they can be.
 	NotAmendable string
-	Past         string // what earlier processes took; empty: there are none
 	Instances    string
-	Deciders     string
 	AskedUnknown bool // it is not known about which Calls a person will be asked again
 
 	Denied   string // why this person does not decide; empty: they may
@@ -74,12 +72,9 @@ type Call struct {
 // New shows a Plan. tools are those of its process, as far as they are known, and forms makes the form of a Call of
 // one.
 func New(plan client.Plan, tools []*ideafile.Tool, forms func(*ideafile.Tool) form.Form) *Page {
-	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable, Deciders: plan.DecidersInWords(),
+	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
 		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools,
 		Instances: names(plan.Instances)}
-	if plan.Past != nil {
-		p.Past = plan.Past.String()
-	}
 	if len(plan.Calls) > MostCalls && p.NotAmendable == "" {
 		p.NotAmendable = fmt.Sprintf(
 			"The Plan has %d Calls, too many for this page: change them by starter amend-plan.", len(plan.Calls))

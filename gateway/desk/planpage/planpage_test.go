@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"processidea/client"
-	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/check/plangraph"
@@ -53,8 +52,8 @@ func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 }
 
 func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
-	take := func(values url.Values) (*planpage.Page, *api.PlanDecision, bool) {
-		p, d := waiting(t), &api.PlanDecision{Decision: "amend"}
+	take := func(values url.Values) (*planpage.Page, *client.PlanDecision, bool) {
+		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 		return p, d, p.Take(d, values)
 	}
 	if p, _, ok := take(url.Values{"keep": {"1", "2"}}); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
@@ -64,7 +63,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 		t.Error(p.Wrong)
 	}
 	_, d, ok := take(url.Values{"keep": {"1"}})
-	if want := `{"_instance":"①","_outputPath":"paid","_tool":"pay","cents":12345678901234567890.10,"to":"†input.name"}`; !ok || len(d.Calls) != 1 || string(d.Calls[0]) != want {
+	if want := `{"_instance":"①","_outputPath":"paid","_tool":"pay","cents":12345678901234567890.10,"to":"†input.name"}`; !ok || len(d.Calls) != 1 || string(jsonval.Encode(d.Calls[0])) != want {
 		t.Errorf("%s", d.Calls)
 	}
 	// Opening a Call decides on nothing, and its form, untouched, changes nothing.
@@ -82,8 +81,8 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 	sent.Set("c1/cents", "7.50")
 	sent.Set("new", `{"_tool": "tell", "text": "more"}`)
 	_, d, ok = take(sent)
-	if !ok || len(d.Calls) != 3 || !strings.Contains(string(d.Calls[0]), `"cents":7.50`) ||
-		!strings.Contains(string(d.Calls[2]), "more") {
+	if !ok || len(d.Calls) != 3 || !strings.Contains(string(jsonval.Encode(d.Calls[0])), `"cents":7.50`) ||
+		!strings.Contains(string(jsonval.Encode(d.Calls[2])), "more") {
 		t.Errorf("%v %s", ok, d.Calls)
 	}
 	sent.Set("c1-rest", `{"cents": 1}`)
@@ -93,7 +92,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 }
 
 func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
-	p, d := waiting(t), &api.PlanDecision{Decision: "amend"}
+	p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 	if !p.Take(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
 		t.Fatal(p.Wrong)
 	}
@@ -103,7 +102,7 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	}
 	for text, says := range map[string]string{"none": "no JSON object", `{"a": 1}`: `"_tool" is missing`,
 		`{"_tool": "fly"}`: "no Tool fly"} {
-		p, d := waiting(t), &api.PlanDecision{Decision: "amend"}
+		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 		if p.Take(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {
 			t.Errorf("%s: %+v", text, p.Added[0])
 		}

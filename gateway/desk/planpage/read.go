@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"processidea/client"
-	"processidea/gateway/api"
+	"processidea/client/ideafiles"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -93,8 +93,7 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	case !isObject:
 		c.Wrong = "the parameters of a Call are an object"
 	case err != nil:
-		c.Wrong = "what else the Call says is no JSON object: " + strings.TrimPrefix(err.Error(),
-			"model: decode JSON: ")
+		c.Wrong = "what else the Call says is no JSON object: " + ideafiles.DecodeCause(err)
 	}
 	for key := range rest {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
@@ -131,7 +130,7 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 		switch {
 		case err != nil:
 			c.Wrong = `it is no JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
-				strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+				ideafiles.DecodeCause(err)
 		case c.Tool == "":
 			c.Wrong = `it names no Tool: "_tool" is missing`
 		case len(p.tools) > 0 && ideafile.FindTool(p.tools, c.Tool) == nil:
@@ -180,8 +179,8 @@ const (
 
 // Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the
 // Calls.
-func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
-	switch d.Decision {
+func (p *Page) Take(d *client.PlanDecision, values url.Values) (ok bool) {
+	switch d.Kind {
 	case client.Approve:
 	case client.Reject:
 		if d.Reason == "" {
@@ -192,9 +191,7 @@ func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
 			p.Wrong = p.NotAmendable
 			return false
 		}
-		for _, call := range p.Read(values) {
-			d.Calls = append(d.Calls, jsonval.Encode(call))
-		}
+		d.Calls = p.Read(values)
 		if IsEditing(values) {
 			p.Wrong = ""
 			return false

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"processidea/client/ideafiles"
@@ -124,8 +123,7 @@ func PluralIs(n int, what string) string {
 
 // width is the terminal's; 0 where there is none.
 func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs map[string]any, width int) {
-	tokens := slices.Collect(maps.Keys(instances))
-	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	tokens := ideafiles.SortedTokens(instances)
 	switch len(tokens) {
 	case 0:
 	case 1:

@@ -116,13 +116,14 @@ func decidePlan(g *given) (deed, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := client.PlanDecision{Kind: g.verb, By: who.By, Groups: who.Groups, Reason: who.Reason, Key: who.Key}
-	if d.Kind == approval.SteerRejectPlan && strings.TrimSpace(d.Reason) == "" {
-		return nil, exit.Usagef("%s %s: a rejection says why: --reason is missing", d.Kind, g.process)
+	d := client.PlanDecision{Kind: strings.TrimSuffix(g.verb, "-plan"), By: who.By, Groups: who.Groups,
+		Reason: who.Reason, Key: who.Key}
+	if d.Kind == client.Reject && strings.TrimSpace(d.Reason) == "" {
+		return nil, exit.Usagef("%s %s: a rejection says why: --reason is missing", g.verb, g.process)
 	}
-	if d.Kind == approval.SteerAmendPlan {
+	if d.Kind == client.Amend {
 		if d.Calls, err = readCalls(g.file); err != nil {
-			return nil, exit.Usagef("%s %s: --file: %w", d.Kind, g.process, err)
+			return nil, exit.Usagef("%s %s: --file: %w", g.verb, g.process, err)
 		}
 	}
 	return steering(func(ctx context.Context, p *client.Process, g *given) error {

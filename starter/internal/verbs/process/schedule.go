@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/schedules"
 	"processidea/internal/flags"
@@ -89,7 +88,7 @@ func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags
 	if err := introduce(a, p, d, problems, ""); err != nil {
 		return err
 	}
-	o.Start = client.StartOptions{Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates, By: app.UserName()}
+	o.Idea, o.Replies, o.Delegates, o.By = d.Idea, d.Replies, d.Delegates, app.UserName()
 	return a.Visit(ctx, func(s *server.Session) error {
 		if err := schedules.Of(s.Client).Make(ctx, o); err != nil {
 			return err
