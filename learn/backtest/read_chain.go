@@ -38,7 +38,7 @@ func (of *chain) readInstance(token string) *pastInstance {
 		of.undoWrites(i, true)
 	}
 	for _, e := range of.writes[token] {
-		i.corrected = i.corrected || e.Correction > 0
+		i.corrected = i.corrected || e.CorrectionNumber > 0
 	}
 	return i
 }
@@ -62,7 +62,7 @@ func (of *chain) readResult(i *pastInstance, c *pastCall) {
 	id := c.Key.ID(i.token)
 	for _, e := range of.writes[i.token] {
 		_, byPerson := e.PersonName()
-		answered := byPerson && e.Correction == 0 && e.Request == c.Key.Request && e.Index == c.Key.Index
+		answered := byPerson && e.CorrectionNumber == 0 && e.Request == c.Key.Request && e.Index == c.Key.Index
 		if e.Author != id && !answered {
 			continue
 		}
