@@ -108,8 +108,8 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 	if _, err := b.Script(script.ChainLines("instant", 3)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tools: map[string]any{"instant": bed.GoTool("instant")},
-		Messages: []any{bed.TextMessage("Go on.")}, Limits: map[string]any{"requests": 2}})
+	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tool: bed.GoTool("instant"),
+		Message: bed.TextMessage("Go on."), Limits: `{"requests": 2}`})
 	if err == nil || !strings.Contains(err.Error(), "process short is paused: ") ||
 		!strings.Contains(err.Error(), "2 Requests were made, the limit") {
 		t.Errorf("the error is %v", err)

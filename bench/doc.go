@@ -14,9 +14,9 @@
 //
 // The rooms: internal/works holds what is measured, a file for each work; internal/bed what it is measured on;
 // internal/script what the LLM says; internal/report what becomes of the samples; internal/usage what the system says
-// of this program; internal/rechecks plays LLMs that err; internal/memory measures memory, each case in a process that
-// is `starter` itself. Beside them are programs of their own: crash kills workers and servers at random, peers does the
-// same works on other engines.
+// of this program; internal/named reads command lines; internal/rechecks plays LLMs that err; internal/memory measures
+// memory, each case in a process that is `starter` itself. Beside them are programs of their own: crash kills workers
+// and servers at random, peers does the same works on other engines.
 //
 // A process that pauses, or does not complete, ends the program with the reason.
 //

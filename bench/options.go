@@ -2,10 +2,8 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"processidea/bench/internal/works"
 )
@@ -22,14 +20,8 @@ type options struct {
 
 // readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts
 // minutes at most; of quick ones all do.
-func readOptions(args []string, stderr io.Writer) (options, error) {
-	var o options
+func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprintf(stderr, "usage: bench [work…] [flags]\nworks: %s\n", strings.Join(works.Names(), ", "))
-		f.PrintDefaults()
-	}
 	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
 	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times: "+
 		"of a work that is in several the last one counts",
@@ -38,19 +30,8 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
-	for {
-		if err := f.Parse(args); err != nil {
-			return o, err
-		}
-		if f.NArg() == 0 {
-			break
-		}
-		w, err := works.Find(f.Arg(0))
-		if err != nil {
-			return o, err
-		}
-		o.works = append(o.works, w)
-		args = f.Args()[1:]
+	if o.works, err = works.All.Parse(f, "work", args, stderr); err != nil {
+		return o, err
 	}
 	switch {
 	case len(o.works) > 0:

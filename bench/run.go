@@ -36,7 +36,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 func firmLimits(figures []report.Figure) error {
 	var passed []string
 	for _, f := range figures {
-		if w, err := works.Find(f.Work); err == nil && w.Firm && f.Met != nil && !*f.Met {
+		if w, _ := works.All.Find(f.Work); w.Firm && f.Met != nil && !*f.Met {
 			passed = append(passed, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Work, f.Name, f.Ours.Median, f.Limit))
 		}
 	}
@@ -73,7 +73,7 @@ func measure(ctx context.Context, o options) ([]report.Figure, error) {
 			records[i].AddFigures(figures)
 		}
 	}
-	return report.FiguresOf(records), nil
+	return figuresOf(records), nil
 }
 
 // measureApart runs this program again for some rounds of one work.
@@ -110,12 +110,12 @@ func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
 	records := recordsOf(o.works)
 	for i, w := range o.works {
 		for round := range o.roundsOf(w) {
-			if err := once(ctx, w, records[i], works.Size{Round: round, Quick: o.quick}); err != nil {
+			if err := once(ctx, w, works.Round{Record: records[i], Number: round, Quick: o.quick}); err != nil {
 				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 			}
 		}
 	}
-	return report.FiguresOf(records), nil
+	return figuresOf(records), nil
 }
 
 // warmUp does the first work once in small and drops the figures: a program that has just started takes longer for
@@ -125,7 +125,7 @@ func warmUp(ctx context.Context, o options) error {
 		return nil
 	}
 	w := o.works[0]
-	if err := once(ctx, w, &report.Record{Work: w.Name}, works.Size{Quick: true}); err != nil {
+	if err := once(ctx, w, works.Round{Record: report.NewRecord(w.Name), Quick: true}); err != nil {
 		return fmt.Errorf("warm up with %s: %w", w.Name, err)
 	}
 	return nil
@@ -151,17 +151,24 @@ func profile(path string) (stop func(), err error) {
 
 func recordsOf(list []works.Work) (records []*report.Record) {
 	for _, w := range list {
-		records = append(records, &report.Record{Work: w.Name})
+		records = append(records, report.NewRecord(w.Name))
 	}
 	return records
 }
 
+// figuresOf sums up every record.
+func figuresOf(records []*report.Record) (all []report.Figure) {
+	for _, r := range records {
+		all = append(all, r.Figures()...)
+	}
+	return all
+}
+
 // once does one round of a work on a new bed.
-func once(ctx context.Context, w works.Work, r *report.Record, s works.Size) error {
-	b, err := bed.New(ctx, w.Limits())
-	if err != nil {
+func once(ctx context.Context, w works.Work, r works.Round) (err error) {
+	if r.Bed, err = bed.New(ctx, w.Limits()); err != nil {
 		return err
 	}
-	defer b.Close()
-	return w.Run(ctx, b, r, s)
+	defer r.Close()
+	return w.Run(ctx, r)
 }

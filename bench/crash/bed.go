@@ -13,9 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"processidea/client"
 	"processidea/connect"
 	"processidea/store/blobs"
 )
@@ -30,7 +31,7 @@ type bed struct {
 	llm            *llm
 	llmServer      *httptest.Server
 	store          *blobs.Store
-	client         client.Client
+	client         *client.Client
 }
 
 // newBed builds the programs and starts them.
@@ -76,9 +77,12 @@ func freeAddress(ctx context.Context) (string, error) {
 // dial connects to the server, which may take a while to start.
 func (b *bed) dial(ctx context.Context) error {
 	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	o := connect.ClientOptions(client.Options{HostPort: b.address, Logger: silent}, b.store)
-	return eventually(ctx, time.Minute, func() (err error) {
-		b.client, err = client.DialContext(ctx, o)
+	o := connect.ClientOptions(sdk.Options{HostPort: b.address, Logger: silent}, b.store)
+	return eventually(ctx, time.Minute, func() error {
+		c, err := sdk.DialContext(ctx, o)
+		if err == nil {
+			b.client = client.New(c, sdk.DefaultNamespace, b.store)
+		}
 		return err
 	})
 }
@@ -96,7 +100,7 @@ func (b *bed) close() {
 		p.kill()
 	}
 	if b.client != nil {
-		b.client.Close()
+		b.client.Temporal().Close()
 	}
 	if b.store != nil {
 		_ = b.store.Close()
@@ -112,17 +116,13 @@ func (b *bed) close() {
 func eventually(ctx context.Context, within time.Duration, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		err := try()
 		if err == nil {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if sleep(ctx, 100*time.Millisecond) != nil {
 			return fmt.Errorf("not within %s: %w", within, err)
-		case <-tick.C:
 		}
 	}
 }

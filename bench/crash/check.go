@@ -45,7 +45,7 @@ func essence(p *process) string {
 // history checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It adds to
 // done when each Call was completed, by Idempotency-Key.
 func (r *trial) history(ctx context.Context, p *process, id string, done map[string]time.Time) {
-	events := r.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := r.client.Temporal().GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
 	ended := false
 	for events.HasNext() {

@@ -58,8 +58,6 @@ func (f *figures) killed(victim string, after time.Duration) {
 
 func (f *figures) kills() int { return len(f.Moments) }
 
-func (f *figures) waveEnded(d time.Duration) { f.Slowest = max(f.Slowest, seconds(d)) }
-
 // asked notes that a person was asked about something, once however long it waits.
 func (f *figures) asked(what string) {
 	f.mu.Lock()

@@ -20,7 +20,6 @@ type llm struct {
 	mu      sync.Mutex
 	replies map[string][]rehearsal.Reply // by case
 	last    map[string]rehearsal.Reply   // by process
-	asked   int
 }
 
 func newLLM() *llm {
@@ -55,7 +54,6 @@ func promptIn(body []byte) string {
 func (l *llm) choose(prompt string) rehearsal.Reply {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked++
 	m := marker.FindStringSubmatch(prompt)
 	if m == nil {
 		return rehearsal.Reply{Status: http.StatusBadRequest, Content: "nobody's prompt"}

@@ -12,20 +12,17 @@ import (
 
 // options is the command line.
 type options struct {
-	kills, wave int
-	seed        uint64
-	json, keep  string
-	examples    string
+	kills      int
+	seed       uint64
+	json, keep string
 }
 
 func main() {
 	o := options{}
 	flag.IntVar(&o.kills, "kills", 50, "how often something is killed")
-	flag.IntVar(&o.wave, "wave", 5, "kills in the life of one set of processes")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "seed of the moments and the victims")
 	flag.StringVar(&o.json, "json", "", "file for the figures as JSON (default standard output, after the table)")
 	flag.StringVar(&o.keep, "keep", "", "folder to work in, kept afterwards (default a temporary one)")
-	flag.StringVar(&o.examples, "examples", "examples", "folder of the examples")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -47,7 +44,7 @@ func run(ctx context.Context, o options) (wrong int, err error) {
 		return 0, err
 	}
 	defer b.close()
-	cases, err := casesIn(o.examples, b)
+	cases, err := readCases(b)
 	if err != nil {
 		return 0, err
 	}

@@ -41,17 +41,13 @@ func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status, answer := t.work(r, body)
-	e := t.note(r.Header.Get("Idempotency-Key"), r.Method+" "+r.URL.String()+" "+string(body), answer)
-	late := time.NewTimer(toolTime)
-	defer late.Stop()
-	select {
-	case <-r.Context().Done():
+	answer = t.note(r.Header.Get("Idempotency-Key"), r.Method+" "+r.URL.String()+" "+string(body), answer)
+	if sleep(r.Context(), toolTime) != nil {
 		return
-	case <-late.C:
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, e.answer)
+	_, _ = io.WriteString(w, answer)
 }
 
 // work computes an answer, the same for the same request.
@@ -67,8 +63,8 @@ func (t *toolbox) work(r *http.Request, body []byte) (status int, answer string)
 	return w.Code, w.Body.String()
 }
 
-// note adds a request to its effect. What is repeated gets the first answer.
-func (t *toolbox) note(key, asked, answer string) effect {
+// note adds a request to its effect, and gives its answer. What is repeated gets the first one.
+func (t *toolbox) note(key, asked, answer string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.seen[key]
@@ -80,19 +76,17 @@ func (t *toolbox) note(key, asked, answer string) effect {
 		e.asked += " AND " + asked
 	}
 	e.times = append(e.times, time.Now())
-	return *e
+	return e.answer
 }
 
-// effect gives what is known of an Idempotency-Key, and nil if no request had it.
-func (t *toolbox) effect(key string) *effect {
+// answer gives what the requests with an Idempotency-Key were answered, if there were any.
+func (t *toolbox) answer(key string) (answer string, reached bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e := t.seen[key]; e != nil {
-		known := *e
-		known.times = append([]time.Time(nil), e.times...)
-		return &known
+		return e.answer, true
 	}
-	return nil
+	return "", false
 }
 
 // of lists the effects of one process.

@@ -32,6 +32,9 @@ type process struct {
 	err    error
 }
 
+// killsInWave is how many there are in the life of one set of processes.
+const killsInWave = 5
+
 // patience is how long a process may take after the last kill: a lost worker is noticed within seconds.
 const patience = 3 * time.Minute
 
@@ -62,14 +65,14 @@ func (r *trial) disturbed(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		for n := 0; n < o.wave && r.figures.kills() < o.kills && !r.over(ctx, all); n++ {
+		for n := 0; n < killsInWave && r.figures.kills() < o.kills && !r.over(ctx, all); n++ {
 			if err := r.killOne(ctx, chance); err != nil {
 				return err
 			}
 		}
 		begin := time.Now()
 		r.awaitAll(ctx, all)
-		r.figures.waveEnded(time.Since(begin))
+		r.figures.Slowest = max(r.figures.Slowest, seconds(time.Since(begin)))
 		for _, p := range all {
 			r.check(ctx, p)
 		}
@@ -104,12 +107,10 @@ func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	}
 }
@@ -148,7 +149,7 @@ func (r *trial) startOne(ctx context.Context, p *process) error {
 // over reports whether the server knows all processes as ended.
 func (r *trial) over(ctx context.Context, all []*process) bool {
 	for _, p := range all {
-		d, err := r.client.DescribeWorkflowExecution(ctx, p.id, "")
+		d, err := r.client.Temporal().DescribeWorkflowExecution(ctx, p.id, "")
 		if err != nil || d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 			return false
 		}
@@ -177,9 +178,8 @@ func (r *trial) awaitAll(ctx context.Context, all []*process) {
 func (p *process) await(ctx context.Context, r *trial) {
 	p.err = errors.New("it does not end")
 	for ctx.Err() == nil {
-		var result loop.Result
 		try, cancel := context.WithTimeout(ctx, 10*time.Second)
-		err := r.client.GetWorkflow(try, p.id, "").Get(try, &result)
+		result, err := r.client.Process(p.id).Result(try)
 		cancel()
 		if err == nil {
 			p.result, p.err = &result, nil

@@ -49,7 +49,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	seen := &LoggedRequest{Request: number, Header: r.Header, LLM: asked.llm, Stream: asked.stream, Arrived: started}
 	if !h.noLog {
-		seen.Body, seen.Messages = asked.copied()
+		if !h.noBodies {
+			seen.Body, seen.Messages = asked.copied()
+		}
 		h.log.add(seen)
 	}
 	var end End

@@ -10,6 +10,7 @@ type options struct {
 	chars    int
 	cleanCut bool
 	noLog    bool
+	noBodies bool
 	onChunk  func(request, sent int)
 	onEnd    func(request int, end End)
 	gate     func(ctx context.Context, request, sent int)
@@ -48,6 +49,11 @@ func CleanCut() Option {
 // WithoutLog keeps no LoggedRequest, for a server that lives long.
 func WithoutLog() Option {
 	return func(o *options) { o.noLog = true }
+}
+
+// WithoutBodies leaves Body and Messages out of the log, where prompts are large.
+func WithoutBodies() Option {
+	return func(o *options) { o.noBodies = true }
 }
 
 func newOptions(opts []Option) options {

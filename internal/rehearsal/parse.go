@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -68,24 +70,24 @@ var readers = map[string]func(*Reply, json.RawMessage) error{
 
 func parseLine(line []byte) (Reply, []error) {
 	reply := Reply{FinishReason: "stop"}
-	fields, err := splitObject(line)
+	values, err := splitObject(line)
 	if err != nil {
 		return reply, []error{err}
 	}
 	var wrong []error
 	given := map[string]bool{}
-	for _, f := range fields {
-		read, known := readers[f.key]
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		read, known := readers[key]
 		if !known {
-			wrong = append(wrong, fmt.Errorf("key %q: unknown", f.key))
+			wrong = append(wrong, fmt.Errorf("key %q: unknown", key))
 			continue
 		}
-		if string(f.value) == "null" { // absent, as everywhere in a process
+		if string(values[key]) == "null" { // absent, as everywhere in a process
 			continue
 		}
-		given[f.key] = true
-		if err := read(&reply, f.value); err != nil {
-			wrong = append(wrong, fmt.Errorf("key %q: %w", f.key, err))
+		given[key] = true
+		if err := read(&reply, values[key]); err != nil {
+			wrong = append(wrong, fmt.Errorf("key %q: %w", key, err))
 		}
 	}
 	return reply, append(wrong, clashes(given)...)

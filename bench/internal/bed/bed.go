@@ -14,13 +14,13 @@ import (
 	"sync"
 	"time"
 
-	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"google.golang.org/grpc"
 
 	"processidea/bench/internal/script"
-	project "processidea/client"
+	"processidea/client"
 	"processidea/client/actions"
 	"processidea/connect"
 	"processidea/examples/diamond/shop"
@@ -34,14 +34,15 @@ import (
 
 // Bed is one set of everything that processes need.
 type Bed struct {
-	dir    string
-	server *devserver.Server
-	client client.Client
-	person client.Client // a connection that is not counted
-	worker worker.Worker
-	store  *blobs.Store
-	tool   *httptest.Server
-	llm    *httptest.Server
+	dir      string
+	server   *devserver.Server
+	temporal sdk.Client
+	client   *client.Client // on the same connection
+	person   *client.Client // on a connection that is not counted
+	worker   worker.Worker
+	store    *blobs.Store
+	tool     *httptest.Server
+	llm      *httptest.Server
 
 	boundary actions.Boundary // of the client and the worker
 
@@ -74,22 +75,27 @@ func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 		return nil, err
 	}
 	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	o := client.Options{HostPort: b.server.Address(), Namespace: b.server.Namespace(), Logger: silent}
+	o := sdk.Options{HostPort: b.server.Address(), Namespace: b.server.Namespace(), Logger: silent}
+	if b.person, err = b.dial(ctx, o); err != nil {
+		return nil, err
+	}
 	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.boundary.Interceptor())}
-	if b.client, err = client.DialContext(ctx, connect.ClientOptions(o, b.store)); err != nil {
+	if b.client, err = b.dial(ctx, o); err != nil {
 		return nil, err
 	}
-	o.ConnectionOptions.DialOptions = nil
-	if b.person, err = client.DialContext(ctx, connect.ClientOptions(o, b.store)); err != nil {
-		return nil, err
-	}
+	b.temporal = b.client.Temporal()
 	b.tool = httptest.NewServer(b.tools())
 	b.llm = httptest.NewServer(http.HandlerFunc(b.serveLLM))
 	return b, b.startWorker()
 }
 
+func (b *Bed) dial(ctx context.Context, o sdk.Options) (*client.Client, error) {
+	c, err := sdk.DialContext(ctx, connect.ClientOptions(o, b.store))
+	return client.New(c, o.Namespace, b.store), err
+}
+
 func (b *Bed) startWorker() (err error) {
-	b.worker, err = engine.NewWorker(b.client, engine.Parts{
+	b.worker, err = engine.NewWorker(b.temporal, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llm.URL + "/v1"},
 		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
@@ -111,8 +117,8 @@ func (b *Bed) RestartWorker() error {
 // Close stops everything and deletes what it kept.
 func (b *Bed) Close() {
 	b.worker.Stop()
-	b.client.Close()
-	b.person.Close()
+	b.temporal.Close()
+	b.person.Temporal().Close()
 	b.server.Stop()
 	b.tool.Close()
 	b.llm.Close()
@@ -121,13 +127,16 @@ func (b *Bed) Close() {
 
 // Watch follows a process until it has ended, as a program does that is not beside an embedded server.
 func (b *Bed) Watch(ctx context.Context, id string) error {
-	for _, err := range project.New(b.client, b.server.Namespace(), b.store).Process(id).Events(ctx) {
+	for _, err := range b.client.Process(id).Events(ctx) {
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", id, err)
 		}
 	}
 	return nil
 }
+
+// Client is what programs ask of the processes on the bed.
+func (b *Bed) Client() *client.Client { return b.client }
 
 // ToolURL is the address of a tool over HTTP.
 func (b *Bed) ToolURL() string { return b.tool.URL }

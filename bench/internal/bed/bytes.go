@@ -4,7 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"strings"
 
 	"go.temporal.io/api/history/v1"
@@ -36,48 +36,37 @@ func (b *Bed) HistoryBytes(ctx context.Context) (kinds map[string]float64, err e
 	return kinds, err
 }
 
-// StoreBytes gives the size of the store's folder, in MB, by kind of file.
-func (b *Bed) StoreBytes() (kinds map[string]float64, err error) {
-	root := filepath.Join(b.dir, "store")
-	kinds = map[string]float64{}
-	_, err = folderBytes(root, func(path string) bool {
-		info, err := os.Stat(path)
-		if err != nil {
-			return false
-		}
-		kinds[kindOf(root, path)] += float64(info.Size()) / mb
-		return true
+// StoreBytes gives the size of the store's folder, in MB, by kind of file: the part of the store that it lies in, and
+// how its name ends.
+func (b *Bed) StoreBytes() (map[string]float64, error) {
+	return folderBytes(b.dir+"/store", func(name string) string {
+		part, _, _ := strings.Cut(name, "/")
+		return part + path.Ext(name)
 	})
-	return kinds, err
 }
 
 // DatabaseBytes gives the size of the server's database file, in MB. It holds the histories and what Temporal keeps
 // beside them, and grows by more than is put into it at a time.
 func (b *Bed) DatabaseBytes() (float64, error) {
-	size, err := folderBytes(b.dir, func(path string) bool {
-		return strings.HasPrefix(filepath.Base(path), "temporal.db")
+	kinds, err := folderBytes(b.dir, func(name string) string {
+		file, _, _ := strings.Cut(path.Base(name), "-") // SQLite's logs have its name, a hyphen and what they are
+		return file
 	})
-	return size / mb, err
+	return kinds["temporal.db"], err
 }
 
-// kindOf names the part of the store that a file lies in.
-func kindOf(root, path string) string {
-	name, _ := filepath.Rel(root, path)
-	first, _, _ := strings.Cut(filepath.ToSlash(name), "/")
-	return first + filepath.Ext(name)
-}
-
-// folderBytes adds up the sizes of the files in a folder that count.
-func folderBytes(root string, counts func(path string) bool) (sum float64, err error) {
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !counts(path) {
+// folderBytes adds up the sizes of the files in a folder, in MB, by kind.
+func folderBytes(root string, kind func(name string) string) (kinds map[string]float64, err error) {
+	kinds = map[string]float64{}
+	err = fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		info, err := d.Info()
 		if err == nil {
-			sum += float64(info.Size())
+			kinds[kind(name)] += float64(info.Size()) / mb
 		}
 		return err
 	})
-	return sum, err
+	return kinds, err
 }

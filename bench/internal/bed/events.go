@@ -39,7 +39,7 @@ func (b *Bed) eachEvent(ctx context.Context, do func(id string, e *history.Histo
 	}
 	for _, run := range runs {
 		of := run.GetExecution()
-		events := b.client.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false,
+		events := b.temporal.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false,
 			enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for events.HasNext() {
 			event, err := events.Next()
@@ -67,7 +67,7 @@ func (b *Bed) Polls() int { return b.boundary.Polls() }
 func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open bool, err error) {
 	var page []byte
 	for {
-		r, err := b.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
+		r, err := b.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
 			NextPageToken: page})
 		if err != nil {
 			return nil, false, fmt.Errorf("list workflows: %w", err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	project "processidea/client"
+	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/internal/rehearsal"
 	"processidea/model/jsonval"
@@ -28,22 +28,19 @@ func (b *Bed) RunExample(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("read example %s: %w", name, err)
 	}
-	p, err := project.New(b.client, b.server.Namespace(), b.store).Start(ctx, start)
+	p, err := b.client.Start(ctx, start)
 	if err != nil {
 		return err
 	}
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	go b.approveAll(ctx, p.ID())
-	r, err := p.Result(ctx)
-	if err != nil {
-		return err
-	}
-	return b.note(p.ID(), r)
+	_, err = b.Await(ctx, p)
+	return err
 }
 
 // readExample reads what an example starts from.
-func (b *Bed) readExample(name string) (o project.StartOptions, err error) {
+func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 	folder, err := findExample(name)
 	if err != nil {
 		return o, err
@@ -68,7 +65,7 @@ func (b *Bed) readExample(name string) (o project.StartOptions, err error) {
 	config, _ := idea["config"].(map[string]any)
 	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
 	idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m"})
-	return project.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates,
+	return client.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates,
 		By: "bench"}, nil
 }
 
@@ -85,11 +82,11 @@ func findExample(name string) (folder string, err error) {
 
 // approveAll approves what waits until ctx ends. What does not arrive is decided in the next round.
 func (b *Bed) approveAll(ctx context.Context, id string) {
-	p := project.New(b.person, b.server.Namespace(), b.store).Process(id)
+	p := b.person.Process(id)
 	for pause(ctx, 300*time.Millisecond) == nil {
 		list, _ := p.Approvals(ctx)
 		for _, a := range list {
-			_ = p.Decide(ctx, project.Decision{Kind: project.Approve, Call: a.CallID, Digest: a.Digest, By: "bench"})
+			_ = p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "bench"})
 		}
 	}
 }

@@ -7,13 +7,9 @@ import (
 	"net/http/httptest"
 	"time"
 
-	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/server"
 )
-
-// Client is what programs ask of the processes on the bed.
-func (b *Bed) Client() *client.Client { return client.New(b.client, b.server.Namespace(), b.store) }
 
 // Desk is a gateway that has just started, and a browser in which somebody is logged in.
 type Desk struct {
@@ -28,7 +24,7 @@ func (b *Bed) NewDesk() (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{gateway: server.New(server.Options{Client: b.Client(), Guard: guard})}
+	d := &Desk{gateway: server.New(server.Options{Client: b.client, Guard: guard})}
 	w := d.ask(context.Background(), "/?token="+token)
 	if d.cookies = w.Result().Cookies(); len(d.cookies) == 0 {
 		return nil, fmt.Errorf("the desk lets nobody in: %d %s", w.Code, w.Body)

@@ -1,6 +1,7 @@
 package bed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,70 +9,59 @@ import (
 	"time"
 
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/client"
 
-	project "processidea/client"
-	"processidea/connect"
-	"processidea/model/ideafile"
-	"processidea/model/jsonval"
+	"processidea/client"
 	"processidea/model/loop"
-	"processidea/protocol"
 )
 
-// Process is a process to run: its id and the parts of its Idea.
+// Process is a process to run: its id and the parts of its Idea, in JSON.
 type Process struct {
-	ID       string
-	Tools    map[string]any
-	Output   map[string]any // the form of the output; nil if there is none
-	Messages []any
-	Limits   map[string]any // as `config.limits` has them; nil: the usual ones
+	ID      string
+	Tool    string           // a member of the palette
+	Message string           // to the LLM, or a Plan; more of them have commas between
+	Output  string           // the form of the output; empty: there is none
+	Limits  string           // as `config.limits` has them; empty: the usual ones
+	States  []map[string]any // a Message for each instance
 }
 
 // Run starts a process and waits for it to complete.
 func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
-	return b.run(ctx, p.ID, p.source(), func() {})
-}
-
-// RunWith is Run, and calls begun once the process is started.
-func (b *Bed) RunWith(ctx context.Context, p Process, begun func()) (*loop.Result, error) {
-	return b.run(ctx, p.ID, p.source(), begun)
-}
-
-func (b *Bed) run(ctx context.Context, id string, source map[string]any, begun func()) (*loop.Result, error) {
-	idea, problems := ideafile.ReadIdea(source)
-	if len(problems) > 0 {
-		return nil, problems
-	}
-	run, _, err := connect.StartOrAttach(ctx, b.client, b.server.Namespace(), connect.StartProcess{
-		ID: id, Idea: idea, Start: protocol.ProcessStart{Idea: source}, File: id,
-	})
+	started, err := b.Start(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	begun()
-	r, err := b.end(ctx, run)
+	return b.Await(ctx, started)
+}
+
+// Start starts a process.
+func (b *Bed) Start(ctx context.Context, p Process) (*client.Process, error) {
+	idea, err := client.ParseIdea(fmt.Appendf(nil,
+		`{"config": {"limits": %s}, "schema": {"tools": {%s}, "output": %s}, "context": [%s]}`,
+		cmp.Or(p.Limits, "null"), p.Tool, cmp.Or(p.Output, "null"), p.Message))
 	if err != nil {
 		return nil, err
 	}
-	return r, b.note(id, *r)
+	return b.client.Start(ctx, client.StartOptions{ID: p.ID, Idea: idea, Instances: p.States})
 }
 
 // pausedEvery is how often a process is asked whether it is paused.
 const pausedEvery = 5 * time.Second
 
-// end waits for a process to end. One that is paused never does here: the error says why it is.
-func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*loop.Result, error) {
+// Await waits for a process to complete. One that is paused never does here: the error says why it is.
+func (b *Bed) Await(ctx context.Context, p *client.Process) (*loop.Result, error) {
 	for {
-		var r loop.Result
 		wait, stop := context.WithTimeout(ctx, pausedEvery)
-		err := run.Get(wait, &r)
+		r, err := p.Result(wait)
 		stop()
-		if !isDeadline(err) || ctx.Err() != nil {
-			return &r, err
+		if err == nil {
+			return &r, b.note(r)
 		}
-		v, err := project.New(b.person, b.server.Namespace(), b.store).Process(run.GetID()).Status(ctx)
+		if !isDeadline(err) || ctx.Err() != nil {
+			return nil, err
+		}
+		v, err := b.person.Process(p.ID()).Status(ctx)
 		if err == nil && v.Status == loop.StatusPaused {
-			return nil, fmt.Errorf("process %s is paused: %s", run.GetID(), strings.Join(v.Waiting, "; "))
+			return nil, fmt.Errorf("process %s is paused: %s", p.ID(), strings.Join(v.Waiting, "; "))
 		}
 	}
 }
@@ -83,31 +73,19 @@ func isDeadline(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late)
 }
 
-func (p Process) source() map[string]any {
-	schema := map[string]any{"tools": p.Tools}
-	if p.Output != nil {
-		schema["output"] = p.Output
-	}
-	idea := map[string]any{"schema": schema, "context": p.Messages}
-	if p.Limits != nil {
-		idea["config"] = map[string]any{"limits": p.Limits}
-	}
-	return jsonval.AsObject(jsonval.ToJSONValue(idea))
+// TextMessage is a Message that says something to the LLM.
+func TextMessage(s string) string { return fmt.Sprintf(`{"type": "text", "text": %q}`, s) }
+
+// PlanMessage is a Plan of these Calls.
+func PlanMessage(stage string, calls ...string) string {
+	return fmt.Sprintf(`{"type": "plan", "stage": %q, "plan": [%s]}`, stage, strings.Join(calls, ","))
 }
 
-// TextMessage is a Message that says something to the LLM.
-func TextMessage(s string) any { return map[string]any{"type": "text", "text": s} }
-
-// StateMessage is a Message with an instance's State, whose large values it puts into the store. An empty token names
-// the only instance.
-func (b *Bed) StateMessage(ctx context.Context, token string, payload map[string]any) (any, error) {
-	light, err := b.store.OffloadMembers(ctx, jsonval.ToJSONValue(payload))
-	if err != nil {
-		return nil, err
+// States gives instances whose State is a number, a multiple of step.
+func States(n, step int) (states []map[string]any) {
+	for i := range n {
+		states = append(states, map[string]any{"type": "state", "_instance": fmt.Sprintf("i%05d", i+1),
+			"state": map[string]any{"n": (i + 1) * step}})
 	}
-	m := map[string]any{"type": "state", "state": light}
-	if token != "" {
-		m["_instance"] = token
-	}
-	return m, nil
+	return states
 }

@@ -23,9 +23,10 @@ func (b *Bed) Tally() Tally {
 }
 
 // note adds what a process has come to; the error is for one that has not completed.
-func (b *Bed) note(id string, r loop.Result) error {
+func (b *Bed) note(r loop.Result) error {
 	if r.Status != loop.StatusCompleted {
-		return fmt.Errorf("process %s ended as %s: %s", id, r.Status, jsonval.Encode(jsonval.ToJSONValue(r.Error)))
+		return fmt.Errorf("process %s ended as %s: %s", r.ProcessID, r.Status,
+			jsonval.Encode(jsonval.ToJSONValue(r.Error)))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

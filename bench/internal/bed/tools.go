@@ -2,6 +2,7 @@ package bed
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"processidea/bench/internal/script"
@@ -55,11 +56,12 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// GoTool gives the entry in the palette for one of the tools in Go.
-func GoTool(name string) map[string]any {
-	return map[string]any{
-		"description": "A tool of the bench.", "type": "object",
-		"properties": map[string]any{"n": map[string]any{"type": "integer"}},
-		"required":   []any{"n"}, "additionalProperties": false, "_activity": name,
-	}
+// GoTool gives the member of the palette for one of the tools in Go.
+func GoTool(name string) string { return Tool(name, fmt.Sprintf(`"_activity": %q`, name)) }
+
+// Tool gives a member of the palette: what runs the tool, and what else is said of it, in JSON.
+func Tool(name, how string) string {
+	return fmt.Sprintf(`%q: {"description": "A tool of the bench.", "type": "object",
+		"properties": {"n": {"type": "integer"}, "after": {"type": "array", "items": {"type": "integer"}}},
+		"required": ["n"], "additionalProperties": false, %s}`, name, how)
 }

@@ -3,6 +3,8 @@ package memory
 import (
 	"fmt"
 	"strings"
+
+	"processidea/bench/internal/named"
 )
 
 // Case is one work that is hard on memory. Limit is the most that its process may take, in MB.
@@ -11,6 +13,9 @@ type Case struct {
 	Limit float64
 	Work  func(quick bool) Work
 }
+
+// String is the name.
+func (c Case) String() string { return c.Name }
 
 // Work is a process, and what the LLM says in it.
 type Work struct {
@@ -21,28 +26,12 @@ type Work struct {
 }
 
 // Cases are all that is measured.
-var Cases = []Case{
+var Cases = named.List[Case]{
 	{"idle", 300, idle},
 	{"batch", 600, batch},
 	{"stream", 1280, stream},
 	{"plan", 500, plan},
 	{"hostile", 1280, hostile},
-}
-
-func names() (all []string) {
-	for _, c := range Cases {
-		all = append(all, c.Name)
-	}
-	return all
-}
-
-func find(name string) (Case, error) {
-	for _, c := range Cases {
-		if c.Name == name {
-			return c, nil
-		}
-	}
-	return Case{}, fmt.Errorf("there is no case %q; there are %s", name, strings.Join(names(), ", "))
 }
 
 // sized gives the full size, or the small one of a quick run.
@@ -89,13 +78,9 @@ func stream(quick bool) Work {
 		calls(n, func(i int) string {
 			return fmt.Sprintf(`{"_tool":"get","text":"%d %s","_outputPath":"r%d"}`, i, text, i+1)
 		}),
-		func(say func(string)) {
-			say(`{"calls":[{"_tool":"get","text":"`)
-			for said := 0; said < size; said += len(text) {
-				sayInPieces(say, text)
-			}
-			say(`","_outputPath":"one"}],"output":null}`)
-		},
+		calls(1, func(int) string {
+			return `{"_tool":"get","text":"` + strings.Repeat(text, size/len(text)+1) + `","_outputPath":"one"}`
+		}),
 		done,
 	}}
 }
@@ -114,7 +99,7 @@ func hostile(quick bool) Work {
 	const size, inRow = 512 << 10, 2
 	w := Work{}
 	for n := range sized(quick, 1000, 8) {
-		w.Replies = append(w.Replies, func(say func(string)) { sayInPieces(say, hostileText(n, size)) })
+		w.Replies = append(w.Replies, func() string { return hostileText(n, size) })
 		if n%inRow == inRow-1 {
 			w.Done++
 			w.Replies = append(w.Replies,

@@ -33,7 +33,8 @@ func Child() {
 	command.Main(command.WithName("starter"))
 }
 
-// measure runs the case in a process of its own, and gives the most memory that it had at a time, in MB.
+// measure runs the case as `starter run` in a process of its own, and gives the most memory that it had at a time, in
+// MB.
 func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	dir, err := os.MkdirTemp("", "bench-memory")
 	if err != nil {
@@ -46,62 +47,29 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	asked := &llm{replies: w.Replies}
 	server := httptest.NewServer(asked)
 	defer server.Close()
-	if err := w.write(dir, tool.URL); err != nil {
+	args, err := w.write(dir, tool.URL)
+	if err != nil {
 		return 0, err
 	}
-	s := starter{dir: dir, env: []string{
-		"OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_API_KEY=none",
-		"PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tool.URL, "http://"),
-	}}
-	if s.program, err = os.Executable(); err != nil {
+	program, err := os.Executable()
+	if err != nil {
 		return 0, err
 	}
-	return s.run(ctx, w, asked, o.profile)
-}
-
-// starter starts `starter` in this program.
-type starter struct {
-	program, dir string
-	env          []string
-}
-
-func (s starter) command(ctx context.Context, profile string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", filepath.Join(s.dir, "data"))...)
+	cmd := exec.CommandContext(ctx, program, append(args, "--json", "--data", filepath.Join(dir, "data"))...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Env = append(append(os.Environ(), asStarter+"=1", profileTo+"="+profile, "TEMPORAL_ADDRESS="), s.env...)
-	return cmd
-}
-
-// run measures `starter run`.
-func (s starter) run(ctx context.Context, w Work, asked *llm, profile string) (mb float64, err error) {
-	cmd := s.command(ctx, profile, w.arguments(s.dir)...)
-	out, err := output(cmd)
-	if err == nil {
-		err = w.check(out, asked)
-	}
-	return peakOf(cmd.ProcessState), err
-}
-
-func output(cmd *exec.Cmd) ([]byte, error) {
+	cmd.Env = append(os.Environ(), asStarter+"=1", profileTo+"="+o.profile, "TEMPORAL_ADDRESS=",
+		"OPENAI_BASE_URL="+server.URL+"/v1", "OPENAI_API_KEY=none",
+		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(tool.URL, "http://"))
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("starter %s: %w: %s", cmd.Args[1], err, lastLines(said.String()))
+		return 0, fmt.Errorf("starter run: %w: %s", err, lastLines(said.String()))
 	}
-	return out.Bytes(), nil
-}
-
-// arguments are those of `starter run`.
-func (w Work) arguments(dir string) []string {
-	args := []string{"run", filepath.Join(dir, "idea.json"), "--json"}
-	if w.Instances > 0 {
-		args = append(args, "--instances", filepath.Join(dir, "instances.jsonl"))
-	}
-	return args
+	return peakOf(cmd.ProcessState), w.check(out.Bytes(), int(asked.asked.Load()))
 }
 
 // check holds the result of a run against what the work comes to.
-func (w Work) check(result []byte, asked *llm) error {
+func (w Work) check(result []byte, requests int) error {
 	var r struct {
 		Status   string
 		Calls    struct{ Done int }
@@ -110,9 +78,9 @@ func (w Work) check(result []byte, asked *llm) error {
 	if err := json.Unmarshal(result, &r); err != nil {
 		return fmt.Errorf("read the result %.200q: %w", result, err)
 	}
-	if r.Status != "completed" || r.Calls.Done != w.Done || asked.requests() != len(w.Replies) {
+	if r.Status != "completed" || r.Calls.Done != w.Done || requests != len(w.Replies) {
 		return fmt.Errorf("it ended as %q with %d Calls done after %d Requests; want %q, %d, %d; what failed: %.1000v",
-			r.Status, r.Calls.Done, asked.requests(), "completed", w.Done, len(w.Replies), r.Failures)
+			r.Status, r.Calls.Done, requests, "completed", w.Done, len(w.Replies), r.Failures)
 	}
 	return nil
 }
@@ -122,35 +90,29 @@ func lastLines(said string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// write writes the Idea file, and the file of instances.
-func (w Work) write(dir, tool string) error {
-	idea := map[string]any{
-		"schema": map[string]any{"tools": map[string]any{"get": map[string]any{
-			"description": "A tool of the bench.", "type": "object", "properties": map[string]any{
-				"bytes": map[string]any{"type": "integer"}, "text": map[string]any{"type": "string"}},
-			"additionalProperties": false,
-			"_activity":            map[string]any{"http": map[string]any{"url": tool}}, "_timeout": "10m",
-		}}},
-		"config": map[string]any{"limits": map[string]any{"requests": nil, "tokens": nil, "calls": nil},
-			"gather": "10m", "llm": map[string]any{"timeout": "30m"}},
-		"context": []any{map[string]any{"type": "text", "text": "Go."}},
-	}
-	data, err := json.Marshal(idea)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "idea.json"), data, 0o600)
-	}
+// ideaFile is what each case starts from; %q is the address of its tool.
+const ideaFile = `{"schema": {"tools": {"get": {"description": "A tool of the bench.", "type": "object",
+	"properties": {"bytes": {"type": "integer"}, "text": {"type": "string"}}, "additionalProperties": false,
+	"_activity": {"http": {"url": %q}}, "_timeout": "10m"}}},
+"config": {"limits": {"requests": null, "tokens": null, "calls": null}, "gather": "10m", "llm": {"timeout": "30m"}},
+"context": [{"type": "text", "text": "Go."}]}`
+
+// write writes the Idea file, and the file of instances. It gives the arguments of `starter` that run them.
+func (w Work) write(dir, tool string) (args []string, err error) {
+	idea := filepath.Join(dir, "idea.json")
+	args = []string{"run", idea}
+	err = os.WriteFile(idea, fmt.Appendf(nil, ideaFile, tool), 0o600)
 	if err != nil || w.Instances == 0 {
-		return err
+		return args, err
 	}
-	f, err := os.Create(filepath.Join(dir, "instances.jsonl"))
+	rows := filepath.Join(dir, "instances.jsonl")
+	f, err := os.Create(rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows := json.NewEncoder(f)
+	lines := json.NewEncoder(f)
 	for i := range w.Instances {
-		if err = rows.Encode(w.Row(i)); err != nil {
-			break
-		}
+		err = cmp.Or(err, lines.Encode(w.Row(i)))
 	}
-	return cmp.Or(err, f.Close())
+	return append(args, "--instances", rows), cmp.Or(err, f.Close())
 }

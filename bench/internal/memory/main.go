@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // options are the command line of `bench memory`.
@@ -18,31 +17,14 @@ type options struct {
 
 func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench memory", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprintf(stderr, "usage: bench memory [case…] [flags]\ncases: %s\n", strings.Join(names(), ", "))
-		f.PrintDefaults()
-	}
 	f.BoolVar(&o.quick, "quick", false, "small sizes: whether it works, not how much memory it takes")
 	f.StringVar(&o.profile, "heapprofile", "",
 		"file for a profile of the heap when it was largest, for go tool pprof; of the last case")
-	for {
-		if err := f.Parse(args); err != nil {
-			return o, err
-		}
-		if f.NArg() == 0 {
-			break
-		}
-		c, err := find(f.Arg(0))
-		if err != nil {
-			return o, err
-		}
-		o.cases, args = append(o.cases, c), f.Args()[1:]
-	}
+	o.cases, err = Cases.Parse(f, "case", args, stderr)
 	if len(o.cases) == 0 {
 		o.cases = Cases
 	}
-	return o, nil
+	return o, err
 }
 
 // Main measures the cases that the arguments name, all of them if they name none, and prints a table. A case that

@@ -1,6 +1,6 @@
-// Package report turns what was measured into figures: a table, growths, plots and a JSON file.
+// Package report turns what was measured into figures: a table, growths and a JSON file.
 //
-//   - A Record collects the Samples of one work over its rounds, and those of plain Go doing the same beside it.
+//   - A Record collects the samples of one work over its rounds, and those of plain Go doing the same beside it.
 //   - A Figure sums them up: the median with the tenth and the ninetieth percentile, the ratio to plain Go, and whether
 //     a limit is met.
 //   - A Growth says what one more Request, Call or instance costs at each order of magnitude.

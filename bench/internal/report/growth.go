@@ -34,14 +34,11 @@ type Step struct {
 	Unit string  `json:"unit"`
 }
 
-// line is one figure of one work at several sizes.
+// line is one figure of one work at several sizes, the smallest first.
 type line struct {
-	name, axis, prefix string
-	points             []point
+	name, axis string
+	at         []Figure
 }
-
-// point is a median at a size, in seconds or MB, and its standard error, which is 0 if there was one round.
-type point struct{ x, y, off float64 }
 
 // sizeSuffix ends the name of a work that differs from another in its size alone.
 var sizeSuffix = regexp.MustCompile(`-\d+$`)
@@ -49,13 +46,13 @@ var sizeSuffix = regexp.MustCompile(`-\d+$`)
 // Growths gives the growth of time and bytes of every work that was measured over two orders of magnitude or more.
 func Growths(figures []Figure) (all []Growth) {
 	for _, l := range linesOf(figures) {
-		points := l.tenfold()
-		if len(points) < 3 {
+		sizes := tenfold(l.at)
+		if len(sizes) < 3 {
 			continue
 		}
-		g := Growth{Name: l.prefix + ", " + l.name, Axis: l.axis}
-		for n, to := range points[1:] {
-			g.Steps = append(g.Steps, l.step(points[n], to))
+		g := Growth{Name: l.name, Axis: l.axis}
+		for n, to := range sizes[1:] {
+			g.Steps = append(g.Steps, step(sizes[n], to))
 		}
 		g.compare()
 		all = append(all, g)
@@ -74,19 +71,13 @@ func linesOf(figures []Figure) (lines []line) {
 		if !measured || f.Axis == "" || f.At <= 0 || f.Ours.Median <= 0 || f.isPart() {
 			continue
 		}
-		unit := 1.0
-		if f.Unit == "ms" {
-			unit = 1000
+		name := prefix + ", " + sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(rest, ":")
+		n := slices.IndexFunc(lines, func(l line) bool { return l.name == name && l.axis == f.Axis })
+		if n < 0 {
+			n, lines = len(lines), append(lines, line{name: name, axis: f.Axis})
 		}
-		name := sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(rest, ":")
-		at := slices.IndexFunc(lines, func(l line) bool {
-			return l.name == name && l.axis == f.Axis && l.prefix == prefix
-		})
-		if at < 0 {
-			at, lines = len(lines), append(lines, line{name: name, axis: f.Axis, prefix: prefix})
-		}
-		lines[at].points = append(lines[at].points, point{float64(f.At), f.Ours.Median / unit, f.Ours.Off / unit})
-		slices.SortFunc(lines[at].points, func(a, b point) int { return int(a.x - b.x) })
+		lines[n].at = append(lines[n].at, f)
+		slices.SortFunc(lines[n].at, func(a, b Figure) int { return a.At - b.At })
 	}
 	return lines
 }
@@ -104,23 +95,27 @@ func (g *Growth) compare() {
 
 // tenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the smallest
 // first.
-func (l line) tenfold() (points []point) {
-	for n := len(l.points) - 1; n >= 0; n-- {
-		if len(points) == 0 || points[0].x == 10*l.points[n].x {
-			points = slices.Insert(points, 0, l.points[n])
+func tenfold(all []Figure) (some []Figure) {
+	for _, f := range slices.Backward(all) {
+		if len(some) == 0 || some[0].At == 10*f.At {
+			some = slices.Insert(some, 0, f)
 		}
 	}
-	return points
+	return some
 }
 
-func (l line) step(from, to point) Step {
-	unit, scale := "ms", 1000.0
-	if l.prefix == "bytes" {
+// step gives the cost in ms or KB of what was measured in seconds, ms or MB.
+func step(from, to Figure) Step {
+	unit, scale := "ms", 1.0
+	switch to.Unit {
+	case "s":
+		scale = 1000
+	case "MB":
 		unit, scale = "KB", 1024
 	}
-	each := scale / (to.x - from.x)
-	return Step{From: int(from.x), To: int(to.x), Each: each * (to.y - from.y),
-		Off: each * math.Hypot(from.off, to.off), Unit: unit}
+	each := scale / float64(to.At-from.At)
+	return Step{From: from.At, To: to.At, Each: each * (to.Ours.Median - from.Ours.Median),
+		Off: each * math.Hypot(from.Ours.Off, to.Ours.Off), Unit: unit}
 }
 
 func (g Growth) metText() string {

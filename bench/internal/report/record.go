@@ -2,19 +2,14 @@ package report
 
 import "fmt"
 
-// Record collects the samples of one work over its rounds.
+// Record collects the figures of one work over its rounds, and of the same work at other sizes.
 type Record struct {
-	Work  string
-	order []string // names of the figures, as they first came
-	by    map[string]*Samples
-	sizes []*Record // of the same work at other sizes
+	like Figure // what a new figure begins as: the work, the axis and the place on it
+	all  *[]*Figure
 }
 
-// Samples are the values that one figure is made of.
-type Samples struct {
-	figure      Figure
-	ours, plain []float64
-}
+// NewRecord is the record of a work of which nothing is measured yet.
+func NewRecord(work string) *Record { return &Record{Figure{Work: work}, new([]*Figure)} }
 
 // Figure is one line of the table. Axis says what there were At of: Requests, Calls or instances.
 type Figure struct {
@@ -32,104 +27,89 @@ type Figure struct {
 	Met    *bool   `json:"met,omitempty"`
 }
 
-// Sized gives the record of the same work at another size.
-func (r *Record) Sized(n int) *Record { return r.named(fmt.Sprintf("%s-%d", r.Work, n)) }
-
-func (r *Record) named(work string) *Record {
-	if work == r.Work {
-		return r
-	}
-	for _, s := range r.sizes {
-		if s.Work == work {
-			return s
-		}
-	}
-	s := &Record{Work: work}
-	r.sizes = append(r.sizes, s)
-	return s
+// On gives the record of what is measured on so many Requests, Calls or instances.
+func (r *Record) On(axis string, at int) *Record {
+	on := *r
+	on.like.Axis, on.like.At = axis, at
+	return &on
 }
 
-// Figure gives the samples of a figure, which may be new.
-func (r *Record) Figure(name, unit string) *Samples {
-	if r.by == nil {
-		r.by = map[string]*Samples{}
+// Sized gives the record of the same work at another size.
+func (r *Record) Sized(n int) *Record {
+	sized := *r
+	sized.like.Work = fmt.Sprintf("%s-%d", r.like.Work, n)
+	return &sized
+}
+
+// Figure gives a figure, which may be new.
+func (r *Record) Figure(name, unit string) *Figure {
+	for _, f := range *r.all {
+		if f.Work == r.like.Work && f.Name == name {
+			return f
+		}
 	}
-	s := r.by[name]
-	if s == nil {
-		s = &Samples{figure: Figure{Work: r.Work, Name: name, Unit: unit}}
-		r.by[name], r.order = s, append(r.order, name)
-	}
-	return s
+	f := r.like
+	f.Name, f.Unit = name, unit
+	*r.all = append(*r.all, &f)
+	return &f
 }
 
 // Add adds samples of Process Idea.
-func (s *Samples) Add(values ...float64) *Samples {
-	s.ours = append(s.ours, values...)
-	return s
+func (f *Figure) Add(values ...float64) *Figure {
+	f.Ours.Values = append(f.Ours.Values, values...)
+	return f
 }
 
 // AddPlain adds samples of plain Go, which does the same work beside it.
-func (s *Samples) AddPlain(values ...float64) *Samples {
-	s.plain = append(s.plain, values...)
-	return s
+func (f *Figure) AddPlain(values ...float64) *Figure {
+	if f.Plain == nil {
+		f.Plain = &Spread{}
+	}
+	f.Plain.Values = append(f.Plain.Values, values...)
+	return f
 }
 
 // AtMost sets the limit as a value; 0 is none.
-func (s *Samples) AtMost(limit float64) *Samples {
-	s.figure.Limit = limit
-	return s
+func (f *Figure) AtMost(limit float64) *Figure {
+	f.Limit = limit
+	return f
 }
 
 // InWords says the limit, or why there is none, as the table shows it.
-func (s *Samples) InWords(rule string) *Samples {
-	s.figure.Rule = rule
-	return s
+func (f *Figure) InWords(rule string) *Figure {
+	f.Rule = rule
+	return f
 }
 
 // AtMostTimesPlain sets the limit as a multiple of plain Go; 0 is none.
-func (s *Samples) AtMostTimesPlain(factor float64) *Samples {
-	s.figure.Factor = factor
-	return s
-}
-
-// On sets of how many Requests, Calls or instances the figure is.
-func (s *Samples) On(axis string, at int) *Samples {
-	s.figure.Axis, s.figure.At = axis, at
-	return s
+func (f *Figure) AtMostTimesPlain(factor float64) *Figure {
+	f.Factor = factor
+	return f
 }
 
 // AddFigures adds what another process has measured of the same work.
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
-		s := r.named(f.Work).Figure(f.Name, f.Unit).On(f.Axis, f.At).AtMost(f.Limit).InWords(f.Rule).AtMostTimesPlain(
-			f.Factor).Add(f.Ours.Values...)
+		same := (&Record{Figure{Work: f.Work, Axis: f.Axis, At: f.At}, r.all}).Figure(f.Name, f.Unit)
+		same.Add(f.Ours.Values...).AtMost(f.Limit).InWords(f.Rule).AtMostTimesPlain(f.Factor)
 		if f.Plain != nil {
-			s.AddPlain(f.Plain.Values...)
+			same.AddPlain(f.Plain.Values...)
 		}
 	}
 }
 
-// FiguresOf sums up every record.
-func FiguresOf(records []*Record) (all []Figure) {
-	for _, r := range records {
-		all = append(all, r.Figures()...)
+// Figures sums up the samples of every figure.
+func (r *Record) Figures() (all []Figure) {
+	for _, f := range *r.all {
+		all = append(all, f.sum())
 	}
 	return all
 }
 
-// Figures sums up the samples of every figure, those of other sizes last.
-func (r *Record) Figures() (all []Figure) {
-	for _, name := range r.order {
-		all = append(all, r.by[name].sum())
-	}
-	return append(all, FiguresOf(r.sizes)...)
-}
-
-func (s *Samples) sum() Figure {
-	f := s.figure
-	f.Ours = SpreadOf(s.ours)
-	if len(s.plain) > 0 {
-		p := SpreadOf(s.plain)
+func (f Figure) sum() Figure {
+	f.Ours = SpreadOf(f.Ours.Values)
+	if f.Plain != nil {
+		p := SpreadOf(f.Plain.Values)
 		f.Plain = &p
 		if p.Median > 0 {
 			f.Ratio = f.Ours.Median / p.Median

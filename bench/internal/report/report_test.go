@@ -12,11 +12,11 @@ import (
 )
 
 func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
-	apart, together := &report.Record{Work: "w"}, &report.Record{Work: "w"}
+	apart, together := report.NewRecord("w"), report.NewRecord("w")
 	for _, values := range [][]float64{{5, 1}, {3}, {2, 4, 9}} {
-		one := &report.Record{Work: "w"}
+		one := report.NewRecord("w")
 		for _, r := range []*report.Record{one, together} {
-			r.Figure("a", "ms").On("calls", 7).Add(values...).AddPlain(values[0]).AtMost(4).AtMostTimesPlain(2)
+			r.On("calls", 7).Figure("a", "ms").Add(values...).AddPlain(values[0]).AtMost(4).AtMostTimesPlain(2)
 			r.Figure("b", "s").Add(values[0])
 		}
 		apart.AddFigures(one.Figures())
@@ -27,7 +27,7 @@ func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
 }
 
 func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
-	r := &report.Record{Work: "w"}
+	r := report.NewRecord("w")
 	r.Figure("as a value", "ms").Add(5, 1, 3).AtMost(3)
 	r.Figure("over a value", "ms").Add(4).AtMost(3)
 	r.Figure("as a multiple", "s").Add(2.2).AddPlain(2).AtMostTimesPlain(1.2)
@@ -84,8 +84,8 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 		spread float64
 	}{"even": {even, 0}, "uneven": {uneven, 0.1}, "noisy": {uneven, 1}} {
 		for _, n := range []int{1000, 10, 300, 100, 5} {
-			r := &report.Record{Work: fmt.Sprintf("%s-%d", name, n)}
-			r.Figure("time", "s").On("requests", n).Add(c.cost(n)-c.spread, c.cost(n), c.cost(n)+c.spread)
+			r := report.NewRecord(fmt.Sprintf("%s-%d", name, n)).On("requests", n)
+			r.Figure("time", "s").Add(c.cost(n)-c.spread, c.cost(n), c.cost(n)+c.spread)
 			figures = append(figures, r.Figures()...)
 		}
 	}

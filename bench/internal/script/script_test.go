@@ -22,7 +22,7 @@ func TestOnlyRequestsAreCounted(t *testing.T) {
 	defer server.Close()
 
 	dial(t, server.Listener.Addr().String(), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-	if n := llm.Requests(); n != 0 {
+	if n := len(llm.Requests()); n != 0 {
 		t.Errorf("a stranger was counted as %d Requests", n)
 	}
 	answer, err := http.Post(server.URL+"/v1/chat/completions", "application/json",
@@ -31,7 +31,7 @@ func TestOnlyRequestsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	if n := llm.Requests(); n != 1 || answer.StatusCode != http.StatusOK {
+	if n := len(llm.Requests()); n != 1 || answer.StatusCode != http.StatusOK {
 		t.Errorf("%d Requests were counted, and the answer was %s: want one, and OK", n, answer.Status)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"processidea/bench/internal/bed"
-	"processidea/bench/internal/report"
 	"processidea/bench/internal/usage"
 	"processidea/client"
 )
@@ -36,55 +35,50 @@ var deskPages = []struct{ name, path string }{
 
 // deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a
 // worker and a gateway have started again, and when it has ended. Of every tenth instance a person is asked.
-func deskWork(full int) func(context.Context, *bed.Bed, *report.Record, Size) error {
-	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-		return useDesk(ctx, b, r, s.of(full, 2*patient))
-	}
+func deskWork(full int) func(context.Context, Round) error {
+	return func(ctx context.Context, r Round) error { return r.useDesk(ctx, r.size(full, 2*patient)) }
 }
 
-func useDesk(ctx context.Context, b *bed.Bed, r *report.Record, n int) error {
+func (r Round) useDesk(ctx context.Context, n int) error {
 	ended := make(chan error, 1)
-	go func() { ended <- runReviewed(ctx, b, n) }()
-	if err := lookWhile(ctx, b, r, n, ended); err != nil {
+	go func() { ended <- r.runReviewed(ctx, n) }()
+	if err := r.lookWhile(ctx, n, ended); err != nil {
 		return err
 	}
-	if err := b.RestartWorker(); err != nil {
+	if err := r.RestartWorker(); err != nil {
 		return err
 	}
-	if err := lookTwice(ctx, b, r, "after a restart"); err != nil {
+	if err := r.lookTwice(ctx, "after a restart"); err != nil {
 		return err
 	}
-	p := b.Client().Process("instances")
+	p := r.Client().Process("instances")
 	if err := approve(ctx, p, n+1); err != nil {
 		return err
 	}
 	if err := <-ended; err != nil {
 		return err
 	}
-	if err := lookTwice(ctx, b, r, "after the end"); err != nil {
+	if err := r.lookTwice(ctx, "after the end"); err != nil {
 		return err
 	}
-	return export(ctx, b, r)
+	return r.export(ctx)
 }
 
 // runReviewed runs instances with one Call each by a Plan. People are asked of every tenth, and of the last ones.
-func runReviewed(ctx context.Context, b *bed.Bed, n int) error {
-	tool := bed.GoTool("instant")
-	tool["_approval"] = map[string]any{"when": map[string]any{"anyOf": []any{
-		map[string]any{"properties": map[string]any{"n": map[string]any{"multipleOf": 10}}},
-		map[string]any{"properties": map[string]any{"n": map[string]any{"exclusiveMinimum": n - patient}}},
-	}}}
-	_, err := runInstances(ctx, b, n, tool)
+func (r Round) runReviewed(ctx context.Context, n int) error {
+	_, err := r.runInstances(ctx, n, bed.Tool("instant", fmt.Sprintf(`"_activity": "instant", "_approval": {"when": {
+		"anyOf": [{"properties": {"n": {"multipleOf": 10}}}, {"properties": {"n": {"exclusiveMinimum": %d}}}]}}`,
+		n-patient)))
 	return err
 }
 
 // lookWhile looks at one page after the other, and decides on what waits, until nothing but the last Calls is left.
-func lookWhile(ctx context.Context, b *bed.Bed, r *report.Record, n int, ended <-chan error) error {
-	d, err := b.NewDesk()
+func (r Round) lookWhile(ctx context.Context, n int, ended <-chan error) error {
+	d, err := r.NewDesk()
 	if err != nil {
 		return err
 	}
-	p := b.Client().Process("instances")
+	p := r.Client().Process("instances")
 	for {
 		for _, page := range deskPages {
 			select {
@@ -93,7 +87,7 @@ func lookWhile(ctx context.Context, b *bed.Bed, r *report.Record, n int, ended <
 			case <-time.After(between):
 			}
 			if l, err := d.Get(ctx, page.path); err == nil { // or it has no Idea yet
-				note(r, page.name+", while it runs", l)
+				r.note(page.name+", while it runs", l)
 			}
 		}
 		if err := approve(ctx, p, n-patient+1); err != nil {
@@ -107,9 +101,9 @@ func lookWhile(ctx context.Context, b *bed.Bed, r *report.Record, n int, ended <
 }
 
 // lookTwice asks for each page twice: a gateway that has just started, and one that has shown it before.
-func lookTwice(ctx context.Context, b *bed.Bed, r *report.Record, when string) error {
+func (r Round) lookTwice(ctx context.Context, when string) error {
 	for _, page := range deskPages {
-		d, err := b.NewDesk()
+		d, err := r.NewDesk()
 		if err != nil {
 			return err
 		}
@@ -118,14 +112,14 @@ func lookTwice(ctx context.Context, b *bed.Bed, r *report.Record, when string) e
 			if err != nil {
 				return err
 			}
-			note(r, page.name+look+when, l)
+			r.note(page.name+look+when, l)
 		}
 	}
 	return nil
 }
 
 // note takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be there.
-func note(r *report.Record, name string, l bed.Look) {
+func (r Round) note(name string, l bed.Look) {
 	r.Figure(name, "ms").Add(ms(l.Took)).AtMost(maxPage)
 	if l.There > l.Took {
 		r.Figure(name+", until it is there", "ms").Add(ms(l.There))
@@ -153,8 +147,8 @@ func approve(ctx context.Context, p *client.Process, below int) error {
 }
 
 // export makes the report of the process as one file.
-func export(ctx context.Context, b *bed.Bed, r *report.Record) error {
-	d, err := b.NewDesk()
+func (r Round) export(ctx context.Context) error {
+	d, err := r.NewDesk()
 	if err != nil {
 		return err
 	}
@@ -162,7 +156,7 @@ func export(ctx context.Context, b *bed.Bed, r *report.Record) error {
 	usage.ForgetPeak()
 	begin := time.Now()
 	l, err := d.Get(ctx, process+"/export.html")
-	r.Figure("report: time", "s").Add(seconds(time.Since(begin)))
+	r.Figure("report: time", "s").Add(time.Since(begin).Seconds())
 	r.Figure("report: size", "MB").Add(float64(l.Size) / (1 << 20))
 	r.Figure("report: memory while it is made", "MB").Add(usage.PeakResident() - before)
 	return err

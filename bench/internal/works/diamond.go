@@ -7,51 +7,35 @@ import (
 	"time"
 
 	"processidea/bench/internal/bed"
-	"processidea/bench/internal/report"
 	"processidea/bench/internal/script"
 	"processidea/model/jsonval"
 )
 
 // diamondWork runs the diamond of script.Diamond. With oneRequest the reply wires the output by References; else a
-// second Request gives it.
-func diamondWork(oneRequest bool) func(context.Context, *bed.Bed, *report.Record, Size) error {
-	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-		speed, factor := script.Pace, 1.02
-		if s.Quick {
-			speed = ""
-		}
-		lines := script.DiamondLines(oneRequest, speed)
-		if oneRequest {
-			factor = 1.03
-		}
-		plain, err := plainDiamond(ctx, b, lines)
+// second Request gives it. The limit is a multiple of plain Go.
+func diamondWork(oneRequest bool, factor float64) func(context.Context, Round) error {
+	return func(ctx context.Context, r Round) error {
+		lines := script.DiamondLines(oneRequest, r.pace())
+		plain, err := r.plainDiamond(ctx, lines)
 		if err != nil {
 			return err
 		}
-		took, err := runDiamond(ctx, b, "diamond", lines)
+		took, err := r.runDiamond(ctx, "diamond", lines)
 		if err == nil {
-			r.Figure("time", "s").On("calls",
-				len(script.Diamond)).Add(seconds(took)).AddPlain(seconds(plain)).AtMostTimesPlain(factor)
+			r.on("calls", len(script.Diamond)).Figure("time", "s").Add(took.Seconds()).AddPlain(
+				plain.Seconds()).AtMostTimesPlain(factor)
 		}
 		return err
 	}
 }
 
-func runDiamond(ctx context.Context, b *bed.Bed, id string, lines []string) (time.Duration, error) {
-	if _, err := b.Script(lines); err != nil {
+func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.Duration, error) {
+	if _, err := r.Script(lines); err != nil {
 		return 0, err
 	}
-	tool := bed.GoTool("wait")
-	tool["properties"].(map[string]any)["after"] = map[string]any{"type": "array",
-		"items": map[string]any{"type": "integer"}}
 	begin := time.Now()
-	result, err := b.Run(ctx,
-		bed.Process{ID: id, Tools: map[string]any{"wait": tool}, Messages: []any{bed.TextMessage("Go.")},
-			Output: map[string]any{
-				"type": "object", "properties": map[string]any{
-					"text": map[string]any{"type": []any{"string", "integer"}}},
-				"required": []any{"text"},
-			}})
+	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoTool("wait"), Message: bed.TextMessage("Go."),
+		Output: `{"type": "object", "properties": {"text": {"type": ["string", "integer"]}}, "required": ["text"]}`})
 	took := time.Since(begin)
 	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil ||
 		result.Requests != len(lines)) {
@@ -62,20 +46,16 @@ func runDiamond(ctx context.Context, b *bed.Bed, id string, lines []string) (tim
 
 // plainDiamond starts each Call as it closes in the stream, once what it reads is there, and asks for the output if the
 // reply did not wire it.
-func plainDiamond(ctx context.Context, b *bed.Bed, lines []string) (time.Duration, error) {
-	if _, err := b.Script(lines); err != nil {
+func (r Round) plainDiamond(ctx context.Context, lines []string) (time.Duration, error) {
+	if _, err := r.Script(lines); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	if err := plainCalls(ctx, b); err != nil {
-		return 0, err
+	err := plainCalls(ctx, r.Bed)
+	if err == nil && len(lines) > 1 {
+		_, err = askPlain(ctx, r.Bed, "The output?")
 	}
-	if len(lines) > 1 {
-		if _, err := askPlain(ctx, b, "The output?"); err != nil {
-			return 0, err
-		}
-	}
-	return time.Since(begin), nil
+	return time.Since(begin), err
 }
 
 // plainCalls runs the Calls of the diamond as the stream gives them.
@@ -86,13 +66,13 @@ func plainCalls(ctx context.Context, b *bed.Bed) error {
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
-	return askPlainEach(ctx, b, "Go.", func(n int) {
+	return askPlainEach(ctx, b, "Go.", func(call bed.ToolInput) {
 		all.Go(func() {
-			for _, from := range script.Diamond[n-1] {
+			for _, from := range call.After {
 				<-done[from]
 			}
-			_, _ = bed.Wait(ctx, bed.ToolInput{N: n})
-			close(done[n])
+			_, _ = bed.Wait(ctx, call)
+			close(done[call.N])
 		})
 	})
 }

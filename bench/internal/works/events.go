@@ -7,14 +7,12 @@ import (
 
 	"go.temporal.io/api/workflow/v1"
 
-	"processidea/bench/internal/bed"
-	"processidea/bench/internal/report"
 	"processidea/protocol"
 )
 
 // countEvents notes how long the histories are, and whether the last instances ended as fast as the first.
-func countEvents(ctx context.Context, b *bed.Bed, r *report.Record, n int) error {
-	runs, err := b.Runs(ctx)
+func (r Round) countEvents(ctx context.Context, n int) error {
+	runs, err := r.Runs(ctx)
 	if err != nil {
 		return err
 	}
@@ -23,11 +21,11 @@ func countEvents(ctx context.Context, b *bed.Bed, r *report.Record, n int) error
 		longest, all = max(longest, e.GetHistoryLength()), all+e.GetHistoryLength()
 	}
 	if n >= 2*thousand {
-		r.Figure("last thousand against the first", "×").On("instances", n).Add(slowing(runs)).AtMost(maxSlowing)
+		r.Figure("last thousand against the first", "×").Add(slowing(runs)).AtMost(maxSlowing)
 	}
-	r.Figure("longest history", "events").On("instances", n).Add(float64(longest)).AtMost(maxEvents)
-	r.Figure("all histories", "events").On("instances", n).Add(float64(all))
-	r.Figure("workflow runs", "").On("instances", n).Add(float64(len(runs)))
+	r.Figure("longest history", "events").Add(float64(longest)).AtMost(maxEvents)
+	r.Figure("all histories", "events").Add(float64(all))
+	r.Figure("workflow runs", "").Add(float64(len(runs)))
 	return nil
 }
 

@@ -2,14 +2,12 @@ package works
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"sync"
 	"time"
 
 	"processidea/bench/internal/bed"
-	"processidea/bench/internal/report"
 	"processidea/bench/internal/script"
 	"processidea/bench/internal/usage"
 )
@@ -44,17 +42,18 @@ var asPure = fanouts{
 // the next Request, which comes when all Calls are done. The more Calls there are, the more of them are done by the end
 // of the stream; so how their time grows is measured from the first token. The bytes are those of the first process of
 // each size.
-func (f fanouts) work(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-	for turn := range s.of(f.turns, 1) {
+func (f fanouts) work(ctx context.Context, r Round) error {
+	for turn := range r.size(f.turns, 1) {
 		for _, size := range f.sizes {
 			if turn%size.every != 0 {
 				continue
 			}
-			at, n := r, s.of(size.calls, min(size.calls, 10))
+			n := r.size(size.calls, min(size.calls, 10))
+			at := r.on("calls", n)
 			if size.calls != 200 {
-				at = r.Sized(size.calls)
+				at.Record = at.Sized(size.calls)
 			}
-			if err := f.measure(ctx, b, at, n, turn); err != nil {
+			if err := f.measure(ctx, at, fmt.Sprintf("fanout-%d-%d", size.calls, turn+1), n, turn); err != nil {
 				return err
 			}
 		}
@@ -65,70 +64,65 @@ func (f fanouts) work(ctx context.Context, b *bed.Bed, r *report.Record, s Size)
 // plainEvery is the number of turns after which plain Go does the same again.
 const plainEvery = 5
 
-func (f fanouts) measure(ctx context.Context, b *bed.Bed, r *report.Record, n, turn int) error {
+func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) error {
 	// To collect the garbage of earlier processes takes as long as two hundred pure Calls, and must not be counted.
 	runtime.GC()
 	processor := usage.ProcessorTime()
-	took, err := runFanout(ctx, b, fmt.Sprintf("%s-%d", r.Work, turn+1), f.tool, n)
+	took, err := r.runFanout(ctx, id, f.tool, n)
 	if err != nil {
 		return err
 	}
-	r.Figure("time of the processor", "ms").On("calls", n).Add((usage.ProcessorTime() - processor) * 1000)
-	r.Figure("time from the first token", "ms").On("calls", n).Add(ms(took.whole))
-	r.Figure("end of stream to all done, "+f.how, "ms").On("calls",
-		n).Add(ms(took.rest)).AtMost(limitIf(n == 200, f.limit))
+	r.Figure("time of the processor", "ms").Add((usage.ProcessorTime() - processor) * 1000)
+	whole := r.Figure("time from the first token", "ms").Add(ms(took.whole))
+	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(ms(took.rest)).AtMost(limitIf(n == 200, f.limit))
 	if turn%plainEvery == 0 {
-		plain, err := plainFanout(ctx, b, n)
+		plain, err := r.plainFanout(ctx, n)
 		if err != nil {
 			return err
 		}
-		r.Figure("time from the first token", "ms").AddPlain(ms(plain.whole))
-		r.Figure("end of stream to all done, "+f.how, "ms").AddPlain(ms(plain.rest))
+		whole.AddPlain(ms(plain.whole))
+		rest.AddPlain(ms(plain.rest))
 	}
 	if turn > 0 {
 		return nil
 	}
-	return countKept(ctx, b, r, "calls", n, limits{})
+	return r.countKept(ctx, limits{})
 }
 
 // fanoutTimes are the times until all Calls are done: from the first token, and from the end of the stream.
 type fanoutTimes struct{ whole, rest time.Duration }
 
-func runFanout(ctx context.Context, b *bed.Bed, id, tool string, n int) (t fanoutTimes, err error) {
-	llm, err := b.Script(script.FanoutLines(tool, n))
+func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutTimes, err error) {
+	llm, err := r.Script(script.FanoutLines(tool, n))
 	if err != nil {
 		return t, err
 	}
-	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{tool: bed.GoTool(tool)},
-		Messages: []any{bed.TextMessage("Go.")}})
+	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoTool(tool), Message: bed.TextMessage("Go.")})
 	if err != nil {
 		return t, err
 	}
-	if result.Calls.Done != n || llm.Requests() != 2 {
-		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, llm.Requests())
+	asked := llm.Requests()
+	if result.Calls.Done != n || len(asked) != 2 {
+		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, len(asked))
 	}
-	return fanoutTimes{llm.Asked()[1].Sub(llm.FirstToken()), llm.Gaps()[0]}, nil
+	return fanoutTimes{asked[1].Arrived.Sub(asked[0].FirstToken), llm.Gaps()[0]}, nil
 }
 
-func plainFanout(ctx context.Context, b *bed.Bed, n int) (t fanoutTimes, err error) {
-	llm, err := b.Script(script.FanoutLines("instant", n))
+func (r Round) plainFanout(ctx context.Context, n int) (t fanoutTimes, err error) {
+	llm, err := r.Script(script.FanoutLines("instant", n))
 	if err != nil {
 		return t, err
 	}
-	solution, err := askPlain(ctx, b, "Go.")
+	calls, err := askPlain(ctx, r.Bed, "Go.")
 	if err != nil {
 		return t, err
 	}
 	results := make([]int, n)
 	var all sync.WaitGroup
-	for i, c := range solution.Calls {
-		all.Go(func() {
-			var params bed.ToolInput
-			data, _ := json.Marshal(c)
-			_ = json.Unmarshal(data, &params)
-			results[i], _ = bed.Instant(ctx, params)
-		})
+	for i, c := range calls {
+		all.Go(func() { results[i], _ = bed.Instant(ctx, c.ToolInput) })
 	}
 	all.Wait()
-	return fanoutTimes{time.Since(llm.FirstToken()), time.Since(llm.FirstSaid())}, nil
+	asked := llm.Requests()[0]
+	return fanoutTimes{time.Since(asked.FirstToken), time.Since(asked.LastToken)}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"processidea/bench/internal/bed"
-	"processidea/bench/internal/report"
 	"processidea/bench/internal/usage"
 )
 
@@ -17,53 +16,36 @@ const (
 )
 
 // instancesWork runs instances with one instant Call each by a Plan, without an LLM.
-func instancesWork(full int) func(context.Context, *bed.Bed, *report.Record, Size) error {
-	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-		n := s.of(full, 20)
+func instancesWork(full int) func(context.Context, Round) error {
+	return func(ctx context.Context, r Round) error {
+		n := r.size(full, 20)
+		r = r.on("instances", n)
 		usage.ForgetPeak()
 		processor := usage.ProcessorTime()
-		took, err := runInstances(ctx, b, n, bed.GoTool("instant"))
+		took, err := r.runInstances(ctx, n, bed.GoTool("instant"))
 		if err != nil {
 			return err
 		}
-		r.Figure("time", "s").On("instances", n).Add(seconds(took)).AddPlain(seconds(plainInstances(n)))
-		r.Figure("a thousand of them", "s").On("instances", n).Add(seconds(took) / float64(n) * 1000)
-		r.Figure("processor time", "s").On("instances", n).Add(usage.ProcessorTime() - processor)
-		r.Figure("memory", "MB").On("instances", n).Add(usage.PeakResident()).AtMost(maxResident)
-		if err := countEvents(ctx, b, r, n); err != nil {
+		r.Figure("time", "s").Add(took.Seconds()).AddPlain(plainInstances(n).Seconds())
+		r.Figure("a thousand of them", "s").Add(took.Seconds() / float64(n) * 1000)
+		r.Figure("processor time", "s").Add(usage.ProcessorTime() - processor)
+		r.Figure("memory", "MB").Add(usage.PeakResident()).AtMost(maxResident)
+		if err := r.countEvents(ctx, n); err != nil {
 			return err
 		}
-		return countBytes(ctx, b, r, "instances", n, limits{})
+		return r.countBytes(ctx, limits{})
 	}
 }
 
-func runInstances(ctx context.Context, b *bed.Bed, n int, tool map[string]any) (time.Duration, error) {
-	p := bed.Process{ID: "instances", Tools: map[string]any{"instant": tool}}
-	if err := addInstances(ctx, b, &p, n); err != nil {
-		return 0, err
-	}
-	p.Messages = append(p.Messages, map[string]any{"type": "plan", "stage": "complete", "plan": []any{
-		map[string]any{"_tool": "instant", "n": "†state.n", "_outputPath": "done"},
-	}})
+func (r Round) runInstances(ctx context.Context, n int, tool string) (time.Duration, error) {
 	begin := time.Now()
-	result, err := b.Run(ctx, p)
+	result, err := r.Run(ctx, bed.Process{ID: "instances", Tool: tool, States: bed.States(n, 1),
+		Message: bed.PlanMessage("complete", `{"_tool": "instant", "n": "†state.n", "_outputPath": "done"}`)})
 	took := time.Since(begin)
 	if err == nil && result.Calls.Done != n {
 		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, n)
 	}
 	return took, err
-}
-
-// addInstances adds instances whose State is a number.
-func addInstances(ctx context.Context, b *bed.Bed, p *bed.Process, n int) error {
-	for i := range n {
-		m, err := b.StateMessage(ctx, fmt.Sprintf("i%05d", i+1), map[string]any{"n": i + 1})
-		if err != nil {
-			return err
-		}
-		p.Messages = append(p.Messages, m)
-	}
-	return nil
 }
 
 func plainInstances(n int) time.Duration {

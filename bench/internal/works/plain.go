@@ -13,25 +13,26 @@ import (
 	"processidea/bench/internal/bed"
 )
 
-// plainSolution is a reply of the LLM, as plain Go reads it.
-type plainSolution struct {
-	Calls  []map[string]any `json:"calls"`
-	Output any              `json:"output"`
+// plainCall is a Call of the LLM, as plain Go reads it.
+type plainCall struct {
+	bed.ToolInput
+	Path string `json:"_outputPath"`
 }
 
-// askPlain asks the LLM as a program that keeps nothing would: it reads the whole stream, then its JSON.
-func askPlain(ctx context.Context, b *bed.Bed, prompt string) (*plainSolution, error) {
+// askPlain asks the LLM as a program that keeps nothing would: it reads the whole stream, then the Calls in its JSON.
+func askPlain(ctx context.Context, b *bed.Bed, prompt string) ([]plainCall, error) {
 	var said bytes.Buffer
 	if err := streamReply(ctx, b, prompt, &said); err != nil {
 		return nil, fmt.Errorf("ask in plain Go: %w", err)
 	}
-	var s plainSolution
-	return &s, json.Unmarshal(said.Bytes(), &s)
+	var solution struct{ Calls []plainCall }
+	err := json.Unmarshal(said.Bytes(), &solution)
+	return solution.Calls, err
 }
 
-// askPlainEach asks the LLM and calls each with the number of a Call as soon as it closes in the stream. It returns at
+// askPlainEach asks the LLM and calls each with the input of a Call as soon as it closes in the stream. It returns at
 // the end of the stream.
-func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(n int)) error {
+func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(bed.ToolInput)) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
 	d := json.NewDecoder(r)
@@ -41,11 +42,11 @@ func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(n in
 		}
 	}
 	for d.More() {
-		var call struct{ N int }
+		var call bed.ToolInput
 		if err := d.Decode(&call); err != nil {
 			return fmt.Errorf("ask in plain Go: %w", err)
 		}
-		each(call.N)
+		each(call)
 	}
 	_, err := io.Copy(io.Discard, r)
 	return err

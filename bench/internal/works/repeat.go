@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"processidea/bench/internal/bed"
-	"processidea/bench/internal/report"
 	"processidea/bench/internal/script"
 	"processidea/model/jsonval"
 )
@@ -25,49 +24,37 @@ var variants = [][]string{
 
 // repeatWork runs one process many times: as an LLM plans it that does not always say the same, and by the Plan of its
 // first run. It counts how many different ends the runs come to: what matters is that the Plan comes to one.
-func repeatWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-	n := s.of(2*len(variants), len(variants))
+func repeatWork(ctx context.Context, r Round) error {
+	n := r.size(2*len(variants), len(variants))
 	byLLM, byPlan := map[string]bool{}, map[string]bool{}
 	requests := 0
 	for i := range n {
-		llm, err := b.Script([]string{script.Reply(variants[i%len(variants)], "null", ""),
+		llm, err := r.Script([]string{script.Reply(variants[i%len(variants)], "null", ""),
 			script.Reply(nil, "null", "")})
 		if err != nil {
 			return err
 		}
-		id := fmt.Sprintf("repeat-%d-%d", s.Round, i)
-		if err := runRepeated(ctx, b, id+"-llm", bed.TextMessage("Rate it and pay it."), byLLM); err != nil {
+		id := fmt.Sprintf("repeat-%d-%d", r.Number, i)
+		if err := r.runRepeated(ctx, id+"-llm", bed.TextMessage("Rate it and pay it."), byLLM); err != nil {
 			return err
 		}
-		before := llm.Requests()
-		var calls []any
-		for _, call := range variants[0] {
-			v, err := jsonval.Decode([]byte(call))
-			if err != nil {
-				return err
-			}
-			calls = append(calls, v)
-		}
-		if err := runRepeated(ctx, b, id+"-plan", map[string]any{"type": "plan", "stage": "optimal", "plan": calls},
-			byPlan); err != nil {
+		before := len(llm.Requests())
+		if err := r.runRepeated(ctx, id+"-plan", bed.PlanMessage("optimal", variants[0]...), byPlan); err != nil {
 			return err
 		}
-		requests += llm.Requests() - before
+		requests += len(llm.Requests()) - before
 	}
-	r.Figure("different ends, by the Plan", "").On("runs", n).Add(float64(len(byPlan))).AtMost(1)
-	r.Figure("different ends, by the LLM", "").On("runs", n).Add(float64(len(byLLM)))
-	r.Figure("Requests of the Plan", "").On("runs", n).Add(float64(requests))
+	r = r.on("runs", n)
+	r.Figure("different ends, by the Plan", "").Add(float64(len(byPlan))).AtMost(1)
+	r.Figure("different ends, by the LLM", "").Add(float64(len(byLLM)))
+	r.Figure("Requests of the Plan", "").Add(float64(requests))
 	return nil
 }
 
 // runRepeated runs the process once and notes its end.
-func runRepeated(ctx context.Context, b *bed.Bed, id string, how any, ends map[string]bool) error {
-	state, err := b.StateMessage(ctx, "", map[string]any{"n": 7})
-	if err != nil {
-		return err
-	}
-	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{"instant": bed.GoTool("instant")},
-		Messages: []any{state, how}})
+func (r Round) runRepeated(ctx context.Context, id, how string, ends map[string]bool) error {
+	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoTool("instant"),
+		Message: `{"type": "state", "state": {"n": 7}}, ` + how})
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,15 @@ import (
 // streamWork measures the time from when the LLM's server has sent the byte that closes a Call to when the tool's
 // server has the Call's request. The parser, a signal to the instance, a workflow task and an activity task lie
 // between.
-func streamWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-	n := s.of(20, 3)
-	lags, err := closingByteToTool(ctx, b, n)
+func streamWork(ctx context.Context, r Round) error {
+	n := r.size(20, 3)
+	lags, err := r.closingByteToTool(ctx, n)
 	if err != nil {
 		return err
 	}
-	r.Figure("closing byte to tool, median", "ms").On("calls", n).Add(inMS(lags)...).AtMost(15)
-	r.Figure("closing byte to tool, p90", "ms").On("calls", n).Add(report.SpreadOf(inMS(lags)).P90).AtMost(25)
+	r = r.on("calls", n)
+	r.Figure("closing byte to tool, median", "ms").Add(inMS(lags)...).AtMost(15)
+	r.Figure("closing byte to tool, p90", "ms").Add(report.SpreadOf(inMS(lags)).P90).AtMost(25)
 	return nil
 }
 
@@ -43,7 +44,7 @@ func (c *closings) chunk(request, chars int) {
 	}
 }
 
-func closingByteToTool(ctx context.Context, b *bed.Bed, n int) ([]time.Duration, error) {
+func (r Round) closingByteToTool(ctx context.Context, n int) ([]time.Duration, error) {
 	var calls []string
 	closed := &closings{}
 	at := len(`{"calls":[`)
@@ -54,15 +55,13 @@ func closingByteToTool(ctx context.Context, b *bed.Bed, n int) ([]time.Duration,
 		closed.ends = append(closed.ends, at)
 		at++
 	}
-	if _, err := b.Script([]string{script.Reply(calls, "null", script.Pace), script.Reply(nil, "null", "")},
+	if _, err := r.Script([]string{script.Reply(calls, "null", script.Pace), script.Reply(nil, "null", "")},
 		rehearsal.OnChunk(closed.chunk)); err != nil {
 		return nil, err
 	}
-	tool := bed.GoTool("go")
-	tool["_activity"] = map[string]any{"http": map[string]any{"url": b.ToolURL()}}
-	_, err := b.Run(ctx, bed.Process{ID: "stream", Tools: map[string]any{"go": tool},
-		Messages: []any{bed.TextMessage("Go.")}})
-	return closed.lags(b.ToolArrivals()), err
+	_, err := r.Run(ctx, bed.Process{ID: "stream", Message: bed.TextMessage("Go."),
+		Tool: bed.Tool("go", fmt.Sprintf(`"_activity": {"http": {"url": %q}}`, r.ToolURL()))})
+	return closed.lags(r.ToolArrivals()), err
 }
 
 // lags gives the time from the closing byte to the tool for each Call whose request arrived.

@@ -2,8 +2,6 @@ package works
 
 import "time"
 
-func seconds(d time.Duration) float64 { return d.Seconds() }
-
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func inMS(all []time.Duration) (values []float64) {
@@ -19,5 +17,5 @@ func sumSeconds(all []time.Duration) float64 {
 	for _, d := range all {
 		s += d
 	}
-	return seconds(s)
+	return s.Seconds()
 }

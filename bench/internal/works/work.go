@@ -2,11 +2,11 @@ package works
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"processidea/bench/internal/bed"
+	"processidea/bench/internal/named"
 	"processidea/bench/internal/report"
+	"processidea/bench/internal/script"
 	"processidea/worker/engine"
 )
 
@@ -17,8 +17,11 @@ type Work struct {
 	long   bool // runs only by name
 	hosted bool // the worker saves actions, as it does beside a server that is not embedded
 	Firm   bool // its figures do not depend on the machine's speed, so that a limit that is passed is an error
-	Run    func(context.Context, *bed.Bed, *report.Record, Size) error
+	Run    func(context.Context, Round) error
 }
+
+// String is the name.
+func (w Work) String() string { return w.Name }
 
 // Limits are those of the worker that the work is done with.
 func (w Work) Limits() engine.Limits {
@@ -28,24 +31,40 @@ func (w Work) Limits() engine.Limits {
 	return engine.Alone
 }
 
-// Size says how much a work does in one round.
-type Size struct {
-	Round int
-	Quick bool // only to see whether it works
+// Round is a work that is done once: on a bed of its own, into the record of all rounds.
+type Round struct {
+	*bed.Bed
+	*report.Record
+	Number int
+	Quick  bool // only to see whether it works
 }
 
-// of gives the full size, or the small one of a quick run.
-func (s Size) of(full, quick int) int {
-	if s.Quick {
+// size gives the full size, or the small one of a quick run.
+func (r Round) size(full, quick int) int {
+	if r.Quick {
 		return quick
 	}
 	return full
 }
 
+// on is the round with a record of what is measured on so many Requests, Calls or instances.
+func (r Round) on(axis string, at int) Round {
+	r.Record = r.On(axis, at)
+	return r
+}
+
+// pace is that of the LLM.
+func (r Round) pace() string {
+	if r.Quick {
+		return ""
+	}
+	return script.Pace
+}
+
 // All lists every work, in the order of the table.
-var All = []Work{
-	{Name: "diamond", Rounds: 2, Run: diamondWork(false)},
-	{Name: "diamond-one-request", Rounds: 2, Run: diamondWork(true)},
+var All = named.List[Work]{
+	{Name: "diamond", Rounds: 2, Run: diamondWork(false, 1.02)},
+	{Name: "diamond-one-request", Rounds: 2, Run: diamondWork(true, 1.03)},
 	{Name: "chain", Rounds: 3, Run: chainWork(200)},
 	{Name: "chain-10", Rounds: 5, Run: chainWork(10)},
 	{Name: "chain-100", Rounds: 3, Run: chainWork(100)},
@@ -64,14 +83,6 @@ var All = []Work{
 	{Name: "desk-10000", Rounds: 1, long: true, Run: deskWork(10_000)},
 }
 
-// Names lists the names of all works.
-func Names() (names []string) {
-	for _, w := range All {
-		names = append(names, w.Name)
-	}
-	return names
-}
-
 // Usual lists the works that take minutes at most.
 func Usual() (some []Work) {
 	for _, w := range All {
@@ -80,14 +91,4 @@ func Usual() (some []Work) {
 		}
 	}
 	return some
-}
-
-// Find gives the work of a name.
-func Find(name string) (Work, error) {
-	for _, w := range All {
-		if w.Name == name {
-			return w, nil
-		}
-	}
-	return Work{}, fmt.Errorf("there is no work %q; there are %s", name, strings.Join(Names(), ", "))
 }

@@ -90,7 +90,7 @@ func (r *runs) gaps(w http.ResponseWriter, req *http.Request) {
 	told := struct {
 		Requests int       `json:"requests"`
 		Gaps     []float64 `json:"gaps"`
-	}{Requests: s.Requests(), Gaps: []float64{}}
+	}{Requests: len(s.Requests()), Gaps: []float64{}}
 	for _, gap := range s.Gaps() {
 		told.Gaps = append(told.Gaps, float64(gap.Microseconds())/1000)
 	}

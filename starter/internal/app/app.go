@@ -98,6 +98,14 @@ func (a *App) Print(text string) error {
 	return err
 }
 
+// Show prints a value: as JSON where that is asked for, else as the text that tells of it.
+func (a *App) Show(v any, text string) error {
+	if a.JSON {
+		return a.PrintJSON(v)
+	}
+	return a.Print(text)
+}
+
 // Finish prints a Result and gives the error that stands for its exit code.
 func (a *App) Finish(r loop.Result) error { return a.FinishWith(r, nil) }
 

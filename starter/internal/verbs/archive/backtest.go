@@ -82,7 +82,7 @@ func backtested(ctx context.Context, a *app.App, file string, ids []string, o ba
 			return err
 		}
 		a.Complain(file, problems)
-		if err := printBacktest(a, report); err != nil {
+		if err := a.Show(report, backtestText(report)); err != nil {
 			return fmt.Errorf("print backtest: %w", err)
 		}
 		if o.most >= 0 && report.Differs() > o.most {
@@ -112,14 +112,6 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 	}
 	options.LLM = asked
 	return nil
-}
-
-// printBacktest prints a report.
-func printBacktest(a *app.App, r *backtest.Report) error {
-	if a.JSON {
-		return a.PrintJSON(r)
-	}
-	return a.Print(backtestText(r))
 }
 
 // backtestText is a report for people: the counts, what differs in how many instances, and a table of those that are

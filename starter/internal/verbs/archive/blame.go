@@ -45,13 +45,10 @@ func blame(ctx context.Context, a *app.App, id, path string, at int, v values) e
 			return err
 		}
 		undone, err := undoneCall(ctx, archive.Chain(id), b)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case a.JSON:
-			return a.PrintJSON(blamed{b, undone})
 		}
-		return a.Print(v.blameText(b) + undoneText(undone))
+		return a.Show(blamed{b, undone}, v.blameText(b)+undoneText(undone))
 	})
 }
 

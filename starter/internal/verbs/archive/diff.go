@@ -55,10 +55,8 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v va
 			return err
 		case patch:
 			return a.Print(string(jsonval.Encode(d.Patch)) + "\n")
-		case a.JSON:
-			return a.PrintJSON(d)
 		}
-		return a.Print(v.diffText(d))
+		return a.Show(d, v.diffText(d))
 	})
 }
 

@@ -103,11 +103,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 				"the room"+
 				" is used again, and the starts that it refused; its logs and backups hold what they held")
 	}
-	if a.JSON {
-		err = a.PrintJSON(r)
-	} else {
-		err = a.Print(forgottenText(*r))
-	}
+	err = a.Show(r, forgottenText(*r))
 	if whole := reached && r.Whole(); err == nil && !whole {
 		err = exit.With(exit.Unerased)
 	}

@@ -73,13 +73,10 @@ func gc(ctx context.Context, a *app.App, o collecting) error {
 	}
 	return a.Read(ctx, func(archive *client.Archive) error {
 		collected, err := archive.Collect(ctx, rules)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case a.JSON:
-			return a.PrintJSON(collected)
 		}
-		return a.Print(collectedText(collected))
+		return a.Show(collected, collectedText(collected))
 	})
 }
 

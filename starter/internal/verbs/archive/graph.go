@@ -61,10 +61,8 @@ func graph(ctx context.Context, a *app.App, of, format string) error {
 	if len(calls) == 0 {
 		return exit.Usagef("draw %s: it has no Calls", of)
 	}
-	if a.JSON {
-		return a.PrintJSON(drawn{format, draw(calls), len(calls)})
-	}
-	return a.Print(strings.TrimSuffix(draw(calls), "\n") + "\n")
+	drawing := draw(calls)
+	return a.Show(drawn{format, drawing, len(calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
 }
 
 // callsOf gives the Calls of a file, where there is one of the name, or of a process.

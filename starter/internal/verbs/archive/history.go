@@ -37,13 +37,11 @@ store; no server is needed.`,
 
 func history(ctx context.Context, a *app.App, id string) error {
 	err := readHistory(ctx, a, id)
-	switch {
-	case !errors.Is(err, client.ErrNotFound) || !isKnown(ctx, a, id):
+	if !errors.Is(err, client.ErrNotFound) || !isKnown(ctx, a, id) {
 		return err
-	case a.JSON:
-		return a.PrintJSON([]chain.Link{})
 	}
-	return a.Print("no Idea yet: one is sealed when a Request has ended, or when the process comes to rest\n")
+	return a.Show([]chain.Link{},
+		"no Idea yet: one is sealed when a Request has ended, or when the process comes to rest\n")
 }
 
 // isKnown reports whether a server answers that knows the process.
@@ -60,17 +58,14 @@ func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
 func readHistory(ctx context.Context, a *app.App, id string) error {
 	return readAt(ctx, a, id, 0, func(archive *client.Archive) error {
 		links, err := archive.Chain(id).Ideas(ctx)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case a.JSON:
-			return a.PrintJSON(links)
 		}
 		last := links[len(links)-1]
 		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
 		said := forgottenIdeasText(last.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
 			simulatedText(links[0].Simulated)
-		return a.Print(said + historyTable(links, print.TableWidth(a.Out)) + age)
+		return a.Show(links, said+historyTable(links, print.TableWidth(a.Out))+age)
 	})
 }
 

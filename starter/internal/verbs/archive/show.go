@@ -56,11 +56,8 @@ func showActions(ctx context.Context, a *app.App, id string) error {
 		if err != nil {
 			return err
 		}
-		if a.JSON {
-			return a.PrintJSON(taken)
-		}
-		return a.Print(fmt.Sprintf("%s has taken %d actions in %d workflow runs: %s\n", id, taken.Total, taken.Runs,
-			taken.Kinds))
+		return a.Show(taken, fmt.Sprintf("%s has taken %d actions in %d workflow runs: %s\n", id, taken.Total,
+			taken.Runs, taken.Kinds))
 	})
 }
 

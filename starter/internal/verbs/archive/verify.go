@@ -151,11 +151,7 @@ func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 			}
 			reports = append(reports, processReport{id, r})
 		}
-		if a.JSON {
-			err = a.PrintJSON(reports)
-		} else {
-			err = a.Print(allReportsText(reports, broken))
-		}
+		err = a.Show(reports, allReportsText(reports, broken))
 		if err == nil && broken > 0 {
 			err = exit.With(exit.Failed)
 		}
@@ -193,12 +189,7 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 
 // printReport prints what a check found, and gives the error that stands for its exit code.
 func printReport(a *app.App, of string, r *chain.Report) error {
-	var err error
-	if a.JSON {
-		err = a.PrintJSON(r)
-	} else {
-		err = a.Print(reportText(of, r))
-	}
+	err := a.Show(r, reportText(of, r))
 	if err == nil && !r.Whole {
 		err = exit.With(exit.Failed)
 	}

@@ -128,11 +128,7 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 		return err
 	}
 	report.add(outcomes)
-	if a.JSON {
-		err = a.PrintJSON(report)
-	} else {
-		err = a.Print(report.text())
-	}
+	err = a.Show(report, report.text())
 	if err == nil && report.Refused > 0 {
 		err = exit.With(exit.Usage)
 	}

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,15 +69,11 @@ func listOrders(ctx context.Context, a *app.App, g *given) (done bool, err error
 	}
 	return true, a.VisitProcess(ctx, g.args[0], func(p *client.Process) error {
 		v, err := p.Status(ctx)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case a.JSON:
-			return a.PrintJSON(append(approval.Orders{}, v.Orders...))
-		case len(v.Orders) == 0:
-			return a.Print("there is no standing order\n")
 		}
-		return a.Print(ordersText(v.Orders, time.Now()))
+		return a.Show(append(approval.Orders{}, v.Orders...),
+			cmp.Or(ordersText(v.Orders, time.Now()), "there is no standing order\n"))
 	})
 }
 

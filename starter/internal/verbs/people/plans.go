@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,12 +42,8 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 					return err
 				case calls:
 					return printCalls(a, plans)
-				case a.JSON:
-					return a.PrintJSON(plans)
-				case len(plans) == 0:
-					return a.Print("no Plan waits\n")
 				}
-				return a.Print(plansText(plans, mermaid))
+				return a.Show(plans, cmp.Or(plansText(plans, mermaid), "no Plan waits\n"))
 			})
 		},
 	}

@@ -67,12 +67,7 @@ func printResumed(a *app.App, list []client.Resumed) error {
 		}
 		lines.WriteString(print.Printable(text) + "\n")
 	}
-	var err error
-	if a.JSON {
-		err = a.PrintJSON(list)
-	} else {
-		err = a.Print(cmp.Or(lines.String(), "none is paused so\n"))
-	}
+	err := a.Show(list, cmp.Or(lines.String(), "none is paused so\n"))
 	if err == nil && left > 0 {
 		err = exit.With(exit.Usage)
 	}

@@ -36,13 +36,10 @@ func List(a *app.App) *cobra.Command {
 func list(ctx context.Context, a *app.App, o client.ListOptions) error {
 	return a.Visit(ctx, func(s *server.Session) error {
 		processes, err := s.List(ctx, o)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case a.JSON:
-			return a.PrintJSON(processes)
 		}
-		return a.Print(listText(processes, print.TableWidth(a.Out)))
+		return a.Show(processes, listText(processes, print.TableWidth(a.Out)))
 	})
 }
 

@@ -106,13 +106,10 @@ func listSchedules(a *app.App) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.Visit(c.Context(), func(s *server.Session) error {
 				list, err := schedules.Of(s.Client).List(c.Context())
-				switch {
-				case err != nil:
+				if err != nil {
 					return err
-				case a.JSON:
-					return a.PrintJSON(list)
 				}
-				return a.Print(schedulesText(list, print.TableWidth(a.Out)))
+				return a.Show(list, schedulesText(list, print.TableWidth(a.Out)))
 			})
 		},
 	}

@@ -93,13 +93,10 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	if o.dryRun {
 		u, err := planUndo(ctx, p, o)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case a.JSON:
-			return a.PrintJSON(u)
 		}
-		return a.Print(undoText(u))
+		return a.Show(u, undoText(u))
 	}
 	session, err := enter(ctx, p, o.launchOptions)
 	if err != nil {
@@ -137,17 +134,12 @@ func (l *launched) undo(ctx context.Context, u *client.Undoing, o undoOptions) (
 		return err
 	}
 	if u.As == u.Process {
-		if l.JSON {
-			return l.PrintJSON(u)
-		}
-		return l.Print(fmt.Sprintf("%s: %s taken back; it is paused\n", u.As, print.PluralIs(len(u.Undo), "Call")))
+		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.As, print.PluralIs(len(u.Undo), "Call")))
 	}
 	l.announce()
-	switch {
-	case o.detach && l.JSON:
-		return l.PrintJSON(u)
-	case o.detach:
-		return l.Print(fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.As, print.Program, print.Quote(u.As)))
+	if o.detach {
+		return l.Show(u,
+			fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.As, print.Program, print.Quote(u.As)))
 	}
 	result, err := l.follow(ctx)
 	if err != nil || o.beforeFork && result.Status == loop.StatusCompleted {

@@ -43,8 +43,5 @@ func newKey(a *app.App, id string) error {
 	if err != nil {
 		return &exit.Error{Code: exit.Usage, Cause: err}
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]string{"id": id, "key": entry})
-	}
-	return a.Print(entry + "\n")
+	return a.Show(map[string]string{"id": id, "key": entry}, entry+"\n")
 }
