@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -92,7 +91,7 @@ func (r *Registry) Lookup(name string) (*Tool, bool) {
 
 // Names lists the registered names, sorted.
 func (r *Registry) Names() []string {
-	return slices.Sorted(maps.Keys(r.tools))
+	return jsonval.SortedKeys(r.tools)
 }
 
 // Option says more about a tool than its function does.

@@ -66,7 +66,7 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	if err != nil {
 		return nil, finalCause{err}
 	}
-	req.Header.Set("User-Agent", c.userAgent)
+	req.Header.Set("User-Agent", "processidea")
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
 	for name, values := range r.header {
 		req.Header[name] = values
@@ -138,7 +138,7 @@ func portOf(u *url.URL) string {
 
 // transportError says plainly when time ran out, whatever broke by that.
 func transportError(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !isFinal(err) {
+	if ctx.Err() != nil && !IsRefused(err) {
 		return ctx.Err()
 	}
 	return err

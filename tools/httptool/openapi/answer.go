@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ func (t *tool) successes() []string {
 		return nil
 	}
 	var list []string
-	for _, status := range slices.Sorted(maps.Keys(t.op.op.Responses.Map())) {
+	for _, status := range jsonval.SortedKeys(t.op.op.Responses.Map()) {
 		if r := t.op.op.Responses.Value(status); strings.HasPrefix(status, "2") && r != nil && r.Value != nil {
 			list = append(list, status)
 		}
@@ -64,7 +63,7 @@ func (t *tool) answer(r *openapi3.Response) (form any, known bool, err error) {
 	if len(r.Content) == 0 {
 		return nothing, true, nil
 	}
-	types := slices.Sorted(maps.Keys(r.Content))
+	types := jsonval.SortedKeys(r.Content)
 	if at := slices.IndexFunc(types, isJSON); at >= 0 {
 		if m := r.Content[types[at]]; m != nil && m.Schema != nil {
 			form, err = raw(m.Schema)

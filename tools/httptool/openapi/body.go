@@ -3,12 +3,13 @@ package openapi
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"mime"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"processidea/model/jsonval"
 )
 
 const (
@@ -33,7 +34,7 @@ func (t *tool) readBody() error {
 	mediaType, content := choice(ref.Value.Content)
 	if content == nil {
 		err := fmt.Errorf("an HTTP tool cannot send %s",
-			strings.Join(slices.Sorted(maps.Keys(ref.Value.Content)), " or "))
+			strings.Join(jsonval.SortedKeys(ref.Value.Content), " or "))
 		if ref.Value.Required {
 			return err
 		}
@@ -66,7 +67,7 @@ func choice(content openapi3.Content) (mediaType string, m *openapi3.MediaType) 
 		func(s string) bool { return s == mediaForm },
 		func(s string) bool { return strings.HasPrefix(s, "text/") },
 	} {
-		for _, key := range slices.Sorted(maps.Keys(content)) {
+		for _, key := range jsonval.SortedKeys(content) {
 			name, _, err := mime.ParseMediaType(key)
 			if err != nil || content[key] == nil || !fits(name) {
 				continue

@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -38,7 +36,7 @@ func (t *tool) fit(what string, limit int, build func(*converter) any, hidden st
 		}
 		t.note("%s is cut, being too large", what)
 	}
-	for _, lost := range slices.Sorted(maps.Keys(c.lost)) {
+	for _, lost := range jsonval.SortedKeys(c.lost) {
 		t.note("%s: %s is left out", what, lost)
 	}
 	return out
