@@ -26,7 +26,8 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 			if hint == "" {
 				hint = "; declare it under properties, or write {{" + part.Name + "}} for the text itself"
 			}
-			ps.Add("._activity.http"+template.path, "{%s} is no parameter of the tool%s", jsonval.Clip(part.Name, 80), hint)
+			ps.Add("._activity.http"+template.path, "{%s} is no parameter of the tool%s",
+				jsonval.Clip(part.Name, 80), hint)
 		}
 	}
 	return ps

@@ -70,8 +70,8 @@ const secretMark = "$env:"
 
 var secretName = regexp.MustCompile(`\$env:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// CheckSecrets refuses a text with a $env: that no name follows, as it would be sent as it is, or one of a variable that
-// is not for tools.
+// CheckSecrets refuses a text with a $env: that no name follows, as it would be sent as it is, or one of a variable
+// that is not for tools.
 func CheckSecrets(text string) error {
 	if strings.Count(text, secretMark) != len(secretName.FindAllString(text, -1)) {
 		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretMark)

@@ -31,8 +31,8 @@ var reserved = []string{"host", "content-length", "transfer-encoding", "connecti
 // ReservedHeader reports whether a header is the connection's or the engine's: a spec may not set it.
 func ReservedHeader(name string) bool { return slices.Contains(reserved, strings.ToLower(name)) }
 
-// ParseSpec reads a Spec from a value tree, or from what else becomes its JSON, and returns what is wrong with it. It needs no network and no
-// environment.
+// ParseSpec reads a Spec from a value tree, or from what else becomes its JSON, and returns what is wrong with it. It
+// needs no network and no environment.
 func ParseSpec(raw any) (Spec, error) {
 	s, err := decodeSpec(raw)
 	if err != nil {

@@ -165,23 +165,33 @@ func (p *unsplitProcess) hasDelegates() bool {
 // Request's Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has
 // closed.
 func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
-	var list []protocol.SignalDelivery
-	request := 0
-	for _, t := range p.loop.TakeResumedCalls() {
-		if t.Request != request {
-			mailbox.DeliverSignalsAndWait(ctx, list)
-			list, request = nil, t.Request
+	for list := p.loop.TakeResumedCalls(); len(list) > 0; {
+		n := 1
+		for n < len(list) && list[n].Request == list[0].Request {
+			n++
 		}
-		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls,
-			p.callsSignal(t)))
+		p.sendCalls(ctx, list[:n], false)
+		list = list[n:]
 	}
-	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
-func (p *unsplitProcess) callsSignal(t loop.ResumedCalls) protocol.CallsSignal {
-	s := protocol.CallsSignal{Request: t.Request, Last: true, CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
-	for _, c := range t.Calls {
-		s.Calls = append(s.Calls, protocol.DeliveredCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
+// sendCalls sends instances Calls that do not come to them from the LLM's stream, and returns the instances that are
+// gone. rest: they are what had not reached them of a Request that broke off, which is closed by it.
+func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls, rest bool) (gone []string) {
+	var deliveries []protocol.SignalDelivery
+	tokens := map[string]string{}
+	for _, t := range list {
+		to := protocol.InstanceID(p.processID, t.Token)
+		s := protocol.CallsSignal{Request: t.Request, Last: !t.Known, Review: t.Known, Rest: rest,
+			CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
+		for _, c := range t.Calls {
+			s.Calls = append(s.Calls, protocol.DeliveredCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
+		}
+		tokens[to] = t.Token
+		deliveries = append(deliveries, protocol.NewSignalDelivery(to, protocol.SignalCalls, s))
 	}
-	return s
+	for _, id := range mailbox.DeliverSignalsAndWait(ctx, deliveries) {
+		gone = append(gone, tokens[id])
+	}
+	return gone
 }
