@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"processidea/model/jsonval"
 )
 
@@ -16,10 +14,7 @@ const maxOutput = 8 << 10
 func (t *tool) readAnswer() error {
 	var forms []any
 	for _, status := range t.successes() {
-		form, known, err := t.answer(t.op.op.Responses.Value(status).Value)
-		if err != nil {
-			return err
-		}
+		form, known := t.answer(status)
 		if m, ok := form.(map[string]any); !known || !ok || len(m) == 0 {
 			return nil
 		}
@@ -59,21 +54,19 @@ var nothing = map[string]any{"type": "null"}
 
 // answer is the form of one answer; known is false where the document does not tell it. HTTP tools ask for JSON first,
 // and for text after that.
-func (t *tool) answer(r *openapi3.Response) (form any, known bool, err error) {
-	if len(r.Content) == 0 {
-		return nothing, true, nil
+func (t *tool) answer(status string) (form any, known bool) {
+	content := t.op.op.Responses.Value(status).Value.Content
+	if len(content) == 0 {
+		return nothing, true
 	}
-	types := jsonval.SortedKeys(r.Content)
+	types := jsonval.SortedKeys(content)
 	if at := slices.IndexFunc(types, isJSON); at >= 0 {
-		if m := r.Content[types[at]]; m != nil && m.Schema != nil {
-			form, err = raw(m.Schema)
-			return form, err == nil, err
-		}
-		return nil, false, nil
+		form = t.doc.at(t.op.written, "responses", status, "content", types[at], "schema")
+		return form, form != nil
 	}
 	if slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, "text/") }) {
-		return map[string]any{"type": "string"}, true, nil
+		return map[string]any{"type": "string"}, true
 	}
 	t.note("an answer of type %s is no result: HTTP tools read JSON and text", strings.Join(types, " or "))
-	return nil, false, nil
+	return nil, false
 }

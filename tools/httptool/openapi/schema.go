@@ -151,6 +151,7 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 			out[jsonschema.DisplayKey] = displayOfFormat[text(v)]
 		}
 		switch {
+		case v == nil && k != "const" && k != "default": // as if it were not there
 		case slices.Contains(ofValues, k):
 			out[k] = v
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):
