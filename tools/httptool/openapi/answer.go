@@ -11,17 +11,17 @@ import (
 const maxOutput = 8 << 10
 
 // readAnswer makes the form of the result: of every answer that is a success, or of none where one is not described.
-func (t *tool) readAnswer() error {
+func (t *tool) readAnswer() {
 	var forms []any
 	for _, status := range t.successes() {
 		form, known := t.answer(status)
 		if m, ok := form.(map[string]any); !known || !ok || len(m) == 0 {
-			return nil
+			return
 		}
 		forms = append(forms, form)
 	}
 	if len(forms) == 0 || (len(forms) == 1 && jsonval.Equal(forms[0], nothing)) {
-		return nil
+		return
 	}
 	t.output = t.fit("the form of its result", maxOutput, func(c *converter) any {
 		var list []any
@@ -33,7 +33,6 @@ func (t *tool) readAnswer() error {
 		}
 		return c.root(map[string]any{"anyOf": list})
 	}, "writeOnly")
-	return nil
 }
 
 func (t *tool) successes() []string {

@@ -16,8 +16,8 @@ import (
 )
 
 // document is an OpenAPI document, typed and as it is written. Schemas are taken from what is written: the library that
-// reads documents decodes numbers into float64, so that an id of sixteen digits in an enum would become another one, and
-// leaves out a null where a value may stand.
+// reads documents decodes numbers into float64, so that an id of sixteen digits in an enum would become another one,
+// and leaves out a null where a value may stand.
 type document struct {
 	*openapi3.T
 	root  any

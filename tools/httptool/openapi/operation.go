@@ -60,7 +60,10 @@ func (d *document) parameters(o *operation) (list []parameter) {
 	for _, of := range []struct {
 		refs    openapi3.Parameters
 		written any
-	}{{o.item.Parameters, d.at(d.root, "paths", o.path, "parameters")}, {o.op.Parameters, d.at(o.written, "parameters")}} {
+	}{
+		{o.item.Parameters, d.at(d.root, "paths", o.path, "parameters")},
+		{o.op.Parameters, d.at(o.written, "parameters")},
+	} {
 		written, _ := of.written.([]any)
 		for n, ref := range of.refs {
 			if ref == nil || ref.Value == nil || n >= len(written) {

@@ -43,7 +43,7 @@ func (t *tool) fit(what string, limit int, build func(*converter) any, hidden st
 }
 
 // readSchemas makes the forms of the parameters.
-func (t *tool) readSchemas() error {
+func (t *tool) readSchemas() {
 	out := t.fit("the form of its parameters", maxParams, func(c *converter) any {
 		properties := map[string]any{}
 		for _, f := range t.fields {
@@ -53,7 +53,6 @@ func (t *tool) readSchemas() error {
 	}, "readOnly").(map[string]any)
 	t.properties, _ = out["properties"].(map[string]any)
 	t.definitions, _ = out["$defs"].(map[string]any)
-	return nil
 }
 
 var separatorNames = map[string]string{",": "commas", " ": "spaces", "|": "bars"}
