@@ -76,7 +76,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	}
 	r, err := c.prepare(s, &filling{params: params, vault: v, read: map[string]bool{}}, scopes)
 	if err == nil {
-		err = v.bound(hostName(r.url.Hostname()), portOf(r.url))
+		err = v.bound(hostAndPort(r.url))
 	}
 	if err != nil {
 		return fail(finalCause{err})

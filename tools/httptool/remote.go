@@ -22,15 +22,14 @@ func (c *Client) Fill(address string, texts map[string]string) (
 			return "", nil, nil, err
 		}
 	}
-	host, port := "localhost", ""
-	if address != "" {
-		u, err := checkedURL(filledAddress, "")
-		if err != nil {
-			return "", nil, nil, finalCause{err}
-		}
-		host, port = hostName(u.Hostname()), portOf(u)
+	if address == "" {
+		return "", filled, v.striker(), v.bound("localhost", "")
 	}
-	return filledAddress, filled, v.striker(), v.bound(host, port)
+	u, err := checkedURL(filledAddress, "")
+	if err != nil {
+		return "", nil, nil, finalCause{err}
+	}
+	return filledAddress, filled, v.striker(), v.bound(hostAndPort(u))
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
