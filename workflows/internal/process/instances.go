@@ -95,7 +95,7 @@ func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.Shar
 
 // startFirstRequest makes the first Request of a process.
 func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
-	if p.lastSealed.At > 0 || p.loop.HasResumedCalls() || len(p.earlySignals) > 0 {
+	if p.LastSealed.At > 0 || p.loop.HasResumedCalls() || len(p.earlySignals) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
@@ -121,7 +121,7 @@ func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
 		Tools:     map[string]any{},
 		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt, SaveActions: p.savesActions,
+		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.LLMMayAdapt, SaveActions: p.SavesActions,
 		Delegation: p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
 		StartedBy: policy.ReadStarters(p.idea.Source), Decided: policy.ReadPriorDecisions(p.idea.Source),
 	}

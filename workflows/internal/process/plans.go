@@ -110,7 +110,7 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.
 	calls []ideafile.WrittenCall) error {
 	c := check.AmendedPlan{Context: p.loop.Idea().Context, Palette: ideafile.Palette{
 		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(),
-		AdaptValuesWithLLM: p.llmMayAdapt,
+		AdaptValuesWithLLM: p.LLMMayAdapt,
 	}}
 	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
 		c.Palette.Tools = activity.LoadTools(ctx, handle.AsJSONValue(), calls)

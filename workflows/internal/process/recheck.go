@@ -28,7 +28,7 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
-	}), protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
+	}), protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }
 

@@ -23,7 +23,7 @@ const startToCloseLost = "TemporalTimeout:StartToClose"
 func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.ideaAtRequest = p.idea
 	bare, changes := input.WithoutStates(p.requestBaseStates())
-	f := p.askLLM(ctx, input, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
+	f := p.askLLM(ctx, input, bare, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onLLMReply(ctx, input, f) })
 }
 
@@ -45,7 +45,7 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 // requestBaseStates are the States that a Request's activity can read by itself: those of the last Idea of the chain
 // or, before there is one, those that the process's own Idea begins with.
 func (p *unsplitProcess) requestBaseStates() map[string]any {
-	if p.baseIdea.At > 0 {
+	if p.BaseIdea.At > 0 {
 		return p.baseStates
 	}
 	return turn.InitialStates(p.idea.Context, p.loop.InstanceTokens())

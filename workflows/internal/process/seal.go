@@ -22,7 +22,7 @@ func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 // it had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	pauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
-	firstRest := p.lastSealed.At == 0 && p.loop.PendingPlan() != nil
+	firstRest := p.LastSealed.At == 0 && p.loop.PendingPlan() != nil
 	if (p.loop.HasUnsealedChanges() || firstRest) && (pauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
 		p.sealCurrentState(ctx)
 	}
@@ -39,16 +39,16 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 // sealIdea puts one Idea on the chain: in with what the process adds to each. Sealing is content-addressed, so that
 // doing it twice is doing it once.
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in protocol.SealInput) {
-	in.Process, in.At, in.Parent, in.Idea = p.processID, p.lastSealed.At+1, p.lastSealed.Digest, idea.Source
+	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealed.At+1, p.LastSealed.Digest, idea.Source
 	in.LLM, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.Quality(), p.start.Delegation.ForIdea(idea)
 	var s protocol.IdeaRef
 	err := activity.Run(ctx, protocol.ActivitySeal, fmt.Sprintf("seal Idea %d", in.At), 10*time.Second, time.Minute,
 		in, &s)
 	if err != nil {
 		workflow.GetLogger(ctx).Error("an Idea could not be sealed", "error", err)
-		p.baseIdea = protocol.IdeaRef{}
+		p.BaseIdea = protocol.IdeaRef{}
 		return
 	}
-	p.lastSealed, p.baseIdea, p.baseStates, p.endStatusesSealed = s, s, in.Brief.States(),
+	p.LastSealed, p.BaseIdea, p.baseStates, p.endStatusesSealed = s, s, in.Brief.States(),
 		in.Brief.AllInstancesEnded()
 }
