@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -75,7 +76,7 @@ type Activities struct {
 
 	toolWaits toolWaits
 
-	objects *objectCache
+	objects *lru.Cache[string, map[string]any] // those that were read last; nil before Register
 }
 
 // ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish
@@ -92,7 +93,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
 	}
-	a.objects = newObjectCache()
+	a.objects, _ = lru.New[string, map[string]any](keptObjects) // it fails for a size below one alone
 	for name, f := range map[string]any{
 		protocol.ActivityDiscover:    a.DiscoverMCPTools,
 		protocol.ActivityNotify:      a.NotifyPeople,
@@ -116,9 +117,9 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	}
 }
 
-// heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after
+// Heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after
 // the heartbeat timeout, however long it may take otherwise.
-func heartbeat(ctx context.Context) (stop func()) {
+func Heartbeat(ctx context.Context) (stop func()) {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {
 		return func() {}

@@ -12,15 +12,14 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/tools/memory"
 )
 
 // SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so
 // that another attempt finds what an earlier one has sent.
 func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (sent *protocol.SentBatch, err error) {
-	err = a.attempt(ctx, setup, input, func() (err error) {
-		sent, err = a.attemptBatch(ctx, setup, input, states)
+	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
+		sent, err = a.attemptBatch(ctx, setup, input)
 		return err
 	})
 	if err == nil {
@@ -29,17 +28,8 @@ func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequest
 	return sent, err
 }
 
-func (a *Activities) attemptBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates) (*protocol.SentBatch, error) {
-	defer heartbeat(ctx)()
-	ctx, release := a.Memory.Begin(ctx)
-	defer release()
-	if err := memory.Take(ctx, requestSize(setup, states)); err != nil {
-		return nil, err
-	}
-	if err := a.restoreStates(ctx, setup, input, states); err != nil {
-		return nil, err
-	}
+func (a *Activities) attemptBatch(ctx context.Context, setup protocol.SharedRequestSetup,
+	input *turn.RequestInput) (*protocol.SentBatch, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // CombineBlobs updates values that lie in the store: what a Call's result changes needs their content, which workflows
 // do not see.
 func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput) ([]any, error) {
-	defer heartbeat(ctx)()
+	defer Heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
 	combined := make([]any, len(in.Updates))
@@ -55,9 +55,5 @@ func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, 
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
-	offload := a.Store.Offload
-	if len(u.Path) == 0 {
-		offload = a.Store.OffloadMembers
-	}
-	return retryStoreOperation(ctx, func() (any, error) { return offload(ctx, value) })
+	return a.offload(ctx, value, len(u.Path) == 0)
 }

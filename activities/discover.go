@@ -14,7 +14,7 @@ import (
 // DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become
 // Tools of its palette, each pinned by a digest.
 func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) (*mcppalette.Palette, error) {
-	defer heartbeat(ctx)()
+	defer Heartbeat(ctx)()
 	idea, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/llm"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -20,8 +21,13 @@ func nonRetryableError(code string, err error) error {
 		temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// invalidIdeaError is the error of an Idea that cannot be read.
-func invalidIdeaError(problems error) error { return nonRetryableError(turn.CodeInvalidIdea, problems) }
+// sound gives an Idea that was read, or the error that it cannot be.
+func sound(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, error) {
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
+	}
+	return idea, nil
+}
 
 // storeUnavailableError is the error of a Call that could not be run, or may be run again, because the store cannot be
 // written. Trying again at once would not help: its instance waits for the store.

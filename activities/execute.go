@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 // ExecuteCall runs one Call's Tool. Large values are fetched from the store before it and put there after it: workflows
 // see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
-	defer heartbeat(ctx)()
+	defer Heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
 	ctx, end := a.observeCall(ctx, in)
@@ -54,7 +55,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
-	result, err = a.offloadResult(ctx, in, result)
+	result, err = a.offload(ctx, result, in.WholeState)
 	if err == nil && said {
 		result = in.Landing.WrapResultWithBranch(branch, result)
 	}
@@ -67,10 +68,11 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	return result, nil
 }
 
-// offloadResult puts the large values of a result into the store.
-func (a *Activities) offloadResult(ctx context.Context, in protocol.ExecuteInput, value any) (any, error) {
+// offload puts the large values of a value into the store: workflows see their handles only. whole: an object stays
+// one, however large it is.
+func (a *Activities) offload(ctx context.Context, value any, whole bool) (any, error) {
 	offload := a.Store.Offload
-	if in.WholeState {
+	if whole {
 		offload = a.Store.OffloadMembers
 	}
 	return retryStoreOperation(ctx, func() (any, error) { return offload(ctx, value) })
@@ -128,14 +130,19 @@ func (a *Activities) restoreInputs(ctx context.Context,
 	if in.Form == nil {
 		return params, scopes, nil
 	}
-	form, err := jsonschema.CompileSchema(in.Form)
-	if err == nil {
-		err = form.Validate(params)
-	}
-	if err != nil {
+	if err := checkFit(in.Form, params); err != nil {
 		return nil, nil, nonRetryableError(ideafile.CodeBadParams, err)
 	}
 	return params, scopes, nil
+}
+
+// checkFit returns how a value does not fit a schema.
+func checkFit(schema, value any) error {
+	form, err := jsonschema.CompileSchema(schema)
+	if err != nil {
+		return err
+	}
+	return form.Validate(value)
 }
 
 // runTool runs the Tool, or makes its result up where it is simulated.
@@ -171,10 +178,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 // checkResult returns how a result is unfit: too large, not as the Tool's `_output` says, or not as the State schema
 // does.
 func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any) error {
-	limit := a.MaxResult
-	if limit == 0 {
-		limit = defaultMaxResult
-	}
+	limit := cmp.Or(a.MaxResult, defaultMaxResult)
 	data := jsonval.Encode(value)
 	if n := len(data); n > limit {
 		return fmt.Errorf("the result has %d bytes; the limit is %d", n, limit)
@@ -184,11 +188,7 @@ func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any
 		return fmt.Errorf("the result cannot be kept: %w", err)
 	}
 	if in.Output != nil {
-		form, err := jsonschema.CompileSchema(in.Output)
-		if err == nil {
-			err = form.Validate(value)
-		}
-		if err != nil {
+		if err := checkFit(in.Output, value); err != nil {
 			return fmt.Errorf("the result does not fit the tool's _output: %w", err)
 		}
 	}

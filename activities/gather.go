@@ -15,7 +15,7 @@ import (
 // so last, makes the output of what was wired, and seals the process's own Idea with all of them. An instance whose
 // part has sealed nothing has the State that it starts with.
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
-	defer heartbeat(ctx)()
+	defer Heartbeat(ctx)()
 	g := &protocol.GatherResult{States: map[string]any{}}
 	input, log, answers := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLM
 	var from []protocol.PartIdea
@@ -43,9 +43,9 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	}
 	g.Output = in.Output
 	if len(in.Wirings) > 0 {
-		idea, problems := ideafile.ReadIdea(in.Idea)
-		if errs := problems.Errors(); len(errs) > 0 {
-			return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
+		idea, err := sound(ideafile.ReadIdea(in.Idea))
+		if err != nil {
+			return nil, err
 		}
 		g.Output, g.Fault = loop.ResolveWirings(idea, in.Wirings, func(token string) any { return g.States[token] },
 			nil)

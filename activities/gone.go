@@ -2,10 +2,8 @@ package activities
 
 import (
 	"context"
-	"errors"
 
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 
 	"processidea/protocol"
 )
@@ -13,8 +11,7 @@ import (
 // IsProcessGone reports whether a process has ended, or its id belongs to another one now.
 func (a *Activities) IsProcessGone(ctx context.Context, p protocol.ProcessRef) (bool, error) {
 	d, err := a.Client.DescribeWorkflowExecution(ctx, p.ID, "")
-	var none *serviceerror.NotFound
-	if errors.As(err, &none) {
+	if isNotFound(err) {
 		return true, nil
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/tools/memory"
 )
 
 // This file waits out what goes wrong before an LLM's first byte. The wait is Temporal's: the activity ends, and is
@@ -28,11 +29,23 @@ const DefaultLLMPatience = 24 * time.Hour
 // otherAttempts is how often a Request is tried that fails for another reason.
 const otherAttempts = 5
 
-// attempt makes one attempt at a Request. Its error says whether there is another one: what the retry policy of a
-// Request leaves open.
+// attempt makes one attempt at a Request, by a function that finds the States in its input. The error says whether
+// there is another one: what the retry policy of a Request leaves open.
 func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
-	try func() error) error {
-	err := safego.Run("activities.request", try)
+	states protocol.RequestStates, try func(context.Context) error) error {
+	err := safego.Run("activities.request", func() error {
+		defer Heartbeat(ctx)()
+		ctx, release := a.Memory.Begin(ctx)
+		defer release()
+		err := memory.Take(ctx, requestSize(setup, states))
+		if err == nil {
+			err = a.restoreStates(ctx, setup, input, states)
+		}
+		if err == nil {
+			err = try(ctx)
+		}
+		return err
+	})
 	if err == nil {
 		return nil
 	}
@@ -122,7 +135,11 @@ func (a *Activities) tell(ctx context.Context, s protocol.HeldUpSignal) {
 	} else if a.HoldUps != nil {
 		a.HoldUps.GoesOn(of.ID, turn.CodeLLMUnreachable)
 	}
-	if err := a.Client.SignalWorkflow(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s); err != nil {
+	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s)
+}
+
+func (a *Activities) signalWait(ctx context.Context, process, run, signal string, s any) {
+	if err := a.Client.SignalWorkflow(ctx, process, run, signal, s); err != nil {
 		activity.GetLogger(ctx).Warn("the process could not be told what it waits for", "error", err)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
@@ -18,32 +16,6 @@ const largePalette = jsonval.LargeValueBytes
 // keptObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of one
 // palette.
 const keptObjects = 4
-
-// objectCache keeps the last stored objects that were read. A nil one keeps none.
-type objectCache struct {
-	last *lru.Cache[string, map[string]any]
-}
-
-func newObjectCache() *objectCache {
-	last, err := lru.New[string, map[string]any](keptObjects)
-	if err != nil {
-		panic(err) // the size is a constant above zero
-	}
-	return &objectCache{last}
-}
-
-func (o *objectCache) get(digest string) (map[string]any, bool) {
-	if o == nil {
-		return nil, false
-	}
-	return o.last.Get(digest)
-}
-
-func (o *objectCache) add(digest string, object map[string]any) {
-	if o != nil {
-		o.last.Add(digest, object)
-	}
-}
 
 // LoadObject reads members of a stored object.
 func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (map[string]any, error) {
@@ -65,8 +37,10 @@ func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (map
 }
 
 func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (map[string]any, error) {
-	if object, ok := a.objects.get(h.Digest); ok {
-		return object, nil
+	if a.objects != nil {
+		if object, ok := a.objects.Get(h.Digest); ok {
+			return object, nil
+		}
 	}
 	data, err := retryStoreOperation(ctx, func() ([]byte, error) { return a.Store.Get(ctx, h.Digest) })
 	if err != nil {
@@ -77,7 +51,9 @@ func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (map[
 	if err != nil || !ok {
 		return nil, fmt.Errorf("activities: load %s: it is no object: %w", h.Digest, err)
 	}
-	a.objects.add(h.Digest, object)
+	if a.objects != nil {
+		a.objects.Add(h.Digest, object)
+	}
 	return object, nil
 }
 
@@ -100,11 +76,7 @@ func (a *Activities) readIdeaWithTools(ctx context.Context, idea map[string]any)
 	if err != nil {
 		return nil, err
 	}
-	read, problems := ideafile.ReadIdeaWithCheckedTools(whole)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, invalidIdeaError(errs)
-	}
-	return read, nil
+	return sound(ideafile.ReadIdeaWithCheckedTools(whole))
 }
 
 // storePalette returns what stands for the Tools of an Idea that are too large to travel; nil for those that are not.

@@ -4,32 +4,35 @@ import (
 	"context"
 	"errors"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/safego"
+	"processidea/store/blobs"
 )
 
-// NewPanicInterceptor returns what lets activities fail by the panics of goroutines that work for them, with the
-// stack in the failure's details.
-func NewPanicInterceptor() interceptor.WorkerInterceptor { return &panics{} }
+// NewInterceptor returns what lets activities fail by the panics of goroutines that work for them, with the stack in
+// the failure's details. What an activity writes into the store, and reads there, belongs to the process that it works
+// for.
+func NewInterceptor() interceptor.WorkerInterceptor { return &inbound{} }
 
-type panics struct {
+type inbound struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*panics) InterceptActivity(_ context.Context,
+func (*inbound) InterceptActivity(_ context.Context,
 	next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	return &panicsOfActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
+	return &inboundActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
 }
 
-type panicsOfActivity struct {
+type inboundActivity struct {
 	interceptor.ActivityInboundInterceptorBase
 }
 
 // ExecuteActivity keeps the result of an activity that has one all the same: what it did is done.
-func (p *panicsOfActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
-	ctx, release := safego.Failable(ctx)
+func (p *inboundActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	ctx, release := safego.Failable(blobs.ForProcess(ctx, activity.GetInfo(ctx).WorkflowExecution.ID))
 	defer release()
 	value, err := p.Next.ExecuteActivity(ctx, in)
 	if err == nil {

@@ -19,7 +19,6 @@ import (
 	"processidea/model/quality"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/tools/memory"
 )
 
 // SendRequest makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that
@@ -28,7 +27,7 @@ import (
 // asked then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
-	err = a.attempt(ctx, setup, input, func() (err error) {
+	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		reply, err = a.attemptRequest(ctx, setup, input, states, answer)
 		return err
 	})
@@ -37,15 +36,6 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedReque
 
 func (a *Activities) attemptRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
-	defer heartbeat(ctx)()
-	ctx, release := a.Memory.Begin(ctx)
-	defer release()
-	if err := memory.Take(ctx, requestSize(setup, states)); err != nil {
-		return nil, err
-	}
-	if err := a.restoreStates(ctx, setup, input, states); err != nil {
-		return nil, err
-	}
 	starts := instanceStartStateOf(input, states)
 	reply, err := a.withSlot(ctx, input, func(seen *RequestAttempt) (*turn.LLMReply, error) {
 		return a.streamRequest(ctx, setup, input, starts, answer, seen)
@@ -192,15 +182,13 @@ func promptDigest(q llm.Request) string {
 
 // chooseLLMs decides who answers: replies made up from schemas, a script, or the LLMs of the Idea.
 func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
-	var scripted candidate
+	// A script's line that says "try again" is followed by the next line.
+	replies, number := setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1
 	if line, ok := makeFakeReply(r.idea, setup, r.input, r.question.Messages); ok {
 		r.reply.Faked = true
-		scripted.client, r.question.Header, r.stop, err = startScriptedLLM(line, 1)
-	} else if setup.Replies != "" {
-		// A script's line that says "try again" is followed by the next line.
-		scripted.client, r.question.Header, r.stop,
-			err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
-	} else {
+		replies, number = line, 1
+	}
+	if replies == "" {
 		llms := r.idea.Config.LLMs
 		if r.input.Recheck != nil {
 			llms = r.idea.Config.RecheckLLMs()
@@ -208,6 +196,8 @@ func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
 		r.candidates = r.a.candidates(llms)
 		return nil
 	}
+	var scripted candidate
+	scripted.client, r.question.Header, r.stop, err = startScriptedLLM(replies, number)
 	r.candidates = []candidate{scripted}
 	return err
 }
@@ -221,7 +211,9 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(textOfBroken(raw)))
 		return
 	}
-	v, err = r.offload(v)
+	if _, isObject := v.(map[string]any); isObject { // its large parameters
+		v, err = r.a.offload(r.ctx, v, true)
+	}
 	if err != nil {
 		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
 		r.reply.Calls = append(r.reply.Calls, ideafile.WrittenCall{})
@@ -293,15 +285,6 @@ func (r *request) addCallFault(index int, f diag.Fault) {
 	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: index, Fault: f})
 }
 
-// offload puts large parameters into the store: workflows see their handles only.
-func (r *request) offload(v any) (any, error) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return v, nil
-	}
-	return retryStoreOperation(r.ctx, func() (any, error) { return r.a.Store.OffloadMembers(r.ctx, m) })
-}
-
 // onResult takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a schema.
 func (r *request) onResult(index int, v ideafile.WrittenCall) {
 	asked, output, params, f := turn.ReadLLMAnswer(r.idea, r.input, v)
@@ -363,7 +346,7 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 		return false
 	}
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
-	r.reply.Output, err = retryStoreOperation(r.ctx, func() (any, error) { return r.a.Store.Offload(r.ctx, v) })
+	r.reply.Output, err = r.a.offload(r.ctx, v, false)
 	if err != nil {
 		r.markIncomplete(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(),
 			maxErrorMessage))

@@ -28,9 +28,9 @@ func (a *Activities) statesAt(ctx context.Context, setup protocol.SharedRequestS
 	if base.At > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)
 	}
-	idea, problems := ideafile.ReadIdeaWithCheckedTools(setup.Idea)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, invalidIdeaError(errs)
+	idea, err := sound(ideafile.ReadIdeaWithCheckedTools(setup.Idea))
+	if err != nil {
+		return nil, err
 	}
 	return turn.InitialStates(idea.Context, input.InstanceTokens()), nil
 }

@@ -62,7 +62,7 @@ func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInpu
 		return
 	case err == nil:
 		if info.Attempt > 1 && a.toolWaits.end(in.Process) {
-			a.signalHoldUp(ctx, in.Process, protocol.HoldUpSignal{Cause: turn.CodeToolWaits})
+			a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: turn.CodeToolWaits})
 		}
 		return
 	case wait < minToldWait || tools.IsFinal(err), info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 &&
@@ -73,16 +73,11 @@ func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInpu
 	if !a.toolWaits.begin(in.Process, now, now.Add(wait)) {
 		return
 	}
-	a.signalHoldUp(ctx, in.Process, protocol.HoldUpSignal{Cause: turn.CodeToolWaits, HeldUp: &turn.HeldUp{
+	held := &turn.HeldUp{
 		Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),
 		Message: fmt.Sprintf("Call %s of %s waits, as its server asks: %s",
 			in.Call, in.Tool, jsonval.Clip(err.Error(), maxErrorMessage)),
 		Mend: "it goes on by itself; reject the Call if it is not to wait",
-	}})
-}
-
-func (a *Activities) signalHoldUp(ctx context.Context, process string, s protocol.HoldUpSignal) {
-	if err := a.Client.SignalWorkflow(ctx, process, "", protocol.SignalHoldUp, s); err != nil {
-		activity.GetLogger(ctx).Warn("the process could not be told what it waits for", "error", err)
 	}
+	a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: held.Cause, HeldUp: held})
 }

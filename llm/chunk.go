@@ -15,22 +15,19 @@ import (
 // would limit how fast an LLM that sends single tokens is read.
 type chunkStream struct {
 	*eventReader
-	chunk chunk
+	chunk chunk // what Next has waited for
 	ended bool
 }
 
 // Next waits for a chunk; false at the end of the stream, or where it broke off, with the reason in Err.
 func (s *chunkStream) Next() bool {
-	s.ended = s.ended || !s.eventReader.Next() || s.Event() == nil
+	s.ended = s.ended || !s.eventReader.Next() || s.event == nil
 	if s.ended {
 		return false
 	}
-	s.chunk = newChunk(s.Event(), len(s.data))
+	s.chunk = newChunk(s.event, len(s.data))
 	return true
 }
-
-// Current is the chunk that Next has waited for.
-func (s *chunkStream) Current() chunk { return s.chunk }
 
 // maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.
 const maxEndWait = 50 * time.Millisecond

@@ -28,7 +28,7 @@ type eventReader struct {
 	data     []byte // of the event that is being read
 	parser   fastjson.Parser
 	parsed   *fastjson.Value // data as JSON; nil: not parsed, or no JSON
-	event    *fastjson.Value // what Next has read
+	event    *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
 	err      error
 }
 
@@ -37,9 +37,6 @@ func newEventReader(response *http.Response, onLine func()) *eventReader {
 	e.lines.Buffer(nil, maxReplyBytes)
 	return e
 }
-
-// Event returns the event that Next has read, valid until Next is called again; nil for the event [DONE].
-func (e *eventReader) Event() *fastjson.Value { return e.event }
 
 // Err returns why the stream broke off; nil at its end.
 func (e *eventReader) Err() error { return e.err }
@@ -181,7 +178,7 @@ func failureIn(m map[string]json.RawMessage) json.RawMessage {
 	text := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")
 	if text != "null" {
 		failure, _ := json.Marshal(map[string]json.RawMessage{
-			"code": orNull(m["error_code"]), "type": orNull(m["error_type"]), "message": json.RawMessage(text)})
+			"code": m["error_code"], "type": m["error_type"], "message": json.RawMessage(text)})
 		return failure
 	}
 	var choices []struct {
@@ -198,13 +195,6 @@ func failureIn(m map[string]json.RawMessage) json.RawMessage {
 		return json.RawMessage(`"the server gave up on the reply and does not say why"`)
 	}
 	return nil
-}
-
-func orNull(v json.RawMessage) json.RawMessage {
-	if len(v) == 0 {
-		return json.RawMessage("null")
-	}
-	return v
 }
 
 // deltas turns the messages of a whole completion into the deltas of a chunk.

@@ -49,7 +49,7 @@ func (r *replyReader) Read(p []byte) (int, error) {
 		if r.err != nil || !r.next() {
 			return 0, io.EOF
 		}
-		r.take(r.stream.Current())
+		r.take(r.stream.chunk)
 	}
 	return r.buffered.Read(p)
 }
@@ -68,7 +68,7 @@ func (r *replyReader) next() bool {
 func (r *replyReader) readRemainder() {
 	r.parsed = true
 	for r.err == nil && r.next() {
-		chunk := r.stream.Current()
+		chunk := r.stream.chunk
 		r.take(chunk)
 		if !r.overtalks {
 			continue

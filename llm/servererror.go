@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,12 +115,7 @@ func (e *serverError) quotaExhausted() bool {
 // mentions reports whether the error is about one of the words.
 func (e *serverError) mentions(words ...string) bool {
 	text := strings.ToLower(e.raw)
-	for _, w := range words {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // retryAfter reads how long the server wants to be left alone, from milliseconds, seconds or a date: an hour at most.

@@ -15,10 +15,7 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	if !ok || t.AllowsExtraParams {
 		return nil
 	}
-	form, err := jsonval.Decode(f.Parameters)
-	if err != nil {
-		return nil
-	}
+	form, _ := jsonval.Decode(f.Parameters) // which were encoded when the function was registered
 	props := jsonval.AsObject(jsonval.AsObject(form)["properties"])
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
 		at, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil

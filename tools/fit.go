@@ -3,12 +3,13 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"processidea/model/jsonval"
 )
 
 // fit checks what decoding into a Go type would let pass (names in another case, absent fields) and returns the value
@@ -44,7 +45,7 @@ func fit(s *jsonschema.Schema, v any, path string) (any, error) {
 
 func fitObject(s *jsonschema.Schema, v map[string]any, path string) (any, error) {
 	out := make(map[string]any, len(v))
-	for _, name := range slices.Sorted(maps.Keys(v)) {
+	for _, name := range jsonval.SortedKeys(v) {
 		p, named := s.Properties[name]
 		if !named {
 			p = s.AdditionalProperties

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -33,7 +32,7 @@ func NewRegistry() *Registry {
 // Register adds fn as the tool name. In is a struct or a map with string keys; Out is anything that
 // JSON can hold. It panics on a name that is taken or unfit and on types without a schema.
 func Register[In, Out any](r *Registry, name string, fn func(context.Context, In) (Out, error), opts ...Option) {
-	s := settings{forms: maps.Clone(defaultForms)}
+	s := settings{Tool: Tool{Name: name}, forms: maps.Clone(defaultForms)}
 	for _, o := range opts {
 		o(&s)
 	}
@@ -41,8 +40,8 @@ func Register[In, Out any](r *Registry, name string, fn func(context.Context, In
 	if err != nil {
 		panic(fmt.Sprintf("tools: register %q: %v", name, err))
 	}
-	t := &Tool{Name: name, Description: s.description, Pure: s.pure, Undo: s.undo, params: params, result: result}
-	t.Parameters, t.Result = encodeForm(params), encodeForm(result)
+	t := &s.Tool
+	t.params, t.result, t.Parameters, t.Result = params, result, encodeForm(params), encodeForm(result)
 	t.invoke = func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var in In
 		if err := decodeStrict(raw, &in); err != nil {
@@ -92,25 +91,23 @@ func (r *Registry) Lookup(name string) (*Tool, bool) {
 
 // Names lists the registered names, sorted.
 func (r *Registry) Names() []string {
-	return slices.Sorted(maps.Keys(r.tools))
+	return jsonval.SortedKeys(r.tools)
 }
 
 // Option says more about a tool than its function does.
 type Option func(*settings)
 
 type settings struct {
-	pure        bool
-	description string
-	undo        *ideafile.Undo
-	forms       map[reflect.Type]*jsonschema.Schema
+	Tool
+	forms map[reflect.Type]*jsonschema.Schema
 }
 
 // Pure says that the function has no effect, does no I/O and is quick: it may
 // be run again at will, and as a local activity.
-func Pure() Option { return func(s *settings) { s.pure = true } }
+func Pure() Option { return func(s *settings) { s.Pure = true } }
 
 // Describe is the tool's description for those who choose among tools.
-func Describe(text string) Option { return func(s *settings) { s.description = text } }
+func Describe(text string) Option { return func(s *settings) { s.Description = text } }
 
 // Undo says that the tool of a name takes back what the function did. params is a JSON object of what that tool is
 // given, with References to the Call: {"id": "†result.id"}, also †params and †state. An `_undo` in an Idea file counts
@@ -122,12 +119,12 @@ func Undo(tool, params string) Option {
 	if errs := ps.Errors(); err != nil || len(errs) > 0 {
 		panic(fmt.Sprintf("tools: undo by %q: %v", tool, errors.Join(err, errs)))
 	}
-	return func(s *settings) { s.undo = u }
+	return func(s *settings) { s.Undo = u }
 }
 
 // NothingToUndo says that the function leaves nothing behind that would have to be taken back: it only reads.
 func NothingToUndo() Option {
-	return func(s *settings) { s.undo = &ideafile.Undo{Kind: ideafile.UndoNone} }
+	return func(s *settings) { s.Undo = &ideafile.Undo{Kind: ideafile.UndoNone} }
 }
 
 // Form gives the Go type T this JSON Schema wherever it stands in the

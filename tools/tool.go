@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -111,17 +110,11 @@ func plainly(err error) error {
 	return fmt.Errorf("%q is %s, not %s", wrong.Field, wrong.Value, want)
 }
 
-// decodeStrict decodes exactly one JSON value into v, keeping numbers as they
-// were written and refusing fields that v does not have.
+// decodeStrict decodes a JSON value into v, keeping numbers as they were written and refusing fields that v does not
+// have.
 func decodeStrict(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("more than one JSON value")
-	}
-	return nil
+	return d.Decode(v)
 }

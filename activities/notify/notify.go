@@ -2,6 +2,7 @@ package notify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -61,10 +62,8 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 			return nil, fmt.Errorf("notify: read %s: not an http or https URL", name) // it may hold a secret
 		}
 	}
-	s := &Sender{url: address, format: FormatJSON, link: getenv(LinkVariable), now: time.Now}
-	if format := getenv(FormatVariable); format != "" {
-		s.format = format
-	}
+	s := &Sender{url: address, format: cmp.Or(getenv(FormatVariable), FormatJSON), link: getenv(LinkVariable),
+		now: time.Now}
 	if !slices.Contains(formats, s.format) {
 		return nil, fmt.Errorf("notify: read %s: %q is none of %s", FormatVariable, s.format,
 			strings.Join(formats, ", "))
@@ -74,10 +73,7 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	if err != nil || address == "" { // what cannot be read is told all the same
 		return nil, err
 	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, fmt.Errorf("notify: read %s: not an http or https URL", URLVariable)
-	}
+	u, _ := url.Parse(address) // it was parsed above
 	// Of an address like Slack's the path is the secret.
 	s.striker = secret.NewStriker(map[string]string{URLVariable: address, "path": u.EscapedPath()})
 	s.client = &http.Client{Timeout: timeout,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -40,12 +41,7 @@ func prefixes(texts ...string) []netip.Prefix {
 }
 
 func within(ip netip.Addr, list []netip.Prefix) bool {
-	for _, p := range list {
-		if p.Contains(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // plainAddr is the address that is meant: IPv4 mapped into IPv6, or translated

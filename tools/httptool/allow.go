@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,15 +81,8 @@ func (l *allowList) names(host, port string) bool {
 // admits reports whether the host may be asked at all; its address is looked at
 // when it is dialled.
 func (l *allowList) admits(host, port string) bool {
-	if l.all || l.names(host, port) {
-		return true
-	}
-	for _, suffix := range l.suffixes {
-		if strings.HasSuffix(host, suffix) {
-			return true
-		}
-	}
-	return false
+	return l.all || l.names(host, port) ||
+		slices.ContainsFunc(l.suffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
 func place(host, port string) string {

@@ -163,7 +163,7 @@ func TestTheAddressThatIsDialledIsLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = (&dialer{allow: list}).check(row.address, row.named)
-		if (err == nil) != row.want || (err != nil && !isFinal(err)) {
+		if (err == nil) != row.want || (err != nil && !IsRefused(err)) {
 			t.Errorf("%+v: %v", row, err)
 		}
 	}

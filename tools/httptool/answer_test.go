@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"processidea/model/jsonval"
 )
 
 func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
@@ -247,10 +249,7 @@ func FuzzStrictJSONNeverPanicsAndComesBack(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := encodeJSON(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := jsonval.Encode(v)
 		if back, err := decodeJSON(again); err != nil || !reflect.DeepEqual(back, v) {
 			t.Fatalf("%q became %q: %v", raw, again, err)
 		}

@@ -1,12 +1,9 @@
 package httptool
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"maps"
 	"mime"
-	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -35,7 +32,8 @@ func fillBody(s Spec, f *filling, scopes map[string]any, declared string) (body 
 	if jsonval.SizeUpToLimit(v, jsonval.MaxWhole) > jsonval.MaxWhole {
 		return nil, "", errTooLarge
 	}
-	return encodeBody(v, declared)
+	body, contentType = encodeBody(v, declared)
+	return body, contentType, nil
 }
 
 // secretBody reports whether the body's template names a secret.
@@ -59,39 +57,30 @@ func withScopes(v any, scopes map[string]any) any {
 
 // encodeBody writes JSON, unless the tool names another type for which the
 // value is fit: an object as a form, a string as it is.
-func encodeBody(v any, declared string) ([]byte, string, error) {
+func encodeBody(v any, declared string) ([]byte, string) {
 	mediaType, _, _ := mime.ParseMediaType(declared)
 	object, isObject := v.(map[string]any)
 	text, isText := v.(string)
 	switch {
 	case mediaType == "application/x-www-form-urlencoded" && isObject:
-		return []byte(strings.Join(formPairs(object), "&")), declared, nil
+		return []byte(strings.Join(formPairs(object), "&")), declared
 	case mediaType != "" && !isJSON(mediaType) && isText:
-		return []byte(text), declared, nil
+		return []byte(text), declared
 	case declared == "":
 		declared = "application/json"
 	}
 	if isObject && object == nil {
-		return []byte("{}"), declared, nil
+		return []byte("{}"), declared
 	}
-	raw, err := encodeJSON(v)
-	return raw, declared, err
+	return jsonval.Encode(v), declared
 }
 
 func formPairs(object map[string]any) []string {
 	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(object)) {
+	for _, name := range jsonval.SortedKeys(object) {
 		pairs = append(pairs, queryPairs(escape(name), object[name])...)
 	}
 	return pairs
-}
-
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 func isJSON(mediaType string) bool {

@@ -17,8 +17,8 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 		return nil
 	}
 	declared := jsonval.SortedKeys(t.SchemaByParam)
-	s.eachTemplate(func(path, text string) {
-		for _, part := range placeholder.Split(text) {
+	for _, template := range s.templates() {
+		for _, part := range placeholder.Split(template.text) {
 			if part.Name == "" || knows(t, part.Name) {
 				continue
 			}
@@ -26,9 +26,10 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 			if hint == "" {
 				hint = "; declare it under properties, or write {{" + part.Name + "}} for the text itself"
 			}
-			ps.Add("._activity.http"+path, "{%s} is no parameter of the tool%s", jsonval.Clip(part.Name, 80), hint)
+			ps.Add("._activity.http"+template.path, "{%s} is no parameter of the tool%s",
+				jsonval.Clip(part.Name, 80), hint)
 		}
-	})
+	}
 	return ps
 }
 
@@ -38,14 +39,4 @@ func knows(t *ideafile.Tool, name string) bool {
 	_, whole := t.SchemaByParam[name]
 	_, part := t.SchemaByParam[root]
 	return whole || part
-}
-
-func (s Spec) eachTemplate(visit func(path, text string)) {
-	visit(".url", s.URL)
-	for _, name := range jsonval.SortedKeys(s.Headers) {
-		visit(jsonval.JSONPathWithKey(".headers", name), s.Headers[name])
-	}
-	for _, text := range appendStrings(nil, s.Body) {
-		visit(".body", text)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"processidea/model/jsonval"
@@ -15,11 +16,10 @@ type Options struct {
 	Allow     string                      // the allow-list, as AllowVariable holds it
 	Secrets   string                      // what $env:NAME may name, as SecretsVariable holds it; empty: nothing
 	LookupEnv func(string) (string, bool) // of the secrets; os.LookupEnv unless given
-	MaxBytes  int64                       // of an answer, decompressed; 20 MB unless given
-	UserAgent string                      // "processidea" unless given
 }
 
-const defaultMaxBytes = 20 << 20
+// maxBytes is how large an answer may be, decompressed.
+const maxBytes = 20 << 20
 
 // Client sends the requests of HTTP tools. It keeps connections alive, uses no proxy and no cookies, and is safe
 // for concurrent use.
@@ -29,8 +29,7 @@ type Client struct {
 	secrets   secretNames
 	lookupEnv func(string) (string, bool)
 	maxBytes  int64
-	userAgent string
-	known     *known
+	known     sync.Map // name → value of the secrets that were handed out
 	dialer    *dialer
 	transport *http.Transport // and no http.Client: redirects are followed in send
 	now       func() time.Time
@@ -39,16 +38,9 @@ type Client struct {
 // New returns a Client. An allow-list that does not parse fails each request;
 // CheckAllow says so beforehand.
 func New(o Options) *Client {
-	c := &Client{lookupEnv: o.LookupEnv, maxBytes: o.MaxBytes, userAgent: o.UserAgent, now: time.Now}
-	c.known = &known{values: map[string]string{}}
+	c := &Client{lookupEnv: o.LookupEnv, maxBytes: maxBytes, now: time.Now}
 	if c.lookupEnv == nil {
 		c.lookupEnv = os.LookupEnv
-	}
-	if c.maxBytes <= 0 {
-		c.maxBytes = defaultMaxBytes
-	}
-	if c.userAgent == "" {
-		c.userAgent = "processidea"
 	}
 	c.allow, c.allowErr = parseAllow(o.Allow)
 	if c.allowErr != nil {
@@ -84,7 +76,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	}
 	r, err := c.prepare(s, &filling{params: params, vault: v, read: map[string]bool{}}, scopes)
 	if err == nil {
-		err = v.bound(hostName(r.url.Hostname()), portOf(r.url))
+		err = v.bound(hostAndPort(r.url))
 	}
 	if err != nil {
 		return fail(finalCause{err})
@@ -102,24 +94,27 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 }
 
 func (c *Client) vault() *vault {
-	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: c.known}
+	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: &c.known}
 }
 
 // Get reads a URL, which is taken as it is: there are no parameters and no secrets in it. Whatever the server
 // answers is the result, save 408, 429 and 5xx, which are errors to be retried. Errors are of type *Error.
 func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
 	v := c.vault()
+	fail := func(err error) (int, string, string, error) {
+		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
+	}
 	u, err := checkedURL(address, "")
 	if err != nil {
-		return 0, "", "", c.failure("GET "+excerpt(address), finalCause{err}, v)
+		return fail(finalCause{err})
 	}
 	a, err := c.send(ctx, &request{method: "GET", url: u, header: http.Header{}, vault: v, anyStatus: true})
 	if err != nil {
-		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
+		return fail(err)
 	}
 	body, err = a.text()
 	if err != nil {
-		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
+		return fail(err)
 	}
 	s := v.striker()
 	return a.status, s.Text(a.contentType), s.Text(body), nil
@@ -129,11 +124,11 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 func (c *Client) failure(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
-		e = &Error{Retry: !isFinal(err), Err: err}
+		e = &Error{Retry: !IsRefused(err), Err: err}
 	}
 	s := v.striker()
 	if e.Err != nil {
-		e.Err = &struckError{s.Text(e.Err.Error()), e.Err}
+		e.Err = Struck(s, e.Err)
 	}
 	e.Body = excerpt(s.Text(e.Body)) // struck first: half a secret would not be found
 	e.act = s.Text(act)

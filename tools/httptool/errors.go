@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"processidea/internal/secret"
 	"processidea/model/ideafile"
 )
 
@@ -54,8 +55,10 @@ func (e *Error) FaultCode() string {
 // RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
-// struckError has an error's text without secrets. It is found by errors.Is as
-// the error that it stands for, but does not unwrap to it.
+// Struck gives an error without the secrets in its text. It is found by errors.Is as the error that it stands for, but
+// does not unwrap to it.
+func Struck(s *secret.Striker, err error) error { return &struckError{s.Text(err.Error()), err} }
+
 type struckError struct {
 	text string
 	err  error
@@ -86,7 +89,9 @@ func final(format string, args ...any) error {
 	return finalCause{fmt.Errorf(format, args...)}
 }
 
-func isFinal(err error) bool {
+// IsRefused reports whether an error is this worker's word, and not the network's: another attempt would only repeat
+// it.
+func IsRefused(err error) bool {
 	var f finalCause
 	return errors.As(err, &f)
 }

@@ -2,8 +2,6 @@ package httptool
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/ideafile/placeholder"
@@ -100,7 +98,7 @@ func (f *filling) value(template any) (v any, there bool, err error) {
 		return list, true, nil
 	case map[string]any:
 		object := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(template)) {
+		for _, name := range jsonval.SortedKeys(template) {
 			v, there, err := f.value(template[name])
 			if err != nil {
 				return nil, false, err

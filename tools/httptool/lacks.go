@@ -43,7 +43,7 @@ func (c *Client) lacks(address string, secrets []string) (list []error) {
 		if err := c.admit(u); err != nil {
 			list = append(list, err)
 		}
-		host, port = hostName(u.Hostname()), portOf(u)
+		host, port = hostAndPort(u)
 	}
 	if err := v.bound(host, port); err != nil {
 		list = append(list, err)

@@ -3,46 +3,51 @@ package httptool
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"processidea/model/ideafile/placeholder"
+	"processidea/model/jsonval"
 )
 
 // Parameters lists the names that the templates of the spec read, sorted; a
 // dotted name is a path into a parameter.
 func (s Spec) Parameters() []string {
 	names := map[string]bool{}
-	for _, text := range s.templates() {
-		for _, part := range placeholder.Split(text) {
+	for _, t := range s.templates() {
+		for _, part := range placeholder.Split(t.text) {
 			if part.Name != "" {
 				names[part.Name] = true
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return jsonval.SortedKeys(names)
 }
 
 // Secrets lists the environment variables that the spec names, sorted.
 func (s Spec) Secrets() []string {
 	names := map[string]bool{}
-	for _, text := range s.templates() {
-		for _, name := range SecretsIn(text) {
+	for _, t := range s.templates() {
+		for _, name := range SecretsIn(t.text) {
 			names[name] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return jsonval.SortedKeys(names)
 }
 
-// templates are the strings of the spec in which names are read.
-func (s Spec) templates() []string {
-	texts := []string{s.URL}
-	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
-		texts = append(texts, s.Headers[name])
+// template is a string of a spec in which names are read, and where it stands.
+type template struct{ path, text string }
+
+func (s Spec) templates() []template {
+	list := []template{{".url", s.URL}}
+	for _, name := range jsonval.SortedKeys(s.Headers) {
+		list = append(list, template{jsonval.JSONPathWithKey(".headers", name), s.Headers[name]})
 	}
-	return appendStrings(texts, s.Body)
+	for _, text := range appendStrings(nil, s.Body) {
+		list = append(list, template{".body", text})
+	}
+	return list
 }
 
 func appendStrings(texts []string, v any) []string {
@@ -54,7 +59,7 @@ func appendStrings(texts []string, v any) []string {
 			texts = appendStrings(texts, item)
 		}
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range jsonval.SortedKeys(v) {
 			texts = appendStrings(texts, v[name])
 		}
 	}
@@ -65,8 +70,9 @@ const secretMark = "$env:"
 
 var secretName = regexp.MustCompile(`\$env:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// checkSecrets refuses a $env: that no name follows: it would be sent as it is.
-func checkSecrets(text string) error {
+// CheckSecrets refuses a text with a $env: that no name follows, as it would be sent as it is, or one of a variable
+// that is not for tools.
+func CheckSecrets(text string) error {
 	if strings.Count(text, secretMark) != len(secretName.FindAllString(text, -1)) {
 		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretMark)
 	}
@@ -83,12 +89,7 @@ func checkSecrets(text string) error {
 var own = []string{"PROCESSIDEA_", "TEMPORAL_"}
 
 func forTools(name string) bool {
-	for _, prefix := range own {
-		if strings.HasPrefix(name, prefix) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func notForTools(name string) string {

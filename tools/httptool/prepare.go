@@ -2,13 +2,12 @@ package httptool
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"processidea/model/jsonval"
 )
 
 // request is a filled Spec, on its way from hop to hop.
@@ -50,7 +49,7 @@ func (c *Client) prepare(s Spec, f *filling, scopes map[string]any) (*request, e
 // is left out.
 func fillHeaders(headers map[string]string, f *filling) (http.Header, error) {
 	filled := http.Header{}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
+	for _, name := range jsonval.SortedKeys(headers) {
 		if only, ok := alone(headers[name]); ok {
 			if v, _ := f.find(only); v == nil {
 				continue
@@ -66,18 +65,4 @@ func fillHeaders(headers map[string]string, f *filling) (http.Header, error) {
 		filled.Set(name, value)
 	}
 	return filled, nil
-}
-
-// headerSafe percent-encodes what no header may hold; a key that is encoded
-// already stays as it is.
-func headerSafe(key string) string {
-	var out strings.Builder
-	for i := range len(key) {
-		if c := key[i]; c > ' ' && c < 0x7f {
-			out.WriteByte(c)
-		} else {
-			fmt.Fprintf(&out, "%%%02X", c)
-		}
-	}
-	return out.String()
 }

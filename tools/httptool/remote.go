@@ -6,9 +6,6 @@ import (
 	"processidea/internal/secret"
 )
 
-// CheckSecrets refuses a text with a $env: that no name follows, or one of a variable that is not for tools.
-func CheckSecrets(text string) error { return checkSecrets(text) }
-
 // Fill puts the secrets into the address of a server and into texts such as headers, and gives what strikes them out
 // of what comes back. An empty address is that of a program of this machine.
 func (c *Client) Fill(address string, texts map[string]string) (
@@ -25,15 +22,14 @@ func (c *Client) Fill(address string, texts map[string]string) (
 			return "", nil, nil, err
 		}
 	}
-	host, port := "localhost", ""
-	if address != "" {
-		u, err := checkedURL(filledAddress, "")
-		if err != nil {
-			return "", nil, nil, finalCause{err}
-		}
-		host, port = hostName(u.Hostname()), portOf(u)
+	if address == "" {
+		return "", filled, v.striker(), v.bound("localhost", "")
 	}
-	return filledAddress, filled, v.striker(), v.bound(host, port)
+	u, err := checkedURL(filledAddress, "")
+	if err != nil {
+		return "", nil, nil, finalCause{err}
+	}
+	return filledAddress, filled, v.striker(), v.bound(hostAndPort(u))
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
@@ -52,7 +48,3 @@ func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return f.client.transport.RoundTrip(r)
 }
-
-// IsRefused reports whether an error is this worker's word, and not the network's: another attempt would only repeat
-// it.
-func IsRefused(err error) bool { return isFinal(err) }

@@ -45,7 +45,7 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 }
 
 func (c *Client) admit(u *url.URL) error {
-	host, port := hostName(u.Hostname()), portOf(u)
+	host, port := hostAndPort(u)
 	switch {
 	case c.allowErr != nil:
 		return refuse("%w", c.allowErr)
@@ -66,7 +66,7 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	if err != nil {
 		return nil, finalCause{err}
 	}
-	req.Header.Set("User-Agent", c.userAgent)
+	req.Header.Set("User-Agent", "processidea")
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
 	for name, values := range r.header {
 		req.Header[name] = values
@@ -119,12 +119,13 @@ func redirect(r *request, resp *http.Response) (*request, error) {
 // sameHost reports whether two URLs are of one server; a step from http to https
 // on their own ports stays on it.
 func sameHost(from, to *url.URL) bool {
-	if hostName(from.Hostname()) != hostName(to.Hostname()) {
-		return false
-	}
-	upgrade := from.Scheme == "http" && to.Scheme == "https" && portOf(from) == "80" && portOf(to) == "443"
-	return upgrade || (from.Scheme == to.Scheme && portOf(from) == portOf(to))
+	fromHost, fromPort := hostAndPort(from)
+	toHost, toPort := hostAndPort(to)
+	upgrade := from.Scheme == "http" && to.Scheme == "https" && fromPort == "80" && toPort == "443"
+	return fromHost == toHost && (upgrade || from.Scheme == to.Scheme && fromPort == toPort)
 }
+
+func hostAndPort(u *url.URL) (host, port string) { return hostName(u.Hostname()), portOf(u) }
 
 func portOf(u *url.URL) string {
 	switch {
@@ -138,7 +139,7 @@ func portOf(u *url.URL) string {
 
 // transportError says plainly when time ran out, whatever broke by that.
 func transportError(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !isFinal(err) {
+	if ctx.Err() != nil && !IsRefused(err) {
 		return ctx.Err()
 	}
 	return err

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"processidea/model/jsonval"
 )
 
 // Spec is the request of an HTTP tool, as `_activity.http` holds it. {name} stands for a parameter, $env:NAME for a
@@ -31,8 +31,8 @@ var reserved = []string{"host", "content-length", "transfer-encoding", "connecti
 // ReservedHeader reports whether a header is the connection's or the engine's: a spec may not set it.
 func ReservedHeader(name string) bool { return slices.Contains(reserved, strings.ToLower(name)) }
 
-// ParseSpec reads a Spec from JSON bytes or a value tree, and returns what is wrong with it. It needs no network and no
-// environment.
+// ParseSpec reads a Spec from a value tree, or from what else becomes its JSON, and returns what is wrong with it. It
+// needs no network and no environment.
 func ParseSpec(raw any) (Spec, error) {
 	s, err := decodeSpec(raw)
 	if err != nil {
@@ -46,25 +46,12 @@ func ParseSpec(raw any) (Spec, error) {
 }
 
 func decodeSpec(raw any) (s Spec, err error) {
-	var text []byte
-	switch raw := raw.(type) {
-	case Spec:
-		return raw, nil
-	case json.RawMessage:
-		text = raw
-	case []byte:
-		text = raw
-	default:
-		text, err = json.Marshal(raw)
-		if err != nil {
-			return Spec{}, err
-		}
-	}
+	text, err := json.Marshal(raw)
 	var fields map[string]any
-	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+	if err != nil || json.Unmarshal(text, &fields) != nil || fields == nil {
 		return Spec{}, errors.New("not an object")
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+	for _, name := range jsonval.SortedKeys(fields) {
 		if !slices.Contains([]string{"url", "method", "headers", "body"}, name) {
 			return Spec{}, fmt.Errorf("unknown key %q", name)
 		}
@@ -77,9 +64,6 @@ func decodeSpec(raw any) (s Spec, err error) {
 			return Spec{}, fmt.Errorf("%s: a %s does not fit", wrong.Field, wrong.Value)
 		}
 		return Spec{}, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return Spec{}, errors.New("more than one JSON value")
 	}
 	return s, nil
 }
@@ -94,7 +78,7 @@ func (s Spec) check() error {
 	if s.Body != nil && (s.method() == "GET" || s.method() == "HEAD") {
 		return fmt.Errorf("body: a %s request has none", s.method())
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+	for _, name := range jsonval.SortedKeys(s.Headers) {
 		if !httpguts.ValidHeaderFieldName(name) || ReservedHeader(name) {
 			return fmt.Errorf("headers: %q cannot be set", name)
 		}
@@ -102,8 +86,8 @@ func (s Spec) check() error {
 			return fmt.Errorf("headers: %s: not a header's value", name)
 		}
 	}
-	for _, text := range s.templates() {
-		if err := checkSecrets(text); err != nil {
+	for _, t := range s.templates() {
+		if err := CheckSecrets(t.text); err != nil {
 			return err
 		}
 	}

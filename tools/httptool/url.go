@@ -16,7 +16,6 @@ type urlTemplate struct {
 	base     string   // scheme and host, or $env:NAME
 	segments []string // of the path, which begins with "/"; none without a path
 	query    string
-	hasQuery bool
 }
 
 func splitURL(text string) (urlTemplate, error) {
@@ -44,8 +43,8 @@ func splitURL(text string) (urlTemplate, error) {
 	if strings.Contains(rest, "#") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return t, fmt.Errorf("%q: spaces and fragments have no place in it", text)
 	}
-	path, query, hasQuery := strings.Cut(rest, "?")
-	t.query, t.hasQuery = query, hasQuery
+	path, query, _ := strings.Cut(rest, "?")
+	t.query = query
 	if path != "" {
 		t.segments = strings.Split(path[1:], "/")
 	}

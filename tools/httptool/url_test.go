@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -20,7 +21,7 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	if err != nil {
 		return "", err
 	}
-	v := &vault{allowed: allowed, used: map[string]string{}, known: &known{values: map[string]string{}},
+	v := &vault{allowed: allowed, used: map[string]string{}, known: &sync.Map{},
 		lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
 	u, err := fillURL(s, &filling{params: params, vault: v, read: map[string]bool{}})
 	if err != nil {

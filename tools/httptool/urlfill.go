@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strings"
 
 	"processidea/model/ideafile/placeholder"
@@ -105,11 +104,7 @@ func queryPairs(key string, v any) []string {
 
 // leftover are the query pairs of the parameters that no template has read.
 func (f *filling) leftover() []string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(f.params)) {
-		if !f.read[name] {
-			pairs = append(pairs, queryPairs(escape(name), f.params[name])...)
-		}
-	}
-	return pairs
+	rest := maps.Clone(f.params)
+	maps.DeleteFunc(rest, func(name string, _ any) bool { return f.read[name] })
+	return formPairs(rest)
 }

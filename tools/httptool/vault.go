@@ -3,11 +3,11 @@ package httptool
 import (
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 
 	"processidea/internal/secret"
+	"processidea/model/jsonval"
 )
 
 // vault hands out the secrets of one request and remembers them, so that they
@@ -16,33 +16,12 @@ type vault struct {
 	allowed secretNames
 	lookup  func(string) (string, bool)
 	used    map[string]string // name → value
-	known   *known
-}
-
-// known are the secrets that a client has handed out since it was made. A server
-// may keep what one request told it, and tell it to another that uses no secret.
-type known struct {
-	mu     sync.Mutex
-	values map[string]string // name → value
+	known   *sync.Map         // name → value, of the client
 }
 
 // leastKnown is the least length of a secret that is struck out of answers to
 // requests that did not use it: a short one may stand there by chance.
 const leastKnown = 8
-
-func (k *known) add(name, value string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(value) >= leastKnown {
-		k.values[name] = value
-	}
-}
-
-func (k *known) all() map[string]string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return maps.Clone(k.values)
-}
 
 // secret is the variable's value without a line end, as files leave one. host is told to whoever allows it.
 func (v *vault) secret(name, host string) (string, error) {
@@ -60,14 +39,16 @@ func (v *vault) secret(name, host string) (string, error) {
 		return "", refuse("environment variable %s is not set", name)
 	}
 	v.used[name] = value
-	v.known.add(name, value)
+	if len(value) >= leastKnown {
+		v.known.Store(name, value)
+	}
 	return value, nil
 }
 
 // bound refuses a secret that was handed out and that a host may not be told. The host of a program of this machine
 // is localhost.
 func (v *vault) bound(host, port string) error {
-	for _, name := range slices.Sorted(maps.Keys(v.used)) {
+	for _, name := range jsonval.SortedKeys(v.used) {
 		if !v.allowed.mayGo(name, host, port) {
 			return refuse("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s",
 				name, host, name, host, SecretsVariable)
@@ -99,10 +80,15 @@ func (v *vault) put(text string, encode func(string) string) (string, error) {
 	return out.String(), nil
 }
 
-// striker strikes out the secrets that this request used, and those known.
+// striker strikes out the secrets that this request used, and those that the client has handed out before: a server may
+// keep what one request told it, and tell it to another that uses no secret.
 func (v *vault) striker() *secret.Striker {
-	all := v.known.all()
-	maps.Copy(all, v.used)
+	all := maps.Clone(v.used)
+	for name, value := range v.known.Range {
+		if _, used := v.used[name.(string)]; !used {
+			all[name.(string)] = value.(string)
+		}
+	}
 	return secret.NewStriker(all)
 }
 

@@ -49,12 +49,3 @@ func chargeTerm(t *gojq.Term) {
 		SuffixList: t.SuffixList,
 	}
 }
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

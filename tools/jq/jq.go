@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func Compile(text string, most Limits) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (queryGuard{}).query(query); err != nil {
+	if err := guard(reflect.ValueOf(query)); err != nil {
 		return nil, err
 	}
 	query.FuncDefs = prelude

@@ -2,8 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -53,7 +51,7 @@ func Needs(ideas ...*ideafile.Idea) string {
 	} {
 		if len(need.values) > 0 {
 			fmt.Fprintf(&b, "where its worker runs, %s must list %s\n", need.variable,
-				strings.Join(slices.Sorted(maps.Keys(need.values)), need.separator))
+				strings.Join(jsonval.SortedKeys(need.values), need.separator))
 		}
 	}
 	return b.String()

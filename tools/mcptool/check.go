@@ -3,11 +3,10 @@ package mcptool
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/tools/httptool"
 )
 
@@ -17,7 +16,7 @@ func Check(s ideafile.MCPServer) error {
 		name  string
 		texts map[string]string
 	}{{"env", s.Env}, {"headers", s.Headers}, {"url", map[string]string{"": s.URL}}} {
-		for _, name := range slices.Sorted(maps.Keys(part.texts)) {
+		for _, name := range jsonval.SortedKeys(part.texts) {
 			if err := httptool.CheckSecrets(part.texts[name]); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
 			}

@@ -3,7 +3,6 @@ package mcptool
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // CommandsVariable names the environment variable that lists the commands which Idea files may have a worker run, one
@@ -69,7 +69,7 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 			continue
 		}
 		unset = ""
-		for _, name := range slices.Sorted(maps.Keys(server.Env)) {
+		for _, name := range jsonval.SortedKeys(server.Env) {
 			if !slices.Contains(c.env, name) {
 				unset = name
 			}

@@ -16,6 +16,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
+	"processidea/tools/httptool"
 	"processidea/tools/memory"
 )
 
@@ -138,10 +139,11 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 }
 
 func (c *conn) struck(err error) error {
+	struck := httptool.Struck(c.striker, err)
 	if isRefused(err) {
-		return refused{struck{c.striker.Text(err.Error()), err}}
+		return refused{struck}
 	}
-	return struck{c.striker.Text(err.Error()), err}
+	return struck
 }
 
 // isTooLarge reports whether the server has sent more in one answer than is read.

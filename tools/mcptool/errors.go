@@ -1,7 +1,6 @@
 package mcptool
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -71,16 +70,4 @@ func unsent(act string, err error) *Error {
 		code = ideafile.CodeMCPRefused
 	}
 	return &Error{act: act, Code: code, Retry: !isRefused(err), Err: err}
-}
-
-// struck has an error's text without secrets; it unwraps only to the errors that mean that time ran out.
-type struck struct {
-	text string
-	err  error
-}
-
-func (e struck) Error() string { return e.text }
-
-func (e struck) Is(target error) bool {
-	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(e.err, target)
 }

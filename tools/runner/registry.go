@@ -2,12 +2,11 @@ package runner
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // Registry finds the Runner of a kind of Tool.
@@ -62,7 +61,7 @@ func (r *Registry) Lacks(kind ideafile.ToolKind, spec any) []error {
 // Unknown is the error of a kind that is not registered.
 func (r *Registry) Unknown(kind ideafile.ToolKind) error {
 	e := &UnknownKindError{Kind: kind}
-	for _, k := range slices.Sorted(maps.Keys(r.runners)) {
+	for _, k := range jsonval.SortedKeys(r.runners) {
 		if k != ideafile.KindGo { // a function is named, it stands under no kind
 			e.Known = append(e.Known, string(k))
 		}

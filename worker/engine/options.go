@@ -104,8 +104,7 @@ func (p Parts) options() worker.Options {
 		// as lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
 		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
-			workflows.NewHeartbeatInterceptor(lostAfter), &owned{},
-			activities.NewPanicInterceptor()},
+			workflows.NewHeartbeatInterceptor(lostAfter), activities.NewInterceptor()},
 			p.Interceptors...),
 		DeploymentOptions: versioning(p.Version),
 	}

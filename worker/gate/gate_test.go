@@ -145,7 +145,7 @@ func TestAVersionThatFitsPassesBeforeItIsCurrent(t *testing.T) {
 
 func TestAPanicOfItsHeartbeatsEndsNoWorker(t *testing.T) {
 	s := newSite(t, map[string]string{"asked.json": asked})
-	safegotest.Panic(t, "gate.heartbeat")
+	safegotest.Panic(t, "activities.heartbeat")
 	s.work("")
 	if r, err := s.pass(); err != nil || r.Ideas != 1 || len(r.Problems) > 0 {
 		t.Errorf("%+v %v", r, err)

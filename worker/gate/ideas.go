@@ -6,10 +6,10 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"processidea/activities"
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
-	"processidea/internal/safego"
 	"processidea/model/loop"
 )
 
@@ -57,8 +57,7 @@ func (o Options) prepare(s ideafiles.Source) (*simulation.Prepared, error) {
 func (o Options) simulate(ctx context.Context, s ideafiles.Source, made *simulation.Prepared, r *Report) error {
 	simulating, cancel := context.WithTimeout(ctx, longestSimulation)
 	defer cancel()
-	stop := stayAlive(ctx)
-	defer stop()
+	defer activities.Heartbeat(ctx)()
 	start := made.StartOptions(client.NewID("gate-" + s.Name()))
 	start.Version = o.Version
 	p, err := o.processes().Start(simulating, start)
@@ -78,26 +77,4 @@ func (o Options) simulate(ctx context.Context, s ideafiles.Source, made *simulat
 		r.refuse("%s: its simulation %s ended as %s", s.Given, p.ID(), result.Status)
 	}
 	return nil
-}
-
-// stayAlive tells the server that the activity lives.
-func stayAlive(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	safego.Go("gate.heartbeat", func() error {
-		tick := time.NewTicker(10 * time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-				activity.RecordHeartbeat(ctx)
-			}
-		}
-	}, func(err error) {
-		safego.Fail(ctx, err)
-		close(done)
-	})
-	return func() { cancel(); <-done }
 }

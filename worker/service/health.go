@@ -50,15 +50,6 @@ func (h *health) set(p phase) {
 	h.phase = p
 }
 
-func (h *health) require(name string, every time.Duration, holds func(context.Context) error) {
-	h.add(&condition{name: name, every: every, holds: holds})
-}
-
-// mention has a condition told that is none of being ready.
-func (h *health) mention(name string, every time.Duration, holds func(context.Context) error) {
-	h.add(&condition{name: name, every: every, holds: holds, aside: true})
-}
-
 func (h *health) add(c *condition) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,10 +140,6 @@ func (s *service) answers(ctx context.Context) error {
 
 // storeEvery is how often the store is tried, which costs money where it is a bucket.
 const storeEvery = 15 * time.Second
-
-func (s *service) writes(ctx context.Context) error {
-	return s.store.Try(ctx)
-}
 
 // currentEvery is how often it is asked which build is current.
 const currentEvery = 30 * time.Second

@@ -45,8 +45,8 @@ func TestWhatAWorkerLacksIsLoggedOnceAndWhenItIsBack(t *testing.T) {
 		}
 		noAnswer, oldBuild := errors.New("it does not answer"), errors.New("build 1 is not current")
 		h := newHealth()
-		h.require("temporal", 0, func(context.Context) error { return why(&away) })
-		h.mention("version", 0, func(context.Context) error { return why(&old) })
+		h.add(&condition{name: "temporal", holds: func(context.Context) error { return why(&away) }})
+		h.add(&condition{name: "version", holds: func(context.Context) error { return why(&old) }, aside: true})
 		h.set(working)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})

@@ -56,7 +56,7 @@ func (s *service) observer() activities.Observer {
 	if s.traces == nil {
 		return s.metrics
 	}
-	return telemetry.Observers{s.metrics, s.traces}
+	return telemetry.Observed{Metrics: s.metrics, Traces: s.traces}
 }
 
 func (s *service) interceptors() []interceptor.WorkerInterceptor {

@@ -171,7 +171,7 @@ func (s *service) connect(ctx context.Context) error {
 func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
 		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain,
-		Limits:  s.limits(),
+		Limits:  s.limits,
 		Version: connect.Version{Deployment: s.deployment, BuildID: s.buildID},
 	}.With(s.own)
 	if !parts.LLM.Configured() {
@@ -189,15 +189,4 @@ func (s *service) make(context.Context) (err error) {
 		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check},
 	})
 	return nil
-}
-
-func (s settings) limits() engine.Limits {
-	return engine.Limits{
-		Requests: s.maxRequests, Calls: s.maxCalls, PureCalls: s.maxPureCalls, EagerCalls: s.eagerCalls,
-		CallsPerSecond: s.callsPerSecond,
-		LostAfter:      s.lostAfter, LLMPatience: s.llmPatience, LLMPause: s.llmPause, SaveActions: s.saveActions,
-		MaxResult: s.maxResult,
-		Memory:    s.maxMemory, WorkflowTasks: s.maxWorkflowTasks, WorkflowPollers: s.workflowPollers,
-		ActivityPollers: s.activityPollers,
-	}
 }

@@ -30,15 +30,10 @@ type settings struct {
 	gateHistories int
 	drain         time.Duration
 
-	maxRequests, maxCalls, maxPureCalls, eagerCalls int
-	callsPerSecond                                  float64
-	lostAfter, llmPatience, llmPause                time.Duration
-	saveActions                                     bool
-	maxResult                                       int // bytes
-	maxMemory, memoryLimit                          int64
-	storeCache                                      int // bytes
-	maxWorkflowTasks, cachedWorkflows               int
-	workflowPollers, activityPollers                int
+	limits          engine.Limits
+	memoryLimit     int64
+	storeCache      int // bytes
+	cachedWorkflows int
 
 	deployment, buildID string
 
@@ -78,12 +73,13 @@ func variable(flag string) string {
 // usual are the settings of a worker that is told nothing.
 func usual() settings {
 	return settings{
-		drain: 30 * time.Second, maxRequests: 100, maxCalls: 1000, maxPureCalls: 1000, eagerCalls: 3,
-		lostAfter:   30 * time.Second,
-		llmPatience: activities.DefaultLLMPatience, llmPause: llm.DefaultLongestPause,
-		maxResult: 20 << 20, maxMemory: memory.DefaultBudget, storeCache: blobs.DefaultCacheBytes,
-		maxWorkflowTasks: 1000,
-		cachedWorkflows:  10_000, workflowPollers: 5, activityPollers: 5, gateHistories: 100,
+		drain: 30 * time.Second, storeCache: blobs.DefaultCacheBytes, cachedWorkflows: 10_000, gateHistories: 100,
+		limits: engine.Limits{
+			Requests: 100, Calls: 1000, PureCalls: 1000, EagerCalls: 3, LostAfter: 30 * time.Second,
+			LLMPatience: activities.DefaultLLMPatience, LLMPause: llm.DefaultLongestPause,
+			MaxResult: 20 << 20, Memory: memory.DefaultBudget, WorkflowTasks: 1000,
+			WorkflowPollers: 5, ActivityPollers: 5,
+		},
 	}
 }
 
@@ -117,40 +113,41 @@ const (
 
 // declareBounded adds the flags that are numbers.
 func (s *settings) declareBounded(f *pflag.FlagSet) {
+	l := &s.limits
 	flags.Duration(f, &s.drain, "drain", jsonval.MinDuration, true,
 		"how long Calls and Requests that run may still take once the worker is told to stop; 0: none")
-	flags.Int(f, &s.maxRequests, "max-requests", 1, maxAtOnce, "Requests to LLMs at once; more wait for their turn")
-	flags.Int(f, &s.maxCalls, "max-calls", 1, maxAtOnce, "Calls at once; a slot that no Request needs may run one more")
-	flags.Int(f, &s.maxPureCalls, "max-pure-calls", 1, maxAtOnce,
+	flags.Int(f, &l.Requests, "max-requests", 1, maxAtOnce, "Requests to LLMs at once; more wait for their turn")
+	flags.Int(f, &l.Calls, "max-calls", 1, maxAtOnce, "Calls at once; a slot that no Request needs may run one more")
+	flags.Int(f, &l.PureCalls, "max-pure-calls", 1, maxAtOnce,
 		"Calls of pure tools at once, those that are ready together counted as one; they run inside workflow tasks")
-	flags.Int(f, &s.eagerCalls, "eager-calls", 1, maxAtOnce,
+	flags.Int(f, &l.EagerCalls, "eager-calls", 1, maxAtOnce,
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
-	flags.Float(f, &s.callsPerSecond, "calls-per-second", 0.001, maxAtOnce,
+	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxAtOnce,
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
-	flags.Duration(f, &s.lostAfter, "lost-after", protocol.HeartbeatTimeout, false,
+	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
-	flags.Duration(f, &s.llmPatience, "llm-patience", time.Second, false,
+	flags.Duration(f, &l.LLMPatience, "llm-patience", time.Second, false,
 		"how long a Request is made again while its LLM's server is away, where the Idea does not say "+
 			"(config.llm.patience); at least 1s")
-	flags.Duration(f, &s.llmPause, "llm-pause", 10*time.Millisecond, false,
+	flags.Duration(f, &l.LLMPause, "llm-pause", 10*time.Millisecond, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
-	f.BoolVar(&s.saveActions, "save-actions", true,
+	f.BoolVar(&l.SaveActions, "save-actions", true,
 		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds "+
 			"more for each report of an instance")
-	flags.Int(f, &s.maxResult, "max-result-bytes", 1, maxBytes,
+	flags.Int(f, &l.MaxResult, "max-result-bytes", 1, maxBytes,
 		"size of one Call's result; a larger one is the Call's error")
-	flags.Int(f, &s.maxMemory, "max-memory-bytes", 1, maxBytes,
+	flags.Int(f, &l.Memory, "max-memory-bytes", 1, maxBytes,
 		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
 	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, maxBytes,
 		"what the whole worker may take, as far as what is in use allows; 0: four fifths of its container's memory")
 	flags.Int(f, &s.storeCache, "store-cache-bytes", 1, maxBytes, "stored values kept in memory; others are read again")
 	// Polls alternate between what is new and what this worker has in memory.
-	flags.Int(f, &s.maxWorkflowTasks, "max-workflow-tasks", 2, maxAtOnce, "workflow tasks at once; at least 2")
+	flags.Int(f, &l.WorkflowTasks, "max-workflow-tasks", 2, maxAtOnce, "workflow tasks at once; at least 2")
 	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, maxAtOnce,
 		"processes and instances kept in memory; others are replayed from their history when something happens to "+
 			"them; 0: none")
-	flags.Int(f, &s.workflowPollers, "workflow-pollers", 2, maxPolls, "polls for workflow tasks at once; at least 2")
-	flags.Int(f, &s.activityPollers, "activity-pollers", 1, maxPolls, "polls for Calls and Requests at once")
+	flags.Int(f, &l.WorkflowPollers, "workflow-pollers", 2, maxPolls, "polls for workflow tasks at once; at least 2")
+	flags.Int(f, &l.ActivityPollers, "activity-pollers", 1, maxPolls, "polls for Calls and Requests at once")
 }
 
 // standardVariables are those by which Temporal's worker controller gives a setting; ours go before.

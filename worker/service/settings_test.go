@@ -24,7 +24,7 @@ func TestAFlagCountsBeforeItsVariableAndTheVariableBeforeTheDefault(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.drain != time.Second || s.logLevel != slog.LevelWarn || s.maxCalls != 1000 {
+	if s.drain != time.Second || s.logLevel != slog.LevelWarn || s.limits.Calls != 1000 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -13,11 +13,11 @@ const overtime = 5 * time.Second
 
 // work runs the worker until ctx ends, or until it cannot go on.
 func (s *service) work(ctx context.Context) error {
-	s.health.require("pollers", 0, s.polls.check)
-	s.health.require("temporal", time.Second, s.answers)
-	s.health.require("store", storeEvery, s.writes)
+	s.health.add(&condition{name: "pollers", holds: s.polls.check})
+	s.health.add(&condition{name: "temporal", every: time.Second, holds: s.answers})
+	s.health.add(&condition{name: "store", every: storeEvery, holds: s.store.Try})
 	if s.buildID != "" {
-		s.health.mention("version", currentEvery, s.current)
+		s.health.add(&condition{name: "version", every: currentEvery, holds: s.current, aside: true})
 	}
 	s.health.set(working)
 	watching, stop := context.WithCancel(ctx)

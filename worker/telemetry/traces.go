@@ -42,15 +42,15 @@ func NewTraces(ctx context.Context, namespace string, getenv func(string) string
 	if err == nil {
 		err = checkSampler(getenv)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("telemetry: make traces: %w", err)
+	var exporter *otlptrace.Exporter
+	if err == nil {
+		exporter, err = otlptrace.New(ctx, client)
 	}
-	exporter, err := otlptrace.New(ctx, client)
-	if err != nil {
-		return nil, fmt.Errorf("telemetry: make traces: %w", err)
+	var from *resource.Resource
+	if err == nil {
+		from, err = resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
+			resource.WithAttributes(semconv.ServiceName(serviceName)), resource.WithFromEnv())
 	}
-	from, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
-		resource.WithAttributes(semconv.ServiceName(serviceName)), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: make traces: %w", err)
 	}

@@ -1,11 +1,8 @@
 package openapi
 
 import (
-	"maps"
 	"slices"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
 
 	"processidea/model/jsonval"
 )
@@ -14,20 +11,17 @@ import (
 const maxOutput = 8 << 10
 
 // readAnswer makes the form of the result: of every answer that is a success, or of none where one is not described.
-func (t *tool) readAnswer() error {
+func (t *tool) readAnswer() {
 	var forms []any
 	for _, status := range t.successes() {
-		form, known, err := t.answer(t.op.op.Responses.Value(status).Value)
-		if err != nil {
-			return err
-		}
+		form, known := t.answer(status)
 		if m, ok := form.(map[string]any); !known || !ok || len(m) == 0 {
-			return nil
+			return
 		}
 		forms = append(forms, form)
 	}
 	if len(forms) == 0 || (len(forms) == 1 && jsonval.Equal(forms[0], nothing)) {
-		return nil
+		return
 	}
 	t.output = t.fit("the form of its result", maxOutput, func(c *converter) any {
 		var list []any
@@ -39,7 +33,6 @@ func (t *tool) readAnswer() error {
 		}
 		return c.root(map[string]any{"anyOf": list})
 	}, "writeOnly")
-	return nil
 }
 
 func (t *tool) successes() []string {
@@ -47,7 +40,7 @@ func (t *tool) successes() []string {
 		return nil
 	}
 	var list []string
-	for _, status := range slices.Sorted(maps.Keys(t.op.op.Responses.Map())) {
+	for _, status := range jsonval.SortedKeys(t.op.op.Responses.Map()) {
 		if r := t.op.op.Responses.Value(status); strings.HasPrefix(status, "2") && r != nil && r.Value != nil {
 			list = append(list, status)
 		}
@@ -60,21 +53,19 @@ var nothing = map[string]any{"type": "null"}
 
 // answer is the form of one answer; known is false where the document does not tell it. HTTP tools ask for JSON first,
 // and for text after that.
-func (t *tool) answer(r *openapi3.Response) (form any, known bool, err error) {
-	if len(r.Content) == 0 {
-		return nothing, true, nil
+func (t *tool) answer(status string) (form any, known bool) {
+	content := t.op.op.Responses.Value(status).Value.Content
+	if len(content) == 0 {
+		return nothing, true
 	}
-	types := slices.Sorted(maps.Keys(r.Content))
+	types := jsonval.SortedKeys(content)
 	if at := slices.IndexFunc(types, isJSON); at >= 0 {
-		if m := r.Content[types[at]]; m != nil && m.Schema != nil {
-			form, err = raw(m.Schema)
-			return form, err == nil, err
-		}
-		return nil, false, nil
+		form = t.doc.at(t.op.written, "responses", status, "content", types[at], "schema")
+		return form, form != nil
 	}
 	if slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, "text/") }) {
-		return map[string]any{"type": "string"}, true, nil
+		return map[string]any{"type": "string"}, true
 	}
 	t.note("an answer of type %s is no result: HTTP tools read JSON and text", strings.Join(types, " or "))
-	return nil, false, nil
+	return nil, false
 }

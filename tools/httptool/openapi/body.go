@@ -3,12 +3,13 @@ package openapi
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"mime"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"processidea/model/jsonval"
 )
 
 const (
@@ -30,26 +31,23 @@ func (t *tool) readBody() error {
 		t.note("the request's body is left out: a %s has none", t.op.method)
 		return nil
 	}
-	mediaType, content := choice(ref.Value.Content)
-	if content == nil {
+	mediaType, key := choice(ref.Value.Content)
+	if key == "" {
 		err := fmt.Errorf("an HTTP tool cannot send %s",
-			strings.Join(slices.Sorted(maps.Keys(ref.Value.Content)), " or "))
+			strings.Join(jsonval.SortedKeys(ref.Value.Content), " or "))
 		if ref.Value.Required {
 			return err
 		}
 		t.note("the request's body is left out: %s", err)
 		return nil
 	}
-	schema, err := raw(content.Schema)
-	if err != nil {
-		return err
-	}
+	schema := t.doc.at(t.op.written, "requestBody", "content", key, "schema")
 	if mediaType != mediaJSON {
 		t.headers["Content-Type"] = mediaType
 	}
 	switch {
 	case mediaType == mediaForm:
-		return t.readForm(schema, content, ref.Value.Required)
+		return t.readForm(schema, ref.Value.Content[key], ref.Value.Required)
 	case isJSON(mediaType):
 		return t.readJSON(schema, ref.Value)
 	}
@@ -57,8 +55,8 @@ func (t *tool) readBody() error {
 		ref.Value.Required)
 }
 
-// choice is the content that an HTTP tool sends best: JSON, a form, a text.
-func choice(content openapi3.Content) (mediaType string, m *openapi3.MediaType) {
+// choice is the content that an HTTP tool sends best, and its key: JSON, a form, a text.
+func choice(content openapi3.Content) (mediaType, key string) {
 	for _, fits := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
 		isJSON,
@@ -66,7 +64,7 @@ func choice(content openapi3.Content) (mediaType string, m *openapi3.MediaType) 
 		func(s string) bool { return s == mediaForm },
 		func(s string) bool { return strings.HasPrefix(s, "text/") },
 	} {
-		for _, key := range slices.Sorted(maps.Keys(content)) {
+		for _, key := range jsonval.SortedKeys(content) {
 			name, _, err := mime.ParseMediaType(key)
 			if err != nil || content[key] == nil || !fits(name) {
 				continue
@@ -77,10 +75,10 @@ func choice(content openapi3.Content) (mediaType string, m *openapi3.MediaType) 
 			case strings.Contains(name, "*"):
 				name = "text/plain"
 			}
-			return name, content[key]
+			return name, key
 		}
 	}
-	return "", nil
+	return "", ""
 }
 
 func isJSON(mediaType string) bool {

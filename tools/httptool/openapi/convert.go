@@ -68,7 +68,7 @@ func (c *converter) schema(schema any, depth int) any {
 		}
 	}
 	for _, k := range ofSchema {
-		if part, ok := m[k]; ok {
+		if part := m[k]; part != nil {
 			out[k] = c.schema(part, depth+1)
 		}
 	}

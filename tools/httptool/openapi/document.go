@@ -11,10 +11,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-openapi/jsonpointer"
 
+	"processidea/internal/yamlvalue"
 	"processidea/model/jsonval"
 )
 
-// document is an OpenAPI document, typed and as the tree in which its references are found.
+// document is an OpenAPI document, typed and as it is written. Schemas are taken from what is written: the library that
+// reads documents decodes numbers into float64, so that an id of sixteen digits in an enum would become another one,
+// and leaves out a null where a value may stand.
 type document struct {
 	*openapi3.T
 	root  any
@@ -30,8 +33,12 @@ const maxValidated = 1 << 20
 
 func load(data []byte) (*document, error) {
 	loader := openapi3.NewLoader() // it loads nothing unless told to
-	marked, unread := marked(data)
-	doc, err := loader.LoadFromData(marked)
+	root, unread := decode(data)
+	text := data
+	if unread == "" {
+		text = jsonval.Encode(root)
+	}
+	doc, err := loader.LoadFromData(text)
 	if err != nil {
 		return nil, cause(data, err)
 	}
@@ -44,9 +51,16 @@ func load(data []byte) (*document, error) {
 		}
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
 	}
-	d := &document{T: doc, knownNodes: map[string]int{}}
+	d := &document{T: doc, root: root, knownNodes: map[string]int{}}
 	if unread != "" {
 		d.notes = append(d.notes, "numbers of more than 15 digits may be read as others: "+unread)
+		text, err = json.Marshal(doc)
+		if err == nil {
+			d.root, err = jsonval.Decode(text)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	// What is wrong with an example or a pattern keeps nobody from calling an operation.
 	if len(data) > maxValidated {
@@ -58,12 +72,22 @@ func load(data []byte) (*document, error) {
 		openapi3.DisableSchemaPatternValidation(), openapi3.AllowExtraSiblingFields("pathItems")); err != nil {
 		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
 	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return nil, err
+	return d, nil
+}
+
+// decode reads a document as a JSON value. unread says why it is none: it is no JSON, or no YAML that stands for JSON,
+// and is left to the library.
+func decode(data []byte) (_ any, unread string) {
+	v, err := jsonval.DecodeWithBounds(bytes.TrimPrefix(data, []byte("\uFEFF")),
+		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
+	if err == nil {
+		return v, ""
 	}
-	d.root, err = decodeMarked(text)
-	return d, err
+	v, problem := yamlvalue.Decode(data)
+	if problem != nil {
+		return nil, problem.Message
+	}
+	return v, ""
 }
 
 // cause words why a document could not be read: as JSON, or as YAML where it does not look like JSON.
@@ -106,14 +130,18 @@ func (d *document) find(ref string) (any, error) {
 	return v, nil
 }
 
-// raw is a schema as a tree; nil where there is none.
-func raw(s *openapi3.SchemaRef) (any, error) {
-	if s == nil {
-		return nil, nil
+// at gives what is written under keys, one after the other, from a place on; references on the way are followed. nil:
+// there is nothing.
+func (d *document) at(from any, keys ...string) any {
+	for _, key := range keys {
+		for range maxChain {
+			ref, ok := jsonval.AsObject(from)["$ref"].(string)
+			if !ok {
+				break
+			}
+			from, _ = d.find(ref) // the library has found what it refers to
+		}
+		from = jsonval.AsObject(from)[key]
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	return decodeMarked(text)
+	return from
 }

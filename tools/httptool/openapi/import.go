@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/tools/httptool"
 )
 
@@ -75,7 +76,7 @@ func Import(data []byte, o Options) (*Result, error) {
 		hosts[t.host] = true
 	}
 	delete(hosts, "")
-	r.Hosts = slices.Sorted(maps.Keys(hosts))
+	r.Hosts = jsonval.SortedKeys(hosts)
 	if len(r.Tools) == 0 {
 		return nil, fmt.Errorf("openapi: import: no Tool can be made of it: %s", strings.Join(r.Notes, "; "))
 	}

@@ -15,6 +15,7 @@ type operation struct {
 	method, path string
 	item         *openapi3.PathItem
 	op           *openapi3.Operation
+	written      any    // the operation as it is written
 	tool         string // the Tool's name
 }
 
@@ -31,7 +32,8 @@ func (d *document) operations() []*operation {
 		item := d.Paths.Value(path)
 		for _, method := range methods {
 			if op := item.GetOperation(method); op != nil {
-				all = append(all, &operation{method: method, path: path, item: item, op: op})
+				all = append(all, &operation{method: method, path: path, item: item, op: op,
+					written: d.at(d.root, "paths", path, strings.ToLower(method))})
 			}
 		}
 		for method := range item.Operations() {
@@ -54,22 +56,35 @@ func (d *document) operations() []*operation {
 }
 
 // parameters are those of the path and of the operation, which replace those of the path.
-func (o *operation) parameters() []*openapi3.Parameter {
-	var list []*openapi3.Parameter
-	for _, refs := range []openapi3.Parameters{o.item.Parameters, o.op.Parameters} {
-		for _, ref := range refs {
-			if ref == nil || ref.Value == nil {
+func (d *document) parameters(o *operation) (list []parameter) {
+	for _, of := range []struct {
+		refs    openapi3.Parameters
+		written any
+	}{
+		{o.item.Parameters, d.at(d.root, "paths", o.path, "parameters")},
+		{o.op.Parameters, d.at(o.written, "parameters")},
+	} {
+		written, _ := of.written.([]any)
+		for n, ref := range of.refs {
+			if ref == nil || ref.Value == nil || n >= len(written) {
 				continue
 			}
-			same := func(p *openapi3.Parameter) bool { return p.In == ref.Value.In && p.Name == ref.Value.Name }
+			p := parameter{ref.Value, written[n]}
+			same := func(other parameter) bool { return other.In == p.In && other.Name == p.Name }
 			if at := slices.IndexFunc(list, same); at >= 0 {
-				list[at] = ref.Value
+				list[at] = p
 			} else {
-				list = append(list, ref.Value)
+				list = append(list, p)
 			}
 		}
 	}
 	return list
+}
+
+// parameter is a parameter, and how it is written.
+type parameter struct {
+	*openapi3.Parameter
+	written any
 }
 
 // maxDescription is how much of a description an LLM is shown, in characters.

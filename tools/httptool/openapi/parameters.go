@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"golang.org/x/net/http/httpguts"
 
 	"processidea/tools/httptool"
@@ -15,7 +14,7 @@ import (
 // readParameters takes the parameters of path, query and headers.
 func (t *tool) readParameters() error {
 	t.places = map[string]string{}
-	for _, p := range t.op.parameters() {
+	for _, p := range t.doc.parameters(t.op) {
 		err := t.readParameter(p)
 		if err != nil && (p.Required || p.In == "path") {
 			return fmt.Errorf("%s parameter %q is needed: %w", p.In, p.Name, err)
@@ -30,7 +29,7 @@ func (t *tool) readParameters() error {
 // errForm says that an HTTP tool cannot send a value in the form that is wanted.
 var errForm = errors.New("an HTTP tool cannot send it in its form")
 
-func (t *tool) readParameter(p *openapi3.Parameter) error {
+func (t *tool) readParameter(p parameter) error {
 	f, kind, err := t.field(p)
 	if err != nil {
 		return err
@@ -47,18 +46,14 @@ func (t *tool) readParameter(p *openapi3.Parameter) error {
 }
 
 // field reads a parameter's schema. One that is described by a media type is JSON.
-func (t *tool) field(p *openapi3.Parameter) (f field, kind string, err error) {
+func (t *tool) field(p parameter) (f field, kind string, err error) {
 	f = field{name: p.Name, description: strings.TrimSpace(p.Description), required: p.Required || p.In == "path"}
-	ref := p.Schema
-	for mediaType, m := range p.Content {
-		ref = m.Schema
+	f.schema = t.doc.at(p.written, "schema")
+	for mediaType := range p.Content {
 		if !isJSON(mediaType) {
 			return f, "", errForm
 		}
-	}
-	f.schema, err = raw(ref)
-	if err != nil {
-		return f, "", err
+		f.schema = t.doc.at(p.written, "content", mediaType, "schema")
 	}
 	kind = t.doc.kind(f.schema)
 	if len(p.Content) > 0 && kind != "object" {
@@ -67,7 +62,7 @@ func (t *tool) field(p *openapi3.Parameter) (f field, kind string, err error) {
 	return f, kind, nil
 }
 
-func (t *tool) readPathParameter(p *openapi3.Parameter, f field, kind string) error {
+func (t *tool) readPathParameter(p parameter, f field, kind string) error {
 	if !slices.Contains([]string{"", "simple"}, p.Style) || kind == "object" {
 		return errForm
 	}
@@ -85,7 +80,7 @@ func (t *tool) readPathParameter(p *openapi3.Parameter, f field, kind string) er
 // separators of the items of a list, by the style of a query parameter that is not exploded.
 var separators = map[string]string{"": ",", "form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
-func (t *tool) readQuery(p *openapi3.Parameter, f field, kind string) error {
+func (t *tool) readQuery(p parameter, f field, kind string) error {
 	form := p.Style == "" || p.Style == "form"
 	exploded := (form && p.Explode == nil) || (p.Explode != nil && *p.Explode)
 	switch {
@@ -108,7 +103,7 @@ func (t *tool) readQuery(p *openapi3.Parameter, f field, kind string) error {
 }
 
 // spread makes a parameter of each member of an object that the query carries one by one.
-func (t *tool) spread(p *openapi3.Parameter, f field, wire func(string) string) error {
+func (t *tool) spread(p parameter, f field, wire func(string) string) error {
 	members, ok := t.doc.members(f.schema, "readOnly")
 	if !ok {
 		return errForm
@@ -130,7 +125,7 @@ func (t *tool) spread(p *openapi3.Parameter, f field, wire func(string) string) 
 	return nil
 }
 
-func (t *tool) readHeader(p *openapi3.Parameter, f field, kind string) error {
+func (t *tool) readHeader(p parameter, f field, kind string) error {
 	if httptool.ReservedHeader(p.Name) || slices.Contains([]string{"accept", "content-type", "authorization"},
 		strings.ToLower(p.Name)) {
 		t.note("header parameter %q is left out: it is not the caller's", p.Name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
 )
 
 // kind is the type of a schema's values: object, array, another one, or empty where they may be of several.
@@ -113,7 +114,7 @@ func (d *document) members(schema any, hidden string) ([]field, bool) {
 	}
 	required, _ := m["required"].([]any)
 	var list []field
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
+	for _, name := range jsonval.SortedKeys(properties) {
 		if d.plain(properties[name])[hidden] == true {
 			continue
 		}
@@ -150,6 +151,7 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 			out[jsonschema.DisplayKey] = displayOfFormat[text(v)]
 		}
 		switch {
+		case v == nil && k != "const" && k != "default": // as if it were not there
 		case slices.Contains(ofValues, k):
 			out[k] = v
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):

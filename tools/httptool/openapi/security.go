@@ -1,17 +1,18 @@
 package openapi
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"golang.org/x/net/http/httpguts"
+
+	"processidea/model/jsonval"
 )
 
 // readSecurity takes the first way to prove who calls that an HTTP tool can go: each secret is a variable of the
 // worker.
-func (t *tool) readSecurity() error {
+func (t *tool) readSecurity() {
 	requirements := t.doc.Security
 	if own := t.op.op.Security; own != nil {
 		requirements = *own
@@ -22,21 +23,20 @@ func (t *tool) readSecurity() error {
 			refused = append(refused, missing...)
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(r)) {
+		for _, name := range jsonval.SortedKeys(r) {
 			t.prove(name, t.doc.scheme(name))
 		}
-		return nil
+		return
 	}
 	if len(refused) > 0 {
 		t.note("it is called without %s, which HTTP tools do not know", strings.Join(refused, ", "))
 	}
-	return nil
 }
 
 // cannot lists the schemes of a requirement that an HTTP tool cannot follow.
 func (t *tool) cannot(r openapi3.SecurityRequirement) []string {
 	var missing []string
-	for _, name := range slices.Sorted(maps.Keys(r)) {
+	for _, name := range jsonval.SortedKeys(r) {
 		if !follows(t.doc.scheme(name)) {
 			missing = append(missing, name)
 		}
@@ -95,7 +95,7 @@ var ours = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "G
 func (d *document) variable(name, prefix string) string {
 	taken := map[string]bool{}
 	variable := ""
-	for _, scheme := range slices.Sorted(maps.Keys(d.Components.SecuritySchemes)) {
+	for _, scheme := range jsonval.SortedKeys(d.Components.SecuritySchemes) {
 		own := prefix + envName(scheme)
 		if slices.ContainsFunc(ours, func(p string) bool { return strings.HasPrefix(own, p) }) && prefix == "" {
 			own = "API_" + own

@@ -51,7 +51,7 @@ func (t *tool) takeServer(address string) error {
 }
 
 func (t *tool) server() *openapi3.Server {
-	lists := []openapi3.Servers{t.item().Servers, t.doc.Servers}
+	lists := []openapi3.Servers{t.op.item.Servers, t.doc.Servers}
 	if own := t.op.op.Servers; own != nil {
 		lists = append([]openapi3.Servers{*own}, lists...)
 	}
@@ -64,8 +64,6 @@ func (t *tool) server() *openapi3.Server {
 	}
 	return nil
 }
-
-func (t *tool) item() *openapi3.PathItem { return t.op.item }
 
 var pathParameter = regexp.MustCompile(`\{([^{}]*)\}`)
 

@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -38,14 +36,14 @@ func (t *tool) fit(what string, limit int, build func(*converter) any, hidden st
 		}
 		t.note("%s is cut, being too large", what)
 	}
-	for _, lost := range slices.Sorted(maps.Keys(c.lost)) {
+	for _, lost := range jsonval.SortedKeys(c.lost) {
 		t.note("%s: %s is left out", what, lost)
 	}
 	return out
 }
 
 // readSchemas makes the forms of the parameters.
-func (t *tool) readSchemas() error {
+func (t *tool) readSchemas() {
 	out := t.fit("the form of its parameters", maxParams, func(c *converter) any {
 		properties := map[string]any{}
 		for _, f := range t.fields {
@@ -55,7 +53,6 @@ func (t *tool) readSchemas() error {
 	}, "readOnly").(map[string]any)
 	t.properties, _ = out["properties"].(map[string]any)
 	t.definitions, _ = out["$defs"].(map[string]any)
-	return nil
 }
 
 var separatorNames = map[string]string{",": "commas", " ": "spaces", "|": "bars"}

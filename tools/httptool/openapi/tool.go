@@ -42,12 +42,14 @@ type field struct {
 func newTool(d *document, op *operation, o Options) (*tool, error) {
 	t := &tool{doc: d, op: op, options: o, taken: map[string]bool{}, headers: map[string]string{},
 		secrets: map[string]string{}}
-	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity,
-		t.readAnswer, t.readSchemas} {
+	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody} {
 		if err := read(); err != nil {
 			return nil, err
 		}
 	}
+	t.readSecurity()
+	t.readAnswer()
+	t.readSchemas()
 	return t, nil
 }
 

@@ -91,39 +91,40 @@ func New(description string, counted *atomic.Int32) *mcp.Server {
 		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
 			return nil, nil, errors.New("it is not allowed: " + in.Text)
 		})
-	mcp.AddTool(s, &mcp.Tool{Name: "environment", Description: "Lists its environment."},
-		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			return said(fmt.Sprint(os.Environ())), nil, nil
-		})
-	mcp.AddTool(s, &mcp.Tool{Name: "large", Description: "Says very much."},
-		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			return said(strings.Repeat("0123456789abcdef", 1<<20+1<<17)), nil, nil
-		})
-	mcp.AddTool(s, &mcp.Tool{Name: "die", Description: "Ends the server."},
-		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			os.Exit(7)
-			return nil, nil, nil
-		})
-	mcp.AddTool(s, &mcp.Tool{Name: "count", Description: "Counts its calls."},
-		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			if counted != nil {
-				counted.Add(1)
-			}
-			return said("counted"), nil, nil
-		})
-	mcp.AddTool(s, &mcp.Tool{Name: "book", Description: "Books a table, after asking for how many."},
-		func(ctx context.Context, r *mcp.CallToolRequest, in struct{}) (*mcp.CallToolResult, any, error) {
-			if counted != nil {
-				counted.Add(1)
-			}
-			return book(ctx, r, in)
-		})
-	mcp.AddTool(s, &mcp.Tool{Name: "draw", Description: "Draws a picture."},
-		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{
-				&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{MIMEType: "image/png", Data: []byte{1, 2, 3}},
-			}}, nil, nil
-		})
+	count := func() {
+		if counted != nil {
+			counted.Add(1)
+		}
+	}
+	plain := func(name, description string, do func(*mcp.CallToolRequest) *mcp.CallToolResult) {
+		mcp.AddTool(s, &mcp.Tool{Name: name, Description: description},
+			func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+				return do(r), nil, nil
+			})
+	}
+	plain("environment", "Lists its environment.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+		return said(fmt.Sprint(os.Environ()))
+	})
+	plain("large", "Says very much.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+		return said(strings.Repeat("0123456789abcdef", 1<<20+1<<17))
+	})
+	plain("die", "Ends the server.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+		os.Exit(7)
+		return nil
+	})
+	plain("count", "Counts its calls.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+		count()
+		return said("counted")
+	})
+	plain("book", "Books a table, after asking for how many.", func(r *mcp.CallToolRequest) *mcp.CallToolResult {
+		count()
+		return book(r)
+	})
+	plain("draw", "Draws a picture.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+		return &mcp.CallToolResult{Content: []mcp.Content{
+			&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{MIMEType: "image/png", Data: []byte{1, 2, 3}},
+		}}
+	})
 	return s
 }
 
@@ -132,14 +133,14 @@ func said(text string) *mcp.CallToolResult {
 }
 
 // book asks a person in the way of the current protocol; the SDK puts the question to clients of an older one itself.
-func book(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+func book(r *mcp.CallToolRequest) *mcp.CallToolResult {
 	if _, answered := r.Params.InputResponses["people"]; answered {
-		return said("booked"), nil, nil
+		return said("booked")
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"people": &mcp.ElicitParams{
 		Message: "For how many people?",
 		RequestedSchema: map[string]any{"type": "object",
 			"properties": map[string]any{"people": map[string]any{"type": "integer"}},
 			"required":   []string{"people"}},
-	}}}, nil, nil
+	}}}
 }

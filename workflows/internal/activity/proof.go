@@ -3,7 +3,6 @@ package activity
 import (
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/approval/proof"
@@ -14,10 +13,8 @@ import (
 // of, and process is the one that it must be for. What is wrong with the proof stands in the Finding.
 func VerifyProof(ctx workflow.Context, jws, about, process string) *proof.Finding {
 	found := &proof.Finding{}
-	err := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2},
-		Summary: "check the proof of " + about,
-	}), protocol.ActivityVerifyProof, protocol.VerifyProofInput{JWS: jws}).Get(ctx, found)
+	err := runLocally(ctx, protocol.ActivityVerifyProof, "check the proof of "+about, time.Minute,
+		protocol.VerifyProofInput{JWS: jws}, found)
 	if err != nil {
 		found.Refused = "the proof could not be checked: " + protocol.FaultOf(err).Message
 	}

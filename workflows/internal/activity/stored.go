@@ -1,32 +1,39 @@
 package activity
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
-// LoadObject reads members of a stored object, within the workflow task if it can; no members: all. If the store does
-// not answer it waits in an activity, which an operator sees, for as long as it takes.
-func LoadObject(ctx workflow.Context, handle any, members []string) (object map[string]any) {
-	const summary = "load what the Calls use"
-	in := protocol.LoadInput{Handle: handle, Members: members}
-	err := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
-	}), protocol.ActivityLoad, in).Get(ctx, &object)
+// Run runs an activity that uses the store within the workflow task if it can, tried for so long. If the store does not
+// answer it waits in an activity, which an operator sees, for as long as it takes; each attempt may take another time.
+func Run(ctx workflow.Context, name, summary string, local, attempt time.Duration, in, out any) error {
+	err := runLocally(ctx, name, summary, local, in, out)
 	if err == nil || ctx.Err() != nil {
-		return object
+		return err
 	}
-	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 2 * time.Minute, Summary: summary,
-	}), protocol.ActivityLoad, in).Get(ctx, &object)
-	if err != nil {
+	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: attempt, Summary: summary,
+	}), name, in).Get(ctx, out)
+}
+
+func runLocally(ctx workflow.Context, name, summary string, timeout time.Duration, in, out any) error {
+	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
+	}), name, in).Get(ctx, out)
+}
+
+// LoadObject reads members of a stored object, as Run does; no members: all.
+func LoadObject(ctx workflow.Context, handle any, members []string) (object map[string]any) {
+	err := Run(ctx, protocol.ActivityLoad, "load what the Calls use", time.Minute, 2*time.Minute,
+		protocol.LoadInput{Handle: handle, Members: members}, &object)
+	if err != nil && ctx.Err() == nil {
 		workflow.GetLogger(ctx).Error("what the Calls use could not be loaded", "error", err)
 	}
 	return object
@@ -38,15 +45,13 @@ func LoadTools(ctx workflow.Context, palette any, calls []ideafile.WrittenCall) 
 	for _, c := range calls {
 		names[c.Tool] = true
 	}
-	//workflowcheck:ignore -- sorted
-	return ReadTools(LoadObject(ctx, palette, slices.Sorted(maps.Keys(names))))
+	return ReadTools(LoadObject(ctx, palette, jsonval.SortedKeys(names)))
 }
 
 // ReadTools reads Tools. The process had them checked: what is wrong with them was said there.
 func ReadTools(palette map[string]any) []*ideafile.Tool {
 	var tools []*ideafile.Tool
-	//workflowcheck:ignore -- sorted
-	for _, name := range slices.Sorted(maps.Keys(palette)) {
+	for _, name := range jsonval.SortedKeys(palette) {
 		t := ideafile.ReadTool(name, palette[name], "", nil)
 		if t != nil {
 			tools = append(tools, t)

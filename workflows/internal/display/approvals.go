@@ -18,8 +18,15 @@ const (
 	maxCase       = 500  // bytes of the case that it is about
 )
 
-// WritePendingApprovals shows what waits for a person, and the exact JSON to send for a decision.
-func WritePendingApprovals(b *strings.Builder, list []protocol.Approval) {
+// WriteForPeople shows what waits for a person, Plans as a whole and Calls, and the last signals that changed nothing.
+func WriteForPeople(b *strings.Builder, plans []protocol.PlanView, calls []protocol.Approval, fates *approval.Fates) {
+	writePendingPlans(b, plans)
+	writePendingApprovals(b, calls)
+	writeRefusals(b, fates)
+}
+
+// writePendingApprovals shows what waits for a person, and the exact JSON to send for a decision.
+func writePendingApprovals(b *strings.Builder, list []protocol.Approval) {
 	if len(list) == 0 {
 		return
 	}
@@ -65,8 +72,8 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 // shownPlanCalls is how many Calls of a Plan are listed; the query has them all.
 const shownPlanCalls = 30
 
-// WritePendingPlans shows the Plans that wait as a whole, and the exact JSON to send for a decision.
-func WritePendingPlans(b *strings.Builder, list []protocol.PlanView) {
+// writePendingPlans shows the Plans that wait as a whole, and the exact JSON to send for a decision.
+func writePendingPlans(b *strings.Builder, list []protocol.PlanView) {
 	for n, v := range list {
 		if n == ShownPending {
 			fmt.Fprintf(b, "\nand %d more Plans: the query `approvals` lists all.\n", len(list)-n)
@@ -141,8 +148,8 @@ func examplePayload(kind string, p approval.Pending) map[string]any {
 	return m
 }
 
-// WriteRefusals shows the last signals that changed nothing.
-func WriteRefusals(b *strings.Builder, fates *approval.Fates) {
+// writeRefusals shows the last signals that changed nothing.
+func writeRefusals(b *strings.Builder, fates *approval.Fates) {
 	if fates.RefusedCount == 0 {
 		return
 	}

@@ -18,27 +18,35 @@ import (
 
 // ContinueAsNewInput is what an Instance carries from one run to the next, beside what it was started with.
 type ContinueAsNewInput struct {
-	Dataflow             dataflow.CarriedInstance `json:"run"`
-	ClosedThrough        int                      `json:"closed,omitempty"`
-	RefusedThrough       int                      `json:"refused,omitempty"`
-	BrokenRequests       []int                    `json:"broke,omitempty"`
-	ToldThrough          int                      `json:"toldCalls,omitempty"`
-	Reported             ReportState              `json:"told"`
-	WorkerLosses         map[string]int           `json:"deaths,omitempty"`
-	QueuedCalls          []string                 `json:"queue,omitempty"` // ids of Calls
-	Held                 bool                     `json:"held,omitempty"`
-	Releases             int                      `json:"releases,omitempty"`
-	ChangedSinceStarting bool                     `json:"dirty,omitempty"`
-	MustCheckOwners      bool                     `json:"waited,omitempty"`
-	CorrectionCount      int                      `json:"corrected,omitempty"`
-	Fates                approval.Fates           `json:"refusals"`
-	UnreportedFates      []approval.Fate          `json:"untold,omitempty"`
-	Delegates            []protocol.DelegateRef   `json:"delegates,omitempty"`
+	Dataflow dataflow.CarriedInstance `json:"run"`
+	Carried
+	BrokenRequests  []int                  `json:"broke,omitempty"`
+	Reported        ReportState            `json:"told"`
+	WorkerLosses    map[string]int         `json:"deaths,omitempty"`
+	QueuedCalls     []string               `json:"queue,omitempty"` // ids of Calls
+	Fates           approval.Fates         `json:"refusals"`
+	UnreportedFates []approval.Fate        `json:"untold,omitempty"`
+	Delegates       []protocol.DelegateRef `json:"delegates,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
-	Quota              turn.Quota                      `json:"quota"`
-	Begun              turn.QuotaUse                   `json:"begun,omitzero"`
+}
+
+// Carried is what an instance carries as it stands.
+type Carried struct {
+	ClosedThrough  int  `json:"closed,omitempty"`    // the highest Request that is closed here
+	RefusedThrough int  `json:"refused,omitempty"`   // the highest of which nothing more is taken from its activity
+	ToldThrough    int  `json:"toldCalls,omitempty"` // the highest of which every Call is told as it was written
+	Held           bool `json:"held,omitempty"`      // the process is paused: nothing new starts
+	Releases       int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
+	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
+	ChangedSinceStarting bool `json:"dirty,omitempty"`
+	// MustCheckOwners: a person was waited for since it was last checked that the process is still there.
+	MustCheckOwners bool       `json:"waited,omitempty"`
+	CorrectionCount int        `json:"corrected,omitempty"` // taken in
+	Quota           turn.Quota `json:"quota"`               // what it may begin, with its delegates
+	// Begun is what it has begun itself, and what delegates used that have ended.
+	Begun turn.QuotaUse `json:"begun,omitzero"`
 }
 
 // ReportState is what the process has been told.
@@ -103,14 +111,10 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
 	c := ContinueAsNewInput{
-		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough,
-		ToldThrough:  i.toldThrough,
-		Reported:     i.reported.toCarried(),
-		WorkerLosses: i.workerLosses, Held: i.held, Releases: i.releases, ChangedSinceStarting: i.changedSinceStarting,
-		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount,
-		Fates: i.inbox.Fates, UnreportedFates: i.inbox.Unreported,
+		Dataflow: i.dataflow.CarryIntoNextRun(), Carried: i.Carried, Reported: i.reported.toCarried(),
+		WorkerLosses: i.workerLosses, Fates: i.inbox.Fates, UnreportedFates: i.inbox.Unreported,
 		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandled(),
-		UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
+		UnsentSignals: i.outbox.QueuedSignals(),
 	}
 	c.Reported.HistoryLength = i.totalHistoryLength(ctx)
 	//workflowcheck:ignore -- sorted below
@@ -136,11 +140,7 @@ func (r reportState) toCarried() ReportState {
 
 // restore goes on from what an earlier run carried.
 func (i *instance) restore(c *ContinueAsNewInput) {
-	i.closedThrough, i.held, i.changedSinceStarting, i.mustCheckOwners, i.correctionCount = c.ClosedThrough, c.Held,
-		c.ChangedSinceStarting,
-		c.MustCheckOwners, c.CorrectionCount
-	i.quota, i.begun, i.refusedThrough, i.toldThrough, i.releases = c.Quota, c.Begun, c.RefusedThrough,
-		c.ToldThrough, c.Releases
+	i.Carried = c.Carried
 	i.inbox.Fates, i.inbox.Unreported = c.Fates, c.UnreportedFates
 	for _, n := range c.BrokenRequests {
 		i.brokenRequests[n] = true
@@ -170,10 +170,11 @@ func (r *reportState) restore(c ReportState) {
 func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceStart) *ContinueAsNewInput {
 	r := own.Reopened
 	c := &ContinueAsNewInput{
-		Dataflow:      dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
-		ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases,
-		CorrectionCount: r.Corrections,
-		Quota:           turn.Unlimited, Begun: r.Begun,
+		Dataflow: dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
+		Carried: Carried{
+			ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases,
+			CorrectionCount: r.Corrections, Quota: turn.Unlimited, Begun: r.Begun,
+		},
 		Reported: ReportState{
 			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough,
 			RefusedThrough:  r.ClosedThrough,

@@ -152,13 +152,13 @@ func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 
 // removeDelegate keeps what a delegate used when it is under way no more.
 func (i *instance) removeDelegate(call string) {
-	i.begun.Add(i.delegates[call].Claim.QuotaUse)
+	i.Begun.Add(i.delegates[call].Claim.QuotaUse)
 	delete(i.delegates, call)
 }
 
 // quotaLedger is the account of what the instance and its delegates have begun.
 func (i *instance) quotaLedger() (quota.Ledger, []protocol.DelegateRef) {
-	book, refs := quota.Ledger{ParentQuota: i.quota, UnclaimedUse: i.begun}, i.runningDelegateRefs()
+	book, refs := quota.Ledger{ParentQuota: i.Quota, UnclaimedUse: i.Begun}, i.runningDelegateRefs()
 	for n := range refs {
 		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &refs[n].Claim})
 	}
@@ -168,7 +168,7 @@ func (i *instance) quotaLedger() (quota.Ledger, []protocol.DelegateRef) {
 // remainingCallQuota is how many Calls may begin now.
 func (i *instance) remainingCallQuota() int {
 	book, _ := i.quotaLedger()
-	return max(i.quota.Calls-book.ReservedQuota().Calls, 0)
+	return max(i.Quota.Calls-book.ReservedQuota().Calls, 0)
 }
 
 // quotaUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its
@@ -181,10 +181,10 @@ func (i *instance) quotaUse() turn.QuotaUse {
 // initialDelegateQuota is what a delegate may begin before it has asked: nothing where that is limited.
 func (i *instance) initialDelegateQuota() turn.Quota {
 	q := turn.Unlimited
-	if i.quota.Requests < q.Requests {
+	if i.Quota.Requests < q.Requests {
 		q.Requests = 0
 	}
-	if i.quota.Calls < q.Calls {
+	if i.Quota.Calls < q.Calls {
 		q.Calls = 0
 	}
 	return q

@@ -32,17 +32,17 @@ const maxWorkerLosses = 3
 // Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the
 // instances of a process that was terminated, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
-	held := i.held && !i.dataflow.UndoesWhilePaused()
+	held := i.Held && !i.dataflow.UndoesWhilePaused()
 	if !held {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
-		i.changedSinceStarting = false
+		i.ChangedSinceStarting = false
 	}
 	i.combineBlobUpdates(ctx)
 	if held {
 		return
 	}
-	if len(i.queuedCalls) > 0 && i.mustCheckOwners {
-		i.mustCheckOwners = false
+	if len(i.queuedCalls) > 0 && i.MustCheckOwners {
+		i.MustCheckOwners = false
 		i.orphaned = lifecycle.IsAnyProcessGone(ctx, i.setup.Owners())
 		if i.orphaned {
 			return
@@ -52,11 +52,11 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	if room > 0 && !i.shouldHoldCalls(ctx) {
 		next := i.queuedCalls[:min(room, len(i.queuedCalls))]
 		i.queuedCalls = i.queuedCalls[len(next):]
-		i.begun.Calls += len(next)
+		i.Begun.Calls += len(next)
 		i.executeCalls(ctx, next)
 	}
 	i.allocateDelegateQuotas(ctx)
-	if i.changedSinceStarting { // a delegate could not be started, or an update not be made
+	if i.ChangedSinceStarting { // a delegate could not be started, or an update not be made
 		i.startReadyCalls(ctx)
 	}
 }
@@ -82,8 +82,8 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
 		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	releases := i.releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.releases) })
+	releases := i.Releases
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.Releases) })
 }
 
 func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
@@ -94,8 +94,8 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 		RetryPolicy:         callRetryPolicy(attempts),
 		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	releases := i.releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.releases) })
+	releases := i.Releases
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.Releases) })
 }
 
 func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
@@ -184,7 +184,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 		if resumedSince {
 			_ = i.dataflow.TakePauseFault() // what it lacked may be mended: it is tried again at once
 		} else {
-			i.held = true // until the process, which pauses now, goes on
+			i.Held = true // until the process, which pauses now, goes on
 		}
 	case !protocol.IsWorkerLost(err):
 		i.dataflow.FailCall(id, protocol.FaultOf(err))

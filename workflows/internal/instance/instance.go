@@ -32,29 +32,18 @@ type instance struct {
 
 	endStatus ideafile.InstanceStatus // how the process ended the instance; empty: it has not
 	orphaned  bool                    // the process is gone
-	releases  int                     // the number of the latest pause's end that it heard of
-	held      bool                    // the process is paused: nothing new starts
+	Carried
 	// reportWanted: the process asks what was done until its pause. Not carried: while it is set, a report is on its
 	// way.
 	reportWanted bool
 
-	changedSinceStarting bool // something happened since startReadyCalls last looked, so that more may be able to start
-	// mustCheckOwners: a person was waited for since it was last checked that the process is still there.
-	mustCheckOwners bool
-
-	closedThrough   int          // the highest Request that is closed here
-	refusedThrough  int          // the highest of which nothing more is taken from its activity
-	brokenRequests  map[int]bool // Requests that the process closed because they broke off
-	toldThrough     int          // the highest Request of which the process is told every Call as it was written
-	correctionCount int          // taken in
-	reported        reportState  // what the process has been told
+	brokenRequests map[int]bool // Requests that the process closed because they broke off
+	reported       reportState  // what the process has been told
 
 	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
 	workerLosses map[string]int                  // by the Call under which workers were lost
 	delegates    map[string]protocol.DelegateRef // under way, by their Calls
-	quota        turn.Quota                      // what it may begin, with its delegates
-	begun        turn.QuotaUse                   // what it has begun itself, and what delegates used that have ended
 
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and nothing of it runs; zero: it need not
@@ -64,7 +53,8 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 	carried *ContinueAsNewInput) *instance {
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
-		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{}, quota: turn.Unlimited,
+		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{},
+		Carried:  Carried{Quota: turn.Unlimited},
 		reported: reportState{ReportState{Idle: true}, map[string]ReportedCall{}}, loadedTools: map[string]bool{},
 		inbox: mailbox.NewInbox(ctx),
 	}
@@ -100,9 +90,9 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 // startFirstRun begins an instance that is new. If a Plan runs directly, taking it in is the first thing that happens:
 // the Plan came with the instance's start, so that no signal can be late or lost.
 func (i *instance) startFirstRun(ctx workflow.Context) {
-	i.held = i.setup.Held
+	i.Held = i.setup.Held
 	if i.ownSetup.Quota != nil {
-		i.quota = *i.ownSetup.Quota
+		i.Quota = *i.ownSetup.Quota
 	}
 	if !i.dataflow.HasDirectPlan() {
 		return
@@ -140,7 +130,7 @@ func (i *instance) addCausers(people ...policy.Identity) {
 func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	i.loadMissingTools(ctx, toolsOfCalls(s))
 	i.markChanged(ctx)
-	if s.Request <= i.refusedThrough && !s.Rest && !s.Review {
+	if s.Request <= i.RefusedThrough && !s.Rest && !s.Review {
 		return // from a worker that was thought dead
 	}
 	i.addCausers(s.CausedBy...)
@@ -159,7 +149,7 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	}
 	for _, r := range s.Results {
 		switch {
-		case s.Request <= i.closedThrough:
+		case s.Request <= i.ClosedThrough:
 		case r.Fitted:
 			i.dataflow.ApplyAdaptedParams(r.Call, r.Params)
 		default:
@@ -179,7 +169,7 @@ func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) 
 	}
 	if s.RestComes {
 		i.dataflow.SuspendRequest(s.Request)
-		i.refusedThrough = max(i.refusedThrough, s.Request)
+		i.RefusedThrough = max(i.RefusedThrough, s.Request)
 		return
 	}
 	i.closeRequest(s.Request)
@@ -187,16 +177,16 @@ func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) 
 
 func (i *instance) closeRequest(request int) {
 	i.dataflow.CloseRequest(request)
-	i.closedThrough, i.refusedThrough = max(i.closedThrough, request), max(i.refusedThrough, request)
+	i.ClosedThrough, i.RefusedThrough = max(i.ClosedThrough, request), max(i.RefusedThrough, request)
 }
 
 func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	if s.Quota != nil {
-		i.quota = *s.Quota
+		i.Quota = *s.Quota
 	}
-	resumes, pauses := s.Resume || (i.held && !s.Held), s.Held && !i.held
-	i.releases = max(i.releases, s.ReleaseNumber)
-	i.held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
+	resumes, pauses := s.Resume || (i.Held && !s.Held), s.Held && !i.Held
+	i.Releases = max(i.Releases, s.ReleaseNumber)
+	i.Held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:
 		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: approval.SteerPause, Reason: s.Reason})
@@ -211,7 +201,7 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 	i.markChanged(ctx)
 	i.addCausers(policy.Identity{Name: s.By, Account: s.Account})
 	i.dataflow.ApplyRevision(context, s.By, s.Reason)
-	i.correctionCount++
+	i.CorrectionCount++
 }
 
 func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
@@ -256,7 +246,7 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	if approval.IsRemark(d.Kind) {
 		return approval.Count{Have: 1, Want: 1}, nil
 	}
-	i.mustCheckOwners = true
+	i.MustCheckOwners = true
 	call := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
 	return approval.CountSame(call.Decisions, d.SignalID), nil
 }
@@ -264,7 +254,7 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 // markChanged notes that something has happened after which more may be able to start.
 func (i *instance) markChanged(ctx workflow.Context) {
 	i.dataflow.SetTime(workflow.Now(ctx))
-	i.changedSinceStarting = true
+	i.ChangedSinceStarting = true
 }
 
 // setAwaitingAttribute keeps the search attribute up to date that counts what waits for a person.

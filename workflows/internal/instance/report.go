@@ -29,22 +29,22 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
-	idle := i.dataflow.IsIdle() && !i.changedSinceStarting
+	idle := i.dataflow.IsIdle() && !i.ChangedSinceStarting
 	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
 	pauseFor := i.dataflow.TakePauseFault()
 	fates := i.inbox.TakeUnreported()
 
 	before := &i.reported
-	becameIdle := idle && (!before.Idle || i.closedThrough != before.ClosedThrough)
-	resumedWhileHeld := !idle && before.Idle && i.held
-	closedBroken := (i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.RefusedThrough) ||
-		i.toldThrough != before.ToldThrough
+	becameIdle := idle && (!before.Idle || i.ClosedThrough != before.ClosedThrough)
+	resumedWhileHeld := !idle && before.Idle && i.Held
+	closedBroken := (i.brokenRequests[i.RefusedThrough] && i.RefusedThrough != before.RefusedThrough) ||
+		i.ToldThrough != before.ToldThrough
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
-	others := quotaAndDelegatesFingerprint(use, i.quota, delegates, stalled)
-	awaitedChanged := pending != before.PendingApprovalsKey || i.correctionCount != before.CorrectionCount ||
+	others := quotaAndDelegatesFingerprint(use, i.Quota, delegates, stalled)
+	awaitedChanged := pending != before.PendingApprovalsKey || i.CorrectionCount != before.CorrectionCount ||
 		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
-	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
+	pauseReached := i.reportWanted || (i.Held && running == 0 && before.Running > 0)
 	takenBack := i.dataflow.TakeTakenBack()
 	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
 		pauseFor == nil && len(fates) == 0 {
@@ -52,18 +52,18 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		return
 	}
 	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle,
-		i.closedThrough,
-		i.correctionCount, pending, false
-	before.QuotaAndDelegatesKey, before.RefusedThrough, before.ToldThrough = others, i.refusedThrough, i.toldThrough
-	if before.Running = 0; i.held {
+		i.ClosedThrough,
+		i.CorrectionCount, pending, false
+	before.QuotaAndDelegatesKey, before.RefusedThrough, before.ToldThrough = others, i.RefusedThrough, i.ToldThrough
+	if before.Running = 0; i.Held {
 		before.Running = running
 	}
 	r := i.takeUnreportedChanges()
 	r.QuotaUse, r.Delegates, r.Stalled = use, delegates, stalled
 	before.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
-	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.held, before.Running
-	r.HeardReleaseNumber, r.TakenBack = i.releases, takenBack
+	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.Held, before.Running
+	r.HeardReleaseNumber, r.TakenBack = i.Releases, takenBack
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r,
 		Repeatable: true})
 }
@@ -97,9 +97,9 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 // takeUnreportedChanges returns what has not been reported to the process yet, and counts it as reported.
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
-		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough,
-		ToldThroughRequest:   i.toldThrough,
-		AckedCorrectionCount: i.correctionCount,
+		Token: i.ownSetup.Token, ClosedThroughRequest: i.ClosedThrough, RefusedThroughRequest: i.RefusedThrough,
+		ToldThroughRequest:   i.ToldThrough,
+		AckedCorrectionCount: i.CorrectionCount,
 		InstanceStanding: turn.InstanceStanding{HasGoal: i.dataflow.HasGoal(),
 			MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(),
 			PendingApprovals: i.dataflow.PendingApprovals()},
@@ -126,7 +126,7 @@ func (i *instance) tellCallsAgain(request int) {
 			delete(i.reported.calls, rec.ID)
 		}
 	}
-	i.toldThrough = max(i.toldThrough, request)
+	i.ToldThrough = max(i.ToldThrough, request)
 }
 
 // callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off,
@@ -141,7 +141,7 @@ func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	if rec.Fault != nil {
 		c.Tool = rec.Tool
 	}
-	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough || c.CallKey().IsUndo() ||
+	if i.brokenRequests[rec.Request] || rec.Request > i.ClosedThrough || c.CallKey().IsUndo() ||
 		rec.Status == ideafile.Undone {
 		c.Call = rec.WrittenCall
 	}

@@ -70,8 +70,7 @@ func (i *instance) showDetails(ctx workflow.Context) {
 		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, Pending: p,
 			ApprovalContext: i.approvalContext()})
 	}
-	display.WritePendingApprovals(&b, pending)
-	display.WriteRefusals(&b, &i.inbox.Fates)
+	display.WriteForPeople(&b, nil, pending, &i.inbox.Fates)
 	setCallDetails(&b, i.dataflow.CallRecords())
 	display.SetDetails(ctx, b.String())
 }
@@ -102,11 +101,11 @@ func (i *instance) statusText() string {
 	switch {
 	case i.endStatus != "":
 		return string(i.endStatus)
-	case i.held && running > 0:
+	case i.Held && running > 0:
 		return fmt.Sprintf("the process is paused: %d Calls are still running", running)
 	case running > 0:
 		return fmt.Sprintf("%d Calls are running", running)
-	case i.held:
+	case i.Held:
 		return "the process is paused: nothing new starts"
 	case i.dataflow.HasOpenRequest():
 		return "waits for what the LLM is still saying"

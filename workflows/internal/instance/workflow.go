@@ -107,7 +107,7 @@ func (i *instance) applyDeadlines(ctx workflow.Context) {
 	i.dataflow.SetTime(workflow.Now(ctx))
 	i.dataflow.ApplyDeadlines()
 	if len(i.dataflow.PendingApprovals()) < before {
-		i.mustCheckOwners, i.changedSinceStarting = true, true
+		i.MustCheckOwners, i.ChangedSinceStarting = true, true
 	}
 }
 

@@ -51,9 +51,10 @@ func NewInbox(ctx workflow.Context) *Inbox {
 		handlers: map[string]signalHandler{}}
 	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear
 	// of that alone.
-	b.addChannel(ctx.Done(), func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) })
+	take := func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) }
+	b.OnChannelReceive(ctx.Done(), take)
 	b.answered = workflow.NewBufferedChannel(ctx, 1)
-	b.addChannel(b.answered, func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) })
+	b.OnChannelReceive(b.answered, take)
 	b.answerOutcomes(ctx)
 	return b
 }
@@ -131,9 +132,4 @@ func (b *Inbox) OnFutureReady(f workflow.Future, then func(workflow.Future)) {
 		})
 	}
 	b.add(s)
-}
-
-// OnChannelReceive calls back, from Wait or Drain, whenever a channel has something to receive.
-func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.ReceiveChannel)) {
-	b.addChannel(c, then)
 }

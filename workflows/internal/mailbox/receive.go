@@ -48,7 +48,7 @@ func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description strin
 	handle func(workflow.Context, converter.RawValue)) {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
 	b.handlers[name] = signalHandler{channel, handle}
-	b.addChannel(channel, func(workflow.ReceiveChannel) {
+	b.OnChannelReceive(channel, func(workflow.ReceiveChannel) {
 		var raw converter.RawValue
 		h := b.handlers[b.arrivals.takeNextName(ctx, name, b.isHandled)]
 		h.channel.Receive(ctx, &raw)

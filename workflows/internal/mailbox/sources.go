@@ -16,7 +16,8 @@ func (b *Inbox) add(s *source) {
 	s.addTo(b.selector)
 }
 
-func (b *Inbox) addChannel(c workflow.ReceiveChannel, then func(workflow.ReceiveChannel)) {
+// OnChannelReceive calls back, from Wait or Drain, whenever a channel has something to receive.
+func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.ReceiveChannel)) {
 	s := &source{}
 	s.addTo = func(to workflow.Selector) {
 		to.AddReceive(c, func(c workflow.ReceiveChannel, more bool) {

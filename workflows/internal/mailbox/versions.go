@@ -8,29 +8,25 @@ import "go.temporal.io/sdk/workflow"
 // historyOrderEnabled reports whether signals of different names are handled in the order in which they arrived. Before
 // that change they were handled in the order in which their names are registered.
 func historyOrderEnabled(ctx workflow.Context) bool {
-	const change = "signals in the order of history"
-	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+	return Knows(ctx, "signals in the order of history")
 }
 
 // GatherCancelledPartsEnabled reports whether a process in parts that is cancelled waits for what its parts had come
 // to. Before that change it ended at once, without any State.
 func GatherCancelledPartsEnabled(ctx workflow.Context) bool {
-	const change = "what cancelled parts came to"
-	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+	return Knows(ctx, "what cancelled parts came to")
 }
 
 // TakesProofs reports whether a decision may bring a proof. Before that change the signal was refused for a key that
 // nobody knew.
 func TakesProofs(ctx workflow.Context) bool {
-	const change = "proofs of decisions"
-	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+	return Knows(ctx, "proofs of decisions")
 }
 
 // BlobUpdatesEnabled reports whether updates of values in the blob store are put together by an activity. Before that
 // change they failed.
 func BlobUpdatesEnabled(ctx workflow.Context) bool {
-	const change = "updates of stored values"
-	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+	return Knows(ctx, "updates of stored values")
 }
 
 // Knows reports whether a workflow began after a change of the rules, which the package that made it names.

@@ -20,28 +20,41 @@ import (
 
 // ContinueAsNewInput is what a Process carries from one run to the next, beside its Start.
 type ContinueAsNewInput struct {
-	Loop       loop.CarriedLoop                `json:"mind"`
-	Parts      *CarriedParts                   `json:"parts,omitempty"` // in place of Mind, if the process is split
-	Bindings   map[string]ideafile.ToolBinding `json:"bindings"`
-	LastSealed protocol.IdeaRef                `json:"last"`
-	BaseIdea   protocol.IdeaRef                `json:"base"`
+	Loop     loop.CarriedLoop                `json:"mind"`
+	Parts    *CarriedParts                   `json:"parts,omitempty"` // in place of Mind, if the process is split
+	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
 	// Unsealed is what the States of Base differ in from those of Mind.
-	Unsealed       map[string]any             `json:"unsealed,omitempty"`
-	InstancesHeld  bool                       `json:"held,omitempty"`
-	Revisions      []approval.SteeringPayload `json:"revisions,omitempty"`
-	Fates          approval.Fates             `json:"refusals"`
-	Reports        int                        `json:"reports,omitempty"`
-	Resumes        int                        `json:"resumes,omitempty"`
-	NotifiesPeople bool                       `json:"notifies,omitempty"`
-	LLMMayAdapt    bool                       `json:"adapts,omitempty"`
-	SavesActions   bool                       `json:"savesActions,omitempty"`
-	SentNotices    loop.SentNotices           `json:"watch,omitempty"`
+	Unsealed map[string]any `json:"unsealed,omitempty"`
+	Fates    approval.Fates `json:"refusals"`
+	CarriedCore
+	CarriedUnsplit
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
-	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
-	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
-	LastReportedProgress string                          `json:"progress,omitempty"`
-	Orders               approval.Orders                 `json:"orders,omitempty"`
-	UnreportedFates      []approval.Fate                 `json:"untold,omitempty"` // by a part
+	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
+	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
+	Orders             approval.Orders                 `json:"orders,omitempty"`
+	UnreportedFates    []approval.Fate                 `json:"untold,omitempty"` // by a part
+}
+
+// CarriedCore is what a process of either kind carries as it stands.
+type CarriedCore struct {
+	LastSealed protocol.IdeaRef `json:"last"` // the latest Idea of the chain
+	// LastReportedProgress is what the Call was told of this process that it is a delegate of.
+	LastReportedProgress string `json:"progress,omitempty"`
+	NotifiesPeople       bool   `json:"notifies,omitempty"` // the worker knows whom to tell what waits for people
+	LLMMayAdapt          bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
+	// SavesActions: what a hosted server bills is saved, at the price of time.
+	SavesActions bool `json:"savesActions,omitempty"`
+}
+
+// CarriedUnsplit is what a process that is not split carries as it stands.
+type CarriedUnsplit struct {
+	// BaseIdea is the Idea of the chain that Requests tell changes from; zero: there is none.
+	BaseIdea      protocol.IdeaRef           `json:"base"`
+	InstancesHeld bool                       `json:"held,omitempty"`      // they were told that the process is paused
+	Revisions     []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
+	Reports       int                        `json:"reports,omitempty"`   // to the process that this is a part of
+	Resumes       int                        `json:"resumes,omitempty"`   // how often that told this one to go on
+	SentNotices   loop.SentNotices           `json:"watch,omitempty"`     // what people were told of
 }
 
 // CarriedParts is what a process that is split carries.
@@ -58,17 +71,16 @@ const statusContinued = "continued"
 // continueAsNewInput is what both kinds of processes carry.
 func (c *processCore) continueAsNewInput() ContinueAsNewInput {
 	return ContinueAsNewInput{
-		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, Fates: c.inbox.Fates,
+		Bindings: c.setup.Bindings, CarriedCore: c.CarriedCore, Fates: c.inbox.Fates,
 		UndeliveredSignals: c.inbox.TakeUnhandled(), UnsentSignals: c.outbox.QueuedSignals(),
-		LastReportedProgress: c.lastReportedProgress,
-		Orders:               c.orders.Orders, UnreportedFates: c.inbox.Unreported,
+		Orders: c.orders.Orders, UnreportedFates: c.inbox.Unreported,
 	}
 }
 
 // restore takes in what an earlier run carried.
 func (c *processCore) restore(from *ContinueAsNewInput) {
-	c.setup.Bindings, c.inbox.Fates, c.lastSealed = from.Bindings, from.Fates, from.LastSealed
-	c.phase, c.lastReportedProgress, c.orders.Orders = running, from.LastReportedProgress, from.Orders
+	c.setup.Bindings, c.inbox.Fates, c.CarriedCore = from.Bindings, from.Fates, from.CarriedCore
+	c.phase, c.orders.Orders = running, from.Orders
 	c.inbox.Unreported = from.UnreportedFates
 	c.journaled = loop.StatusRunning
 }
@@ -143,11 +155,7 @@ func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNew
 func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, statusContinued, 0)
 	c := p.continueAsNewInput()
-	c.Loop, c.BaseIdea, c.InstancesHeld, c.Revisions = p.loop.CarryIntoNextRun(), p.baseIdea,
-		p.instancesHeld, p.revisions
-	c.Reports, c.Resumes = p.reportCount, p.resumesHeard
-	c.NotifiesPeople, c.LLMMayAdapt, c.SavesActions, c.SentNotices = p.notifiesPeople, p.llmMayAdapt, p.savesActions,
-		p.sentNotices
+	c.Loop, c.CarriedUnsplit = p.loop.CarryIntoNextRun(), p.CarriedUnsplit
 	c.Unsealed, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
@@ -158,11 +166,9 @@ func (p *unsplitProcess) restore(from *ContinueAsNewInput) {
 	p.loop = loop.Restore(p.idea, p.processID, from.Bindings, from.Loop)
 	p.journaled = p.status(p.pauseReason())
 	p.setIdea(p.loop.Idea)
-	p.baseIdea, p.instancesHeld, p.revisions = from.BaseIdea, from.InstancesHeld, from.Revisions
-	p.reportCount, p.resumesHeard = from.Reports, from.Resumes
-	p.notifiesPeople, p.llmMayAdapt, p.savesActions = from.NotifiesPeople, from.LLMMayAdapt, from.SavesActions
-	if from.SentNotices != nil {
-		p.sentNotices = from.SentNotices
+	p.CarriedUnsplit = from.CarriedUnsplit
+	if p.SentNotices == nil {
+		p.SentNotices = loop.SentNotices{}
 	}
 	p.baseStates = p.loop.AllInstancesInput().States()
 	states, err := jsonval.ApplyDelta(p.baseStates, from.Unsealed)

@@ -43,20 +43,15 @@ type processCore struct {
 	outcome         loop.Status // how it ended; set when the phase becomes over
 	orphaned        bool        // a process that it belongs to is gone: it ends as if it were cancelled
 
-	lastSealed            protocol.IdeaRef // the latest Idea of the chain
+	CarriedCore
 	orders                *orders.Keeper
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
-	lastReportedProgress  string    // what the Call was told of this process that it is a delegate of
 
 	askedRequest int               // the number of the Request in flight; 0: none
 	heldUp       *turn.HeldUp      // what that waits for; nil: nothing unusual
 	journaled    loop.Status       // the status that the log tells of last; empty: none yet
 	holdUps      map[string]holdUp // what workers tell of, by cause
-
-	notifiesPeople bool // the worker knows whom to tell what waits for people
-	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
-	savesActions   bool // what a hosted server bills is saved, at the price of time
 }
 
 // variant is what an ordinary process and one that is split into parts do each in its own way.
@@ -184,6 +179,13 @@ func (c *processCore) processRef() protocol.ProcessRef {
 // markEnded notes that the process is over.
 func (c *processCore) markEnded(outcome loop.Status) {
 	c.phase, c.outcome, c.holdUps = over, outcome, nil
+}
+
+// markCancelled notes, and shows, that the process is over since it was cancelled.
+func (c *processCore) markCancelled(ctx workflow.Context) {
+	c.markEnded(loop.StatusCancelled)
+	c.journal(ctx, loop.StatusCancelled, nil)
+	c.setAttributes(ctx, string(loop.StatusCancelled), 0)
 }
 
 // status is the process's status, given why it is paused; nil: it is not.

@@ -33,7 +33,7 @@ func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayloa
 			Context: messagesForInstance(messages, m.Token), By: s.By, Account: s.Account, Reason: s.Reason,
 		})
 	}
-	p.revisions = append(p.revisions, *s)
+	p.Revisions = append(p.Revisions, *s)
 	return p.loop.Idea, mailbox.ErrUnderWay
 }
 
@@ -51,14 +51,14 @@ func messagesForInstance(context []any, token string) []any {
 
 // sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
 func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
-	if len(p.revisions) == 0 || !p.loop.AllCorrectionsAcked() {
+	if len(p.Revisions) == 0 || !p.loop.AllCorrectionsAcked() {
 		return
 	}
 	p.sealCurrentState(ctx)
-	for _, s := range p.revisions {
+	for _, s := range p.Revisions {
 		p.concludeAct(ctx, approval.SteerRevise, s, nil)
 	}
-	p.revisions = nil
+	p.Revisions = nil
 }
 
 // add has instances start. It is accepted once they have.

@@ -67,12 +67,10 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	}
 	// whatever a lost task decides again, the process is cancelled
 	p.sendInstanceEnds(ctx, len(p.endedInstances.instanceEnds))
-	if p.phase != opening && (p.loop.HasUnsealedChanges || p.lastSealed.At == 0) {
+	if p.phase != opening && (p.loop.HasUnsealedChanges || p.LastSealed.At == 0) {
 		p.sealCurrentState(ctx)
 	}
-	p.markEnded(loop.StatusCancelled)
-	p.journal(ctx, loop.StatusCancelled, nil)
-	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
+	p.markCancelled(ctx)
 	p.reportToParent(ctx, loop.StatusCancelled, true)
 	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())
 	return temporal.NewCanceledError(p.result(loop.StatusCancelled, true))
@@ -80,7 +78,7 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 
 func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result {
 	r := p.loop.Result(status, withStates)
-	r.Ideas, r.ToolNotes = p.lastSealed.At, p.idea.MCPNotes()
+	r.Ideas, r.ToolNotes = p.LastSealed.At, p.idea.MCPNotes()
 	return r
 }
 
@@ -120,9 +118,9 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 	comparable.Error = nil   // Waiting says it
 	comparable.Use.Calls = 0 // the number of Calls that it needs tells enough
 	text := string(jsonval.Encode(jsonval.ToJSONValue(comparable)))
-	if text == c.lastReportedProgress {
+	if text == c.LastReportedProgress {
 		return
 	}
-	c.lastReportedProgress = text
+	c.LastReportedProgress = text
 	c.outbox.Send(ctx, to.Instance, mailbox.OutgoingSignal{Signal: protocol.SignalDelegate, Payload: report})
 }

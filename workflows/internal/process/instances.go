@@ -95,7 +95,7 @@ func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.Shar
 
 // startFirstRequest makes the first Request of a process.
 func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
-	if p.lastSealed.At > 0 || p.loop.HasResumedCalls() || len(p.earlySignals) > 0 {
+	if p.LastSealed.At > 0 || p.loop.HasResumedCalls() || len(p.earlySignals) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
@@ -121,7 +121,7 @@ func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
 		Tools:     map[string]any{},
 		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt, SaveActions: p.savesActions,
+		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.LLMMayAdapt, SaveActions: p.SavesActions,
 		Delegation: p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
 		StartedBy: policy.ReadStarters(p.idea.Source), Decided: policy.ReadPriorDecisions(p.idea.Source),
 	}
@@ -165,20 +165,30 @@ func (p *unsplitProcess) hasDelegates() bool {
 // Request's Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has
 // closed.
 func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
-	var list []protocol.SignalDelivery
-	request := 0
-	for _, t := range p.loop.TakeResumedCalls() {
-		if t.Request != request {
-			mailbox.DeliverSignalsAndWait(ctx, list)
-			list, request = nil, t.Request
+	for list := p.loop.TakeResumedCalls(); len(list) > 0; {
+		n := 1
+		for n < len(list) && list[n].Request == list[0].Request {
+			n++
 		}
-		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls,
-			p.callsSignal(t)))
+		p.sendCalls(ctx, list[:n], false)
+		list = list[n:]
 	}
-	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
-func (p *unsplitProcess) callsSignal(t loop.ResumedCalls) protocol.CallsSignal {
-	return protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: true,
-		CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
+// sendCalls sends instances Calls that do not come to them from the LLM's stream, and returns the instances that are
+// gone. rest: they are what had not reached them of a Request that broke off, which is closed by it.
+func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls, rest bool) (gone []string) {
+	var deliveries []protocol.SignalDelivery
+	tokens := map[string]string{}
+	for _, t := range list {
+		to := protocol.InstanceID(p.processID, t.Token)
+		s := protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: !t.Known, Review: t.Known, Rest: rest,
+			CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
+		tokens[to] = t.Token
+		deliveries = append(deliveries, protocol.NewSignalDelivery(to, protocol.SignalCalls, s))
+	}
+	for _, id := range mailbox.DeliverSignalsAndWait(ctx, deliveries) {
+		gone = append(gone, tokens[id])
+	}
+	return gone
 }

@@ -12,10 +12,10 @@ import (
 // notifyPeople tells people what began to wait for them and what was decided: once for everything that has changed, and
 // not again before the last notification was delivered or given up. Nobody waits for it, and nothing depends on it.
 func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
-	if !p.notifiesPeople || p.notifying {
+	if !p.NotifiesPeople || p.notifying {
 		return
 	}
-	n := p.sentNotices.TakeChanges(p.loop)
+	n := p.SentNotices.TakeChanges(p.loop)
 	if n.IsEmpty() {
 		return
 	}

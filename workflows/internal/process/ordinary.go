@@ -21,9 +21,8 @@ type unsplitProcess struct {
 	loop *loop.Loop
 
 	ideaAtRequest *ideafile.Idea // the Idea as it was when the Request in flight was made
-	// baseIdea is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token.
-	// If there is no such Idea, baseIdea is zero, and baseStates are those of the Idea that the process began with.
-	baseIdea          protocol.IdeaRef
+	CarriedUnsplit
+	// baseStates are the States in BaseIdea, by token; without one, those of the Idea that the process began with.
 	baseStates        map[string]any
 	endStatusesSealed bool // the latest Idea tells how each instance has ended
 
@@ -32,19 +31,13 @@ type unsplitProcess struct {
 	earlySignals   []func(workflow.Context) // of a process that has no instances yet
 	endedInstances endedInstances
 
-	instancesHeld bool                       // the instances were told that the process is paused
-	revisions     []approval.SteeringPayload // not sealed yet
-
-	sentNotices loop.SentNotices // what people were told of
-	notifying   bool             // a notification is on its way
-
+	notifying    bool               // a notification is on its way
 	reportFilter split.ReportFilter // what the process that this is a part of was told
-	reportCount  int                // how often
-	resumesHeard int                // how often that process told this one to go on
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
-	p := &unsplitProcess{processCore: c, sentNotices: loop.SentNotices{}}
+	p := &unsplitProcess{processCore: c}
+	p.SentNotices = loop.SentNotices{}
 	if carried != nil {
 		p.restore(carried)
 	} else {

@@ -23,8 +23,8 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 	if !changed && !last && len(p.inbox.Unreported) == 0 {
 		return
 	}
-	p.reportCount++
-	r.Sequence, r.Fates = p.reportCount, p.inbox.TakeUnreported()
+	p.Reports++
+	r.Sequence, r.Fates = p.Reports, p.inbox.TakeUnreported()
 	if !last {
 		p.outbox.Send(ctx, p.start.Part.Of.ID, mailbox.OutgoingSignal{Signal: protocol.SignalPart, Payload: r})
 		return
@@ -39,9 +39,9 @@ func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartRep
 	result := p.result(status, false)
 	r := split.PartReport{
 		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount,
-		Ideas: p.lastSealed.At, Calls: result.Calls,
-		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures,
-		SelfPauseCount: p.loop.SelfPauseCount, ResumeCount: p.resumesHeard,
+		Ideas: p.LastSealed.At, Calls: result.Calls,
+		Usage: result.Usage, Digest: p.LastSealed.Digest, Failures: result.Failures,
+		SelfPauseCount: p.loop.SelfPauseCount, ResumeCount: p.Resumes,
 		NotWrittenResults: result.NotWrittenResults, Instructions: result.Instructions,
 		Quality: p.loop.Rechecked,
 		Error:   result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),

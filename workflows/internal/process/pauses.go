@@ -26,7 +26,7 @@ func (p *unsplitProcess) pause(_ workflow.Context, s approval.SteeringPayload) {
 func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
 	resumed, forwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedID
 	if forwarded {
-		p.resumesHeard++
+		p.Resumes++
 	}
 	if p.pauseReason() == nil && !resumed {
 		if forwarded {
@@ -50,7 +50,7 @@ func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 		})
 		if m.Status == ideafile.InstanceWorking && paused {
 			any = true
-			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Resume: true})
+			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Resume: true})
 		}
 	}
 	return any
@@ -65,7 +65,7 @@ func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol
 // not cover them.
 func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 	for _, m := range p.loop.TakeInstancesToReport() {
-		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Report: true})
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Report: true})
 	}
 }
 
@@ -74,7 +74,7 @@ func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
 		if !slices.Contains(starting, m.Token) {
 			q := m.Claim.GrantedQuota
-			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Quota: &q})
+			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Quota: &q})
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentS
 	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
 		p.loop.PauseReason = parentPausedFault(s)
 	case s.Steer == approval.SteerResume:
-		p.resumesHeard++
+		p.Resumes++
 		p.resumeDelegates(ctx)
 		if p.pauseReason() == nil {
 			p.releaseInstances(ctx)
@@ -121,10 +121,10 @@ func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason }
 // Those that are at work tell what they have done so far: a pause is an Idea of the chain (sealAtRest).
 func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	paused := p.pauseReason() != nil
-	if paused == p.instancesHeld {
+	if paused == p.InstancesHeld {
 		return
 	}
-	p.instancesHeld = paused
+	p.InstancesHeld = paused
 	if !paused {
 		p.releaseInstances(ctx)
 		return

@@ -93,7 +93,7 @@ func (p *unsplitProcess) deferUntilRunning(
 // its instances start held; and a pause is an Idea of the chain, as is the beginning of a Plan that runs directly.
 func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	if f := p.pauseReason(); f != nil {
-		p.instancesHeld = true
+		p.InstancesHeld = true
 		p.loop.MarkAllHeldByPause()
 		p.logAutomaticPause(ctx, f)
 	}

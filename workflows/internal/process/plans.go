@@ -39,18 +39,7 @@ func (p *unsplitProcess) holdOrHandOut(ctx workflow.Context, input *turn.Request
 
 // handOutPlan sends the instances the Calls of the Request in flight, and that no more come.
 func (p *unsplitProcess) handOutPlan(ctx workflow.Context) {
-	var list []protocol.SignalDelivery
-	tokens := map[string]string{}
-	for _, r := range p.loop.PlanToHandOut() {
-		to := protocol.InstanceID(p.processID, r.Token)
-		tokens[to] = r.Token
-		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalCalls, p.callsSignal(r)))
-	}
-	var gone []string
-	for _, id := range mailbox.DeliverSignalsAndWait(ctx, list) {
-		gone = append(gone, tokens[id])
-	}
-	p.loop.MarkGone(gone)
+	p.loop.MarkGone(p.sendCalls(ctx, p.loop.PlanToHandOut(), false))
 }
 
 // awaitStartDecision waits, before any instance has started, until people have decided on what the process begins with.
@@ -121,7 +110,7 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.
 	calls []ideafile.WrittenCall) error {
 	c := check.AmendedPlan{Context: p.loop.Idea.Context, Palette: ideafile.Palette{
 		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(),
-		AdaptValuesWithLLM: p.llmMayAdapt,
+		AdaptValuesWithLLM: p.LLMMayAdapt,
 	}}
 	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
 		c.Palette.Tools = activity.LoadTools(ctx, handle.AsJSONValue(), calls)

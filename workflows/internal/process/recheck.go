@@ -9,7 +9,6 @@ import (
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
-	"processidea/workflows/internal/mailbox"
 )
 
 // This file asks the LLM a second time for some of its answers. Whatever becomes of that, the process goes on.
@@ -29,7 +28,7 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
-	}), protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
+	}), protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }
 
@@ -41,17 +40,5 @@ func (p *unsplitProcess) onRecheckReply(ctx workflow.Context, input *turn.Reques
 		workflow.GetLogger(ctx).Warn("an answer could not be asked for a second time", "request", input.RequestNumber,
 			"error", err)
 	}
-	var list []protocol.SignalDelivery
-	tokens := map[string]string{}
-	for _, calls := range p.loop.ApplyRecheck(input, r) {
-		s, to := p.callsSignal(calls), protocol.InstanceID(p.processID, calls.Token)
-		s.Last, s.Review = !calls.Known, calls.Known
-		tokens[to] = calls.Token
-		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalCalls, s))
-	}
-	var gone []string
-	for _, id := range mailbox.DeliverSignalsAndWait(ctx, list) {
-		gone = append(gone, tokens[id])
-	}
-	p.loop.MarkGone(gone)
+	p.loop.MarkGone(p.sendCalls(ctx, p.loop.ApplyRecheck(input, r), false))
 }

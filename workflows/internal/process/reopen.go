@@ -33,7 +33,7 @@ func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 			return false
 		}
 		restarts = slices.Delete(restarts, at, at+1)
-		if p.instancesHeld {
+		if p.InstancesHeld {
 			p.sendHold(ctx, e.instanceToken, protocol.HoldSignal{Held: true, Reason: p.pauseReason().Message})
 		}
 		return true

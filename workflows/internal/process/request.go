@@ -23,7 +23,7 @@ const startToCloseLost = "TemporalTimeout:StartToClose"
 func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.ideaAtRequest = p.idea
 	bare, changes := input.WithoutStates(p.requestBaseStates())
-	f := p.askLLM(ctx, input, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
+	f := p.askLLM(ctx, input, bare, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onLLMReply(ctx, input, f) })
 }
 
@@ -45,7 +45,7 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 // requestBaseStates are the States that a Request's activity can read by itself: those of the last Idea of the chain
 // or, before there is one, those that the process's own Idea begins with.
 func (p *unsplitProcess) requestBaseStates() map[string]any {
-	if p.baseIdea.At > 0 {
+	if p.BaseIdea.At > 0 {
 		return p.baseStates
 	}
 	return turn.InitialStates(p.idea.Context, p.loop.InstanceTokens())
@@ -124,22 +124,10 @@ func (p *unsplitProcess) concludeRequest(ctx workflow.Context) {
 	if c == nil {
 		return
 	}
-	p.sendRemainingCalls(ctx, c.CallsToRedeliver)
+	p.sendCalls(ctx, c.CallsToRedeliver, true)
 	if len(c.Input.Questions) == 0 {
-		p.sealIdea(ctx, ideaToSeal{idea: p.ideaAtRequest, input: c.AllInstancesInput,
-			requestNumber: c.Input.RequestNumber, finished: c.Reply.Finished,
-			notes: c.Reply.Notes, log: c.LogBeforeRequest, calls: c.Calls, output: c.Reply.Output})
+		p.sealIdea(ctx, p.ideaAtRequest, protocol.SealInput{Brief: c.AllInstancesInput,
+			Request: c.Input.RequestNumber, Finished: c.Reply.Finished,
+			Notes: c.Reply.Notes, Log: c.LogBeforeRequest, Calls: c.Calls, Output: c.Reply.Output})
 	}
-}
-
-// sendRemainingCalls sends the instances what of a Request that broke off had not reached them, and closes it.
-func (p *unsplitProcess) sendRemainingCalls(ctx workflow.Context, rest []loop.ResumedCalls) {
-	var list []protocol.SignalDelivery
-	for _, r := range rest {
-		s := p.callsSignal(r)
-		s.Rest = true
-		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, r.Token),
-			protocol.SignalCalls, s))
-	}
-	mailbox.DeliverSignalsAndWait(ctx, list)
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -33,15 +34,19 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	for _, line := range p.delegateStatusLines() {
 		b.WriteString("\n" + display.EscapeMarkdown(line) + "\n")
 	}
-	pending := p.approvals().Approvals
+	p.showWaiting(ctx, p, &b, status, p.heldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
+}
+
+// showWaiting ends the details with what waits for people, and tells the log and the search attributes how the process
+// stands, and why.
+func (c *processCore) showWaiting(ctx workflow.Context, p queryableProcess, b *strings.Builder, status loop.Status,
+	heldUp []turn.HeldUp, why *diag.Fault) {
+	pending, plans := p.approvals().Approvals, p.plans()
 	p.addApprovalContexts(pending[:min(len(pending), display.ShownPending)])
-	plans := p.plans()
-	display.WritePendingPlans(&b, plans)
-	display.WritePendingApprovals(&b, pending)
-	display.WriteRefusals(&b, &p.inbox.Fates)
+	display.WriteForPeople(b, plans, pending, &c.inbox.Fates)
 	display.SetDetails(ctx, b.String())
-	p.journal(ctx, status, cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
-	p.setAttributes(ctx, heldUpAttribute(status, p.heldUps()), len(pending)+len(plans))
+	c.journal(ctx, status, why)
+	c.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.

@@ -146,7 +146,7 @@ func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
 	start.Delegation.To = nil // the parent reports to the Call
-	start.Quota, start.SaveActions = nil, p.savesActions
+	start.Quota, start.SaveActions = nil, p.SavesActions
 	if part.GrantedQuota != turn.Unlimited {
 		start.Quota = &part.GrantedQuota
 	}

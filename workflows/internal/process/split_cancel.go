@@ -27,9 +27,7 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 		p.awaitLastReports(ctx, cancelled)
 		p.gatherCancelledStates(ctx)
 	}
-	p.markEnded(loop.StatusCancelled)
-	p.journal(ctx, loop.StatusCancelled, nil)
-	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
+	p.markCancelled(ctx)
 	r := p.resultWithStates(loop.StatusCancelled)
 	p.reportToCaller(ctx, r, p.parts.QuotaUse())
 	return temporal.NewCanceledError(r)
@@ -67,7 +65,7 @@ func (p *splitProcess) isAnyPartRunning(numbers []int) bool {
 // gatherCancelledStates reads everybody's State, and seals what the latest Idea lacks.
 func (p *splitProcess) gatherCancelledStates(ctx workflow.Context) {
 	in := p.gatherInput()
-	in.StatesOnly = p.phase == opening || (p.lastSealed.At > 0 && !p.parts.HasUnsealedChanges())
+	in.StatesOnly = p.phase == opening || (p.LastSealed.At > 0 && !p.parts.HasUnsealedChanges())
 	g, err := p.gatherParts(ctx, in, "gather what the cancelled parts came to")
 	if err != nil {
 		workflow.GetLogger(ctx).Error("the States of a cancelled process could not be read", "error", err)

@@ -96,7 +96,7 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
 	if err == nil && g.Last.At > 0 {
-		p.lastSealed = g.Last
+		p.LastSealed = g.Last
 		p.parts.MarkSealed(g.Last.At)
 	}
 	return g, err
@@ -104,7 +104,7 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 
 // sealAtRest seals the process's own Idea when it begins, and when all its parts have come to rest.
 func (p *splitProcess) sealAtRest(ctx workflow.Context) {
-	if p.lastSealed.At > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
+	if p.LastSealed.At > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
 		return
 	}
 	in := p.gatherInput()
@@ -116,8 +116,8 @@ func (p *splitProcess) sealAtRest(ctx workflow.Context) {
 }
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {
-	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.lastSealed.Digest,
-		At: p.lastSealed.At + 1, Output: p.parts.OwnReport.Output,
+	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.LastSealed.Digest,
+		At: p.LastSealed.At + 1, Output: p.parts.OwnReport.Output,
 		Log: p.parts.UnsealedLog, LLM: p.parts.AnsweringLLMs, Quality: p.parts.Quality(),
 		Delegation: p.start.Delegation.ForIdea(p.idea),
 	}

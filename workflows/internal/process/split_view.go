@@ -20,36 +20,26 @@ import (
 func (p *splitProcess) callCounts() []turn.CallCount { return []turn.CallCount{} }
 
 func (p *splitProcess) view() protocol.ProcessView {
-	pending := p.approvals().Approvals
-	stalled := p.parts.StallFault()
-	plans := p.plans()
-	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled))), pending, plans)
-	if v.Error == nil && v.Status == loop.StatusPaused {
-		v.Error = stalled
+	var waiting []string
+	paused, stalled, heldUp := p.pauseReason(), p.parts.StallFault(), p.heldUps()
+	if paused != nil {
+		waiting = append(waiting, pauseWaitingText(paused))
+	} else {
+		waiting = append(waiting, heldUpLines(heldUp)...)
 	}
+	var parts []protocol.PartView
 	for _, part := range p.parts.All {
-		v.Parts = append(v.Parts, protocol.PartView{
-			Process: protocol.PartID(p.processID, part.Number), Status: part.Report.Status, Instances: part.Tokens,
+		r := part.Report
+		parts = append(parts, protocol.PartView{
+			Process: protocol.PartID(p.processID, part.Number), Status: r.Status, Instances: part.Tokens,
 		})
-	}
-	if f := p.pauseReason(); f != nil {
-		v.Waiting = append(v.Waiting, pauseWaitingText(f))
-	}
-	if v.HeldUp = p.heldUps(); p.pauseReason() == nil {
-		v.Waiting = append(v.Waiting, heldUpLines(v.HeldUp)...)
-	}
-	for _, part := range p.parts.All {
-		if r := part.Report; r.Status == loop.StatusPaused && r.Error != nil && p.pauseReason() == nil {
-			v.Waiting = append(v.Waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
+		if r.Status == loop.StatusPaused && r.Error != nil && paused == nil {
+			waiting = append(waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
 		}
-		v.Waiting = append(v.Waiting, delegateStatusLines(part.Report.Delegates)...)
+		waiting = append(waiting, delegateStatusLines(r.Delegates)...)
 	}
-	for _, plan := range plans {
-		v.Waiting = append(v.Waiting, planWaitingText(plan))
-	}
-	for _, a := range pending {
-		v.Waiting = append(v.Waiting, approvalWaitingText(a))
-	}
+	v := p.processView(p, p.result(p.status(cmp.Or(paused, stalled))), stalled, heldUp, waiting)
+	v.Parts = parts
 	return v
 }
 
@@ -100,14 +90,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	all := p.parts.Result(p.processID, status)
 	fmt.Fprintf(&b, "\n%s\n", all.Usage)
 	writeFailuresText(&b, all.Failures)
-	pending := p.approvals().Approvals
-	plans := p.plans()
-	display.WritePendingPlans(&b, plans)
-	display.WritePendingApprovals(&b, pending)
-	display.WriteRefusals(&b, &p.inbox.Fates)
-	display.SetDetails(ctx, b.String())
-	p.journal(ctx, status, cmp.Or(all.Error, p.pauseReason(), p.parts.StallFault()))
-	p.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))
+	p.showWaiting(ctx, p, &b, status, heldUp, cmp.Or(all.Error, p.pauseReason(), p.parts.StallFault()))
 }
 
 func (p *splitProcess) showStarting(ctx workflow.Context) {

@@ -37,25 +37,26 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	if prepared.Palette != nil {
-		if err := c.useStoredPalette(prepared.Palette); err != nil {
+	if prepared.Palette != nil { // what stands for the stored Tools
+		if err := c.changeTools(func(idea map[string]any) map[string]any {
+			return ideafile.WithTools(idea, prepared.Palette)
+		}); err != nil {
 			return err
 		}
 	}
-	c.setup.Bindings, c.notifiesPeople, c.savesActions = prepared.Bindings, prepared.Notify, prepared.SaveActions
-	c.llmMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepared.LLM || c.start.Replies != "")
+	c.setup.Bindings, c.NotifiesPeople, c.SavesActions = prepared.Bindings, prepared.Notify, prepared.SaveActions
+	c.LLMMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepared.LLM || c.start.Replies != "")
 	return nil
 }
 
-// useStoredPalette puts what stands for the stored Tools in their place, in this run and in those to come.
-func (c *processCore) useStoredPalette(palette map[string]any) error {
-	idea, problems := ideafile.ReadIdeaWithCheckedTools(ideafile.WithTools(c.idea.Source, palette))
-	err := invalidIdeaError(problems)
-	if err != nil {
+// changeTools takes the Idea with other Tools as the one that counts, in this run and in those to come.
+func (c *processCore) changeTools(change func(idea map[string]any) map[string]any) error {
+	idea, problems := ideafile.ReadIdeaWithCheckedTools(change(c.idea.Source))
+	if err := invalidIdeaError(problems); err != nil {
 		return err
 	}
 	c.setIdea(idea)
-	c.start.Idea = ideafile.WithTools(c.start.Idea, palette)
+	c.start.Idea = change(c.start.Idea)
 	return nil
 }
 
@@ -79,16 +80,24 @@ func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResul
 		if len(prepared.Lacks) == 0 {
 			return prepared, nil
 		}
-		c.own.pauseWithFault(diag.Faultf(ideafile.CodeNotAllowed,
+		if err := c.pauseUntilResumed(ctx, diag.Faultf(ideafile.CodeNotAllowed,
 			"the worker lacks what the process needs: %s. Nothing has run. "+
 				"Mend that where the worker runs, start it again, and resume the process: starter resume %s",
-			strings.Join(prepared.Lacks, "; "), c.processID))
-		c.own.showStarting(ctx)
-		c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
-		if c.mustStop(ctx) {
-			return nil, c.own.cancel(ctx)
+			strings.Join(prepared.Lacks, "; "), c.processID)); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// pauseUntilResumed pauses a process that opens until somebody resumes it, or cancels it.
+func (c *processCore) pauseUntilResumed(ctx workflow.Context, why *diag.Fault) error {
+	c.own.pauseWithFault(why)
+	c.own.showStarting(ctx)
+	c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
+	if c.mustStop(ctx) {
+		return c.own.cancel(ctx)
+	}
+	return nil
 }
 
 // prepareTools has the worker check the Idea, with its delegates, and say which Tools it knows.
@@ -116,11 +125,8 @@ func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 		if err == nil {
 			return c.addMCPTools(ctx, found)
 		}
-		c.own.pauseWithFault(mcpDiscoveryFault(err))
-		c.own.showStarting(ctx)
-		c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
-		if c.mustStop(ctx) {
-			return c.own.cancel(ctx)
+		if err := c.pauseUntilResumed(ctx, mcpDiscoveryFault(err)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -186,18 +192,14 @@ func (c *processCore) askingMCPServersText() string {
 // addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.
 func (c *processCore) addMCPTools(ctx workflow.Context, found mcppalette.Palette) error {
 	err := invalidIdeaError(found.Problems)
+	if err == nil {
+		err = c.changeTools(found.AddToIdeaSource)
+	}
 	if err != nil {
 		return err
 	}
-	idea, problems := ideafile.ReadIdeaWithCheckedTools(found.AddToIdeaSource(c.idea.Source))
-	err = invalidIdeaError(problems)
-	if err != nil {
-		return err
-	}
-	for _, note := range idea.MCPNotes() {
+	for _, note := range c.idea.MCPNotes() {
 		workflow.GetLogger(ctx).Warn("a tool of an MCP server is not used as it is offered", "note", note)
 	}
-	c.setIdea(idea)
-	c.start.Idea = found.AddToIdeaSource(c.start.Idea)
 	return nil
 }

@@ -36,7 +36,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.ProcessView, error) { return v.view(), nil },
 			Description: "Where the process stands: as `run --json` prints it, without States, and what it waits for."},
-		{Name: protocol.QueryIdea, Handler: func() (protocol.IdeaRef, error) { return c.lastSealed, nil },
+		{Name: protocol.QueryIdea, Handler: func() (protocol.IdeaRef, error) { return c.LastSealed, nil },
 			Description: "The latest Idea of the chain: {at, digest, place}." + aboutChain},
 		{Name: protocol.QueryApprovals, Handler: func() (protocol.ProcessApprovals, error) {
 			list := v.approvals()
@@ -52,17 +52,28 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 	})
 }
 
-// processViewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
-func (c *processCore) processViewOf(r loop.Result, pending []protocol.Approval,
-	plans []protocol.PlanView) protocol.ProcessView {
-	waiting := []string{}
+// processView is what the query "status" answers of a process with a result so far: why nothing of it goes on, what
+// holds it up, and what it waits for beside people's decisions.
+func (c *processCore) processView(p queryableProcess, r loop.Result, stalled *diag.Fault, heldUp []turn.HeldUp,
+	waitingFor []string) protocol.ProcessView {
+	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}
 	if len(c.askedMCPServers) > 0 {
 		waiting = append(waiting, c.askingMCPServersText())
 	}
+	waiting = append(waiting, waitingFor...)
+	for _, plan := range plans {
+		waiting = append(waiting, planWaitingText(plan))
+	}
+	for _, a := range pending {
+		waiting = append(waiting, approvalWaitingText(a))
+	}
+	if r.Error == nil && r.Status == loop.StatusPaused {
+		r.Error = stalled
+	}
+	r.HeldUp = heldUp
 	return protocol.ProcessView{
 		Result: r, Waiting: waiting, Refusals: c.inbox.Fates.Refusals(), Refused: c.inbox.Fates.RefusedCount,
-		Awaiting: len(pending) + len(plans),
-		Orders:   c.orders.Orders.View(),
+		Awaiting: len(pending) + len(plans), Orders: c.orders.Orders.View(),
 	}
 }
 
@@ -76,31 +87,19 @@ func approvalWaitingText(a protocol.Approval) string {
 func (p *unsplitProcess) callCounts() []turn.CallCount { return p.loop.LatestPlan() }
 
 func (p *unsplitProcess) view() protocol.ProcessView {
-	pending := p.approvals().Approvals
-	stalled := p.loop.StallFault()
-	plans := p.plans()
-	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled)), false), pending, plans)
-	if v.Error == nil && v.Status == loop.StatusPaused {
-		v.Error = stalled
-	}
-	v.HeldUp = p.heldUps()
-	if f := p.pauseReason(); f != nil {
-		v.Waiting = append(v.Waiting, pauseWaitingText(f))
-	} else if own := p.ownHeldUps(false); len(own) > 0 {
+	var waiting []string
+	paused, stalled := p.pauseReason(), p.loop.StallFault()
+	if own := p.ownHeldUps(false); paused != nil {
+		waiting = append(waiting, pauseWaitingText(paused))
+	} else if len(own) > 0 {
 		for _, h := range own {
-			v.Waiting = append(v.Waiting, h.String())
+			waiting = append(waiting, h.String())
 		}
-	} else if b := p.loop.RequestInFlight(); b != nil && len(plans) == 0 {
-		v.Waiting = append(v.Waiting, requestSummary(b))
+	} else if b := p.loop.RequestInFlight(); b != nil && p.loop.PendingPlan == nil {
+		waiting = append(waiting, requestSummary(b))
 	}
-	v.Waiting = append(v.Waiting, p.delegateStatusLines()...)
-	for _, plan := range plans {
-		v.Waiting = append(v.Waiting, planWaitingText(plan))
-	}
-	for _, a := range pending {
-		v.Waiting = append(v.Waiting, approvalWaitingText(a))
-	}
-	return v
+	waiting = append(waiting, p.delegateStatusLines()...)
+	return p.processView(p, p.result(p.status(cmp.Or(paused, stalled)), false), stalled, p.heldUps(), waiting)
 }
 
 // delegateStatusLines say how the delegates under way stand.

@@ -60,12 +60,12 @@ var table = []signalKind{
 	steeringSignal(approval.SteerUndo,
 		`Take back what a paused process did: {"call" or "calls"?, "instance"?, "by"?, "reason"?}.`, ProcessHandler.Undo),
 
-	{approval.SteerDecide,
+	signalOf(approval.SteerDecide,
 		`Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
-		decideMany, false},
-	{approval.SteerAllow,
+		approval.ReadDecisions, ProcessHandler.DecideMany),
+	signalOf(approval.SteerAllow,
 		`Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
-		allow, false},
+		approval.ReadStandingOrder, ProcessHandler.Allow),
 	{approval.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
 
 	planSignal(approval.SteerApprovePlan,
@@ -105,12 +105,20 @@ func readDecision(ctx workflow.Context, kind string, payload map[string]any) (ap
 
 func steeringSignal(kind, description string,
 	steer func(ProcessHandler, workflow.Context, approval.SteeringPayload) error) signalKind {
-	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-		s, err := approval.ReadSteering(kind, payload)
+	return signalOf(kind, description, func(payload map[string]any) (approval.SteeringPayload, error) {
+		return approval.ReadSteering(kind, payload)
+	}, steer)
+}
+
+// signalOf is a kind of signal whose payload is handled as what it is read as.
+func signalOf[T any](name, description string, read func(map[string]any) (T, error),
+	handle func(ProcessHandler, workflow.Context, T) error) signalKind {
+	return signalKind{name, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+		v, err := read(payload)
 		if err != nil {
 			return err
 		}
-		return steer(p, ctx, s)
+		return handle(p, ctx, v)
 	}, false}
 }
 
@@ -122,22 +130,6 @@ func planSignal(kind, description string) signalKind {
 		}
 		return p.DecidePlan(ctx, payload, d)
 	}, false}
-}
-
-func decideMany(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-	many, err := approval.ReadDecisions(payload)
-	if err != nil {
-		return err
-	}
-	return p.DecideMany(ctx, many)
-}
-
-func allow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-	o, err := approval.ReadStandingOrder(payload)
-	if err != nil {
-		return err
-	}
-	return p.Allow(ctx, o)
 }
 
 func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
