@@ -25,6 +25,8 @@ type UndoOptions struct {
 	undo.Choice
 	// Tools tells which Tools are pure, and how Go functions are taken back.
 	Tools ideafiles.Tools
+	// As names the process that takes it back; empty: ID-undo-1, or the next number.
+	As string
 	// By is who has it taken back, and why.
 	By By
 }
@@ -36,7 +38,7 @@ type Undoing struct {
 	As string `json:"as"`
 	undo.Plan
 
-	number int // of As
+	number int // of As; 0: it has a name of its own
 	idea   map[string]any
 	by     By
 }
@@ -84,6 +86,12 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
 	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By}
+	if o.As != "" {
+		out.As, out.number = o.As, 0
+		if err := a.checkFree(ctx, out); err != nil {
+			return nil, err
+		}
+	}
 	last := len(run.Ideas)
 	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u.of), last)
 	return out, err
@@ -94,6 +102,23 @@ func undoID(id string, n int) string {
 	suffix := fmt.Sprintf("-undo-%d", n)
 	id = strings.ReplaceAll(strings.ReplaceAll(id, "/~", "~"), "/", "~")
 	return spelling.Shortened(id, id, longestID-len(suffix)) + suffix
+}
+
+// checkFree gives an error where the name of the process that is to take back is none, or another process has it.
+func (a *Archive) checkFree(ctx context.Context, u *Undoing) error {
+	if err := ValidateID(u.As); err != nil {
+		return err
+	}
+	last, err := a.Chain(u.As).Length(ctx)
+	if err == nil && last > 0 {
+		err = u.takenError()
+	}
+	return err
+}
+
+func (u *Undoing) takenError() error {
+	return kind.Errorf(ErrInvalid, "undo %s as %s: there is another process of this id: choose another, or leave it out",
+		u.Process, u.As)
 }
 
 // undoReader puts together what is known of the Calls of one process.
@@ -248,27 +273,40 @@ func (f forkedFrom) whoDid(c undo.Call) string {
 	return f.process
 }
 
+// undoings lists the processes that take back what the process did, or may, and the number of the next one that has no
+// name of its own.
+func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
+	ids, err = c.chains.NamedUndos(ctx, c.process)
+	next = 1
+	// One that was ended before it began has no Idea, and its number is not used again.
+	for n, missing := 1, 0; missing < 2 && err == nil; n++ {
+		last, as := 0, undoID(c.process, n)
+		ids = append(ids, as)
+		last, err = c.chains.Latest(ctx, as)
+		if missing++; last > 0 {
+			missing, next = 0, n+1
+		}
+	}
+	return ids, next, err
+}
+
 // takenBack says which Calls of the process were taken back, by whom, and which number the next process has that takes
 // some back.
 func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]TakenBack, next int, err error) {
 	made = map[ideafile.UndoneCall]TakenBack{}
-	next = 1
-	// One that was ended before it began has no Idea, and its number is not used again.
-	for n, missing := 0, 0; missing < 2; n++ {
-		as := c.process // its instances that failed
-		if n > 0 {
-			as = undoID(c.process, n)
-		}
+	ids, next, err := c.undoings(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, as := range append(ids, c.process) { // its own instances that failed, too
 		of := &Chain{c.chains, as}
 		last, err := of.Length(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
 		if last == 0 {
-			missing++
 			continue
 		}
-		missing, next = 0, n+1
 		if err := of.forgotten(ctx, last); errors.Is(err, ErrForgotten) {
 			continue // what it took back is not known: the key keeps the world from seeing it twice
 		}

@@ -92,17 +92,21 @@ func undoCalls(steps []undo.Step) []any {
 // PrepareUndo pauses a process that is at work, and waits until it rests: all that it did is on record then. It takes
 // back by itself; paused is false of one that has ended. The error is a *RefusedError where another process takes it
 // back, or it was split. A process that Temporal knows no more has ended.
-func (c *Client) PrepareUndo(ctx context.Context, id string, by By) (paused bool, err error) {
+func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
 	open, err := c.isOpen(ctx, id)
 	if err != nil || !open {
 		return false, c.checkNotTakenBack(ctx, id, err)
+	}
+	if o.As != "" {
+		return false, &RefusedError{Process: id, Signal: approval.SteerUndo,
+			Reason: "it is at work and takes back by itself: there is no process that " + o.As + " would name"}
 	}
 	p := c.Process(id)
 	if v, err := p.Status(ctx); err != nil || len(v.Parts) > 0 {
 		return false, cmp.Or(err, error(&RefusedError{Process: id, Signal: approval.SteerUndo,
 			Reason: "it is at work in parts: cancel it, or wait for its end"}))
 	}
-	return true, p.Rest(ctx, by)
+	return true, p.Rest(ctx, o.By)
 }
 
 // checkNotTakenBack refuses to take back what another process takes back.
@@ -110,8 +114,8 @@ func (c *Client) checkNotTakenBack(ctx context.Context, id string, err error) er
 	if err != nil {
 		return err
 	}
-	for n, missing := 1, 0; missing < 2; n++ {
-		as := undoID(id, n)
+	ids, _, err := c.archive.Chain(id).undoings(ctx)
+	for _, as := range ids {
 		open, err := c.isOpen(ctx, as)
 		if err != nil {
 			return err
@@ -120,15 +124,8 @@ func (c *Client) checkNotTakenBack(ctx context.Context, id string, err error) er
 			return &RefusedError{Process: id, Signal: approval.SteerUndo,
 				Reason: as + " takes it back already: wait for its end"}
 		}
-		last, err := c.archive.Chain(as).Length(ctx)
-		if err != nil {
-			return err
-		}
-		if missing++; last > 0 {
-			missing = 0
-		}
 	}
-	return nil
+	return err
 }
 
 // isOpen reports whether Temporal has a process that has not ended.
@@ -157,7 +154,10 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		u.As = u.Process
 		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
 	}
-	if err := c.checkNotTakenBack(ctx, u.Process, nil); err != nil {
+	if err = c.checkNotTakenBack(ctx, u.Process, nil); err == nil && u.number == 0 {
+		err = c.archive.Chain(u.Process).chains.NameUndo(ctx, u.Process, u.As)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for {
@@ -169,8 +169,11 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		if isErr != nil || open && err == nil {
 			return p, isErr // somebody began the same in this moment
 		}
-		if open {
+		if open && u.number > 0 {
 			return nil, &RefusedError{Process: u.Process, Signal: "undo", Reason: u.As + " takes it back already"}
+		}
+		if u.number == 0 {
+			return nil, u.takenError()
 		}
 		u.number++ // it was ended before it began
 		u.As = undoID(u.Process, u.number)

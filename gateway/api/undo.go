@@ -12,7 +12,7 @@ import (
 )
 
 func (a *API) addUndo() {
-	operation(a, access.Start, huma.Operation{
+	operation(a, access.Steer, huma.Operation{
 		OperationID: "undo-process", Method: http.MethodPost, Path: "/api/processes/{id}/undo",
 		Summary: "Take back what a process did",
 		Description: "Starts a process that takes back what the Calls of another did, as their Tools say, and " +
@@ -35,6 +35,7 @@ type undoInput struct {
 		To       int      `json:"to,omitempty" minimum:"1" doc:"leave what was done when the Idea of this number was made; absent: nothing"`
 		Instance *string  `json:"instance,omitempty" doc:"only what was done in the instance of this token; absent: in all"`
 		Call     string   `json:"call,omitempty" doc:"only what this Call did, and all that read from it"`
+		As       string   `json:"as,omitempty" doc:"the id of the process that takes back; absent: ID-undo-1, or the next number; refused of a process at work, which takes back by itself"`
 		DryRun   bool     `json:"dryRun,omitempty" doc:"say what would be taken back, and do nothing"`
 		Reason   string   `json:"reason" minLength:"1" doc:"why, for the record"`
 	}
@@ -48,29 +49,32 @@ type undoOutput struct {
 
 func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
-	choice := undo.Choice{ToIdea: b.To, CallID: b.Call}
+	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As, By: client.By{Reason: b.Reason}}
 	if b.Instance != nil {
-		choice.Instance, choice.IsInstance = *b.Instance, true
+		o.Instance, o.IsInstance = *b.Instance, true
 	}
-	by := client.By{Name: access.From(ctx).Name, Reason: b.Reason}
-	if !b.DryRun {
-		if _, err := a.Client.PrepareUndo(ctx, in.ID, by); err != nil {
+	u, err := a.Undo(ctx, in.ID, o, b.DryRun)
+	switch {
+	case err != nil:
+		return nil, err
+	case b.DryRun:
+		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
+	}
+	return &undoOutput{Status: http.StatusCreated, Location: pageOf(u.As), Body: *u}, nil
+}
+
+// Undo says how what a process did is taken back, and has it done unless it is a dry run.
+func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, dryRun bool) (*client.Undoing, error) {
+	o.Tools, o.By.Name = a.Tools, access.From(ctx).Name
+	if !dryRun {
+		if _, err := a.Client.PrepareUndo(ctx, id, o); err != nil {
 			return nil, err
 		}
 	}
-	u, err := a.Client.Archive().Undo(ctx, in.ID, client.UndoOptions{
-		Choice: choice, Tools: a.Tools, By: by,
-	})
-	if err != nil {
-		return nil, err
+	u, err := a.Client.Archive().Undo(ctx, id, o)
+	if err == nil && !dryRun {
+		_, err = a.Client.StartUndo(ctx, u)
+		a.Acted(u.As)
 	}
-	if b.DryRun {
-		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
-	}
-	p, err := a.Client.StartUndo(ctx, u)
-	if err != nil {
-		return nil, err
-	}
-	a.Acted(p.ID())
-	return &undoOutput{Status: http.StatusCreated, Location: pageOf(p.ID()), Body: *u}, nil
+	return u, err
 }

@@ -25,11 +25,12 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 		`"undo":[{"call":"0.2","tool":"strike","params":{"text":"b"}},{"call":"0.1","tool":"strike","params":{"text":"†a"}}],"cannot":[{"call":"0.3","tool":"strike","because":"nothing takes strike back"}],"kept":[]`) {
 		t.Errorf("%s", dry.body)
 	}
-	done := h.post(page+"/undo", `{"reason": "it was not meant"}`).is(201).object()
-	if done["as"] != id+"-undo-1" {
+	h.post(page+"/undo", `{"reason": "x", "as": "`+id+`"}`).problem(422, "invalid")
+	done := h.post(page+"/undo", `{"reason": "it was not meant", "as": "back-of-`+id+`"}`).is(201).object()
+	if done["as"] != "back-of-"+id {
 		t.Errorf("%v", done)
 	}
-	r := h.get("/api/processes/" + id + "-undo-1/result?wait=30").is(200).object()
+	r := h.get("/api/processes/back-of-" + id + "/result?wait=30").is(200).object()
 	if r["status"] != "completed" {
 		t.Errorf("%v", r)
 	}
