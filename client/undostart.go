@@ -1,9 +1,10 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
@@ -91,7 +92,7 @@ func undoCalls(steps []undo.Step) []any {
 
 // PrepareUndo pauses a process that is at work, and waits until it rests: all that it did is on record then. It takes
 // back by itself; paused is false of one that has ended. The error is a *RefusedError where another process takes it
-// back, or it was split. A process that Temporal knows no more has ended.
+// back. A process that Temporal knows no more has ended.
 func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
 	open, err := c.isOpen(ctx, id)
 	if err != nil || !open {
@@ -101,12 +102,7 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 		return false, &RefusedError{Process: id, Signal: approval.SteerUndo,
 			Reason: "it is at work and takes back by itself: there is no process that " + o.As + " would name"}
 	}
-	p := c.Process(id)
-	if v, err := p.Status(ctx); err != nil || len(v.Parts) > 0 {
-		return false, cmp.Or(err, error(&RefusedError{Process: id, Signal: approval.SteerUndo,
-			Reason: "it is at work in parts: cancel it, or wait for its end"}))
-	}
-	return true, p.Rest(ctx, o.By)
+	return true, c.Process(id).Rest(ctx, o.By)
 }
 
 // checkNotTakenBack refuses to take back what another process takes back.
@@ -180,16 +176,51 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	}
 }
 
-// Undo has a paused process take back what Archive.Undo says. It returns when that is done: the process is paused
-// still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
+// Undo has a paused process take back what Archive.Undo says, or each of its parts. It returns when that is done: the
+// process is paused still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
 func (p *Process) Undo(ctx context.Context, u *Undoing) error {
-	payload, calls := u.by.payload(), []any{}
+	v, err := p.Status(ctx)
+	if err != nil {
+		return err
+	}
+	calls, ended := slices.Clone(u.Withdrawn), 0
+	byInstance := map[string][]string{}
 	for _, s := range u.Plan.Undo {
-		calls = append(calls, s.CallID)
+		if calls = append(calls, s.CallID); v.Instances[s.Instance].Status.HasEnded() {
+			ended++
+		}
 	}
-	for _, id := range u.Withdrawn {
-		calls = append(calls, id)
+	for _, id := range calls {
+		token := ideafile.InstanceTokenOfCallID(id)
+		byInstance[token] = append(byInstance[token], id)
 	}
-	payload["calls"] = calls
+	var refused []error // what one part refuses keeps the others from nothing
+	if ended > 0 {
+		refused = append(refused, &RefusedError{Process: p.id, Signal: approval.SteerUndo,
+			Reason: fmt.Sprintf("%d of the Calls are of instances that have ended: they are taken back when all have",
+				ended)})
+	}
+	switch {
+	case ended == len(u.Plan.Undo):
+	case len(v.Parts) == 0:
+		refused = append(refused, p.undoCalls(ctx, u.by, calls))
+	default:
+		err = p.eachOpenPart(ctx, func(part *Process, instances []string) error {
+			var mine []string
+			for _, token := range instances {
+				mine = append(mine, byInstance[token]...)
+			}
+			if len(mine) > 0 {
+				refused = append(refused, part.undoCalls(ctx, u.by, mine))
+			}
+			return nil
+		})
+	}
+	return errors.Join(append(refused, err)...)
+}
+
+func (p *Process) undoCalls(ctx context.Context, by By, calls []string) error {
+	payload := by.payload()
+	payload["calls"] = jsonval.ToJSONValue(calls)
 	return p.steer(ctx, approval.SteerUndo, payload)
 }
