@@ -60,13 +60,8 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	switch last := len(run.Ideas); {
-	case o.ToIdea > last:
+	if last := len(run.Ideas); o.ToIdea > last {
 		return nil, kind.Errorf(ErrNotFound, "undo %s to Idea %d: there are %d", id, o.ToIdea, last)
-	case o.ToIdea > 0 && len(run.Parts) > 0:
-		return nil, kind.Errorf(ErrInvalid,
-			"undo %s to Idea %d: it was split, and each part has Ideas of its own: choose an instance, or a Call",
-			id, o.ToIdea)
 	}
 	instances, err := backtest.ReadRan(backtest.RunOf(run))
 	if err != nil {
@@ -76,7 +71,10 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	u := &undoReader{archive: a, options: o, of: map[[2]string]*backtest.RanInstance{}}
+	u := &undoReader{archive: a, process: id, options: o, of: map[[2]string]*backtest.RanInstance{}}
+	for _, idea := range run.Ideas {
+		u.parts = append(u.parts, latestOfParts(idea))
+	}
 	calls, err := u.calls(ctx, instances, earlier)
 	if err != nil {
 		return nil, err
@@ -124,8 +122,10 @@ func (u *Undoing) takenError() error {
 // undoReader puts together what is known of the Calls of one process.
 type undoReader struct {
 	archive *Archive
+	process string
 	options UndoOptions
 	of      map[[2]string]*backtest.RanInstance // by process or part, and token
+	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
 }
 
 func (u *undoReader) instance(c undo.Call) *backtest.RanInstance {
@@ -160,7 +160,7 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 			bindings[i.ProcessID] = u.options.Tools.Bind(i.Idea)
 		}
 		for _, c := range i.Calls {
-			c.Idea = ideas[i.ProcessID][c.ID]
+			c.Idea = u.ideaOfWhole(i.ProcessID, ideas[i.ProcessID][c.ID])
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore = before[i.ProcessID].whoDid(c)
 			if t := i.Idea.Tool(c.Tool); t != nil {
@@ -175,6 +175,30 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 		}
 	}
 	return calls, nil
+}
+
+// latestOfParts gives, for an Idea of a split process, the number of the latest Idea of each part that is in it.
+func latestOfParts(idea map[string]any) map[string]int {
+	latest := map[string]int{}
+	parts, _ := jsonval.AsObject(idea["meta"])["parts"].([]any)
+	for _, part := range parts {
+		of := jsonval.AsObject(part)
+		latest[jsonval.AsText(of["process"])], _ = jsonval.ReadPositiveInt(of["at"])
+	}
+	return latest
+}
+
+// ideaOfWhole is the number of the first Idea of the whole process that tells what an Idea of its part tells; of a
+// process that was not split it is the Idea itself.
+func (u *undoReader) ideaOfWhole(part string, at int) int {
+	if part == u.process || at == 0 {
+		return at
+	}
+	whole := slices.IndexFunc(u.parts, func(latest map[string]int) bool { return latest[part] >= at })
+	if whole < 0 {
+		whole = len(u.parts) // it was ended before it could tell
+	}
+	return whole + 1
 }
 
 // how is how a Call of a Tool is taken back. Where the workers are elsewhere, a Tool that nothing runs here may be a Go

@@ -236,6 +236,42 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	}
 }
 
+// A process in parts is paused, and those of its parts that have not ended take back by themselves; when all have ended
+// it is taken back to its Ideas as one that was not split is.
+func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.Replace(b.idea("none", `"batch": 1`, `, {"_tool": "sign", "text": "a", "_outputPath": "signed"},
+		{"_tool": "book", "what": "car", "_after": "†state.signed", "_outputPath": "car"}`, threeTravellers), `"write": {`,
+		`"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true, "_undo": "none"}, "write": {`,
+		1))
+	d.dev()
+	d.signable("p", 3)
+	undo := func(args ...string) ended {
+		return d.do(append([]string{"undo", "p", "--yes", "--by", "ann", "--reason", "too dear"}, args...)...)
+	}
+	undo("--call", "0.2@2").is(exit.Done).tells("of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
+	if n := len(b.standing(t)); n != 5 {
+		t.Errorf("%d are booked", n)
+	}
+	var ideas []struct{ At int }
+	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
+	at := strconv.Itoa(len(ideas))
+	d.do("resume", "p").is(exit.Done)
+	d.do("approve", "p", "0.4@1").is(exit.Done)
+	d.eventually("a part ends", func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
+	undo("--instance", "3").is(exit.Done)
+	undo("--instance", "1").is(exit.Usage).complains("3 of the Calls are of instances that have ended")
+	want(t, strings.Join(b.standing(t), " "), "p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
+		"p%2F~part%2F1/%E2%91%A0/0.5@%E2%91%A0 p%2F~part%2F2/%E2%91%A1/0.1@%E2%91%A1")
+	d.do("cancel", "p").is(exit.Done)
+	d.do("show", "p").is(exit.Done).complains("3 Calls are undone by p, for ann: too dear (0.1@③, 0.2@②, 0.2@③)")
+	undo("--to", at).is(exit.Done).tells("of p, 1 Call would be taken back, as p-undo-1", "0.5@① by cancel")
+	undo().is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
 // The worker is killed while cancellations are under way, and another one goes on.
 func TestAnUndoOutlivesItsWorker(t *testing.T) {
 	b := newBookings(t)
