@@ -12,6 +12,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -41,6 +42,7 @@ type Undoing struct {
 	number int // of As; 0: it has a name of its own
 	idea   map[string]any
 	by     By
+	of     map[[2]string]*backtest.RanInstance
 }
 
 // TakenBack says as which process a Call was taken back, at whose wish, and why.
@@ -83,7 +85,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By}
+	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, of: u.of}
 	if o.As != "" {
 		out.As, out.number = o.As, 0
 		if err := a.checkFree(ctx, out); err != nil {
@@ -93,6 +95,15 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	last := len(run.Ideas)
 	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u.of), last)
 	return out, err
+}
+
+// InWords tells in the words of the business what a Call of a process did that is taken back, or what takes it back.
+func (u *Undoing) InWords(w *shown.Words, did *undo.Call, tool string, params map[string]any,
+	l shown.Language) shown.Call {
+	i := u.of[[2]string{did.Process, did.Instance}]
+	about := shown.Case{State: i.State,
+		Input: ideafile.InstanceViewOf(i.Idea.Context, did.Instance).PayloadByKind[ideafile.TypeInput]}
+	return w.Call(tool, params, did.Instance, about, l)
 }
 
 // undoID is the id of the nth process that takes back what another did.
@@ -115,7 +126,7 @@ func (a *Archive) checkFree(ctx context.Context, u *Undoing) error {
 }
 
 func (u *Undoing) takenError() error {
-	return kind.Errorf(ErrInvalid, "undo %s as %s: there is another process of this id: choose another, or leave it out",
+	return kind.Errorf(ErrInvalid, "undo %s as %s: there is another process of this id: choose another id, or none",
 		u.Process, u.As)
 }
 
@@ -246,7 +257,7 @@ func eachDone(context any, visit func(id string)) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		for _, p := range pastCalls(m, tokens) {
+		for _, p := range turn.ReadPast(m, tokens) {
 			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
 				if p.StatusByInstance[token] == ideafile.Done {
 					visit(ideafile.FormatCallID(p.Request, p.Index, token))
@@ -314,6 +325,18 @@ func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error
 	return ids, next, err
 }
 
+// UndoneBy lists the processes that take back what the process did.
+func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
+	all, _, err := c.undoings(ctx)
+	for n := 0; n < len(all) && err == nil; n++ {
+		var last int
+		if last, err = c.chains.Latest(ctx, all[n]); last > 0 {
+			ids = append(ids, all[n])
+		}
+	}
+	return ids, err
+}
+
 // takenBack says which Calls of the process were taken back, by whom, and which number the next process has that takes
 // some back.
 func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]TakenBack, next int, err error) {
@@ -349,7 +372,7 @@ func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCal
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[undoesMeta])
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		for _, p := range pastCalls(m, tokens) {
+		for _, p := range turn.ReadPast(m, tokens) {
 			if (ideafile.CallKey{Request: p.Request, Index: p.Index}).IsUndo() != (of == nil) {
 				continue // what it took back of itself, or of another process
 			}

@@ -49,32 +49,41 @@ type undoOutput struct {
 
 func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
-	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As, By: client.By{Reason: b.Reason}}
+	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As}
+	o.By.Reason = b.Reason
 	if b.Instance != nil {
 		o.Instance, o.IsInstance = *b.Instance, true
 	}
-	u, err := a.Undo(ctx, in.ID, o, b.DryRun)
+	var agree func(*client.Undoing) bool
+	if !b.DryRun {
+		agree = func(*client.Undoing) bool { return true }
+	}
+	u, done, err := a.Undo(ctx, in.ID, o, agree)
 	switch {
 	case err != nil:
 		return nil, err
-	case b.DryRun:
+	case !done:
 		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
 	}
 	return &undoOutput{Status: http.StatusCreated, Location: pageOf(u.As), Body: *u}, nil
 }
 
-// Undo says how what a process did is taken back, and has it done unless it is a dry run.
-func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, dryRun bool) (*client.Undoing, error) {
+// Undo says how what a process did is taken back, and has it done where agree says so of that; nil: a dry run.
+func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree func(*client.Undoing) bool) (
+	u *client.Undoing, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	defer cancel()
 	o.Tools, o.By.Name = a.Tools, access.From(ctx).Name
-	if !dryRun {
+	if agree != nil {
 		if _, err := a.Client.PrepareUndo(ctx, id, o); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	u, err := a.Client.Archive().Undo(ctx, id, o)
-	if err == nil && !dryRun {
-		_, err = a.Client.StartUndo(ctx, u)
-		a.Acted(u.As)
+	u, err = a.Client.Archive().Undo(ctx, id, o)
+	if err != nil || agree == nil || !agree(u) {
+		return u, false, err
 	}
-	return u, err
+	_, err = a.Client.StartUndo(ctx, u)
+	a.Acted(u.As)
+	return u, err == nil, err
 }

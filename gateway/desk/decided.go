@@ -3,6 +3,7 @@ package desk
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
@@ -22,6 +24,7 @@ type decidedPage struct {
 	Facts                      []fact
 	Made                       []decisionMade
 	Order                      *orderForm // nil: they may give none
+	Undo                       string     // the page on which it is taken back; empty: it is not offered
 }
 
 type decisionMade struct {
@@ -57,6 +60,9 @@ func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting er
 	}
 	if p.May[string(access.Decide)] {
 		p.Order = orderFormOf(process, decided.Tool, decided.Call, p.Now)
+	}
+	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
+		p.Undo = undoHref(client.WholeOf(process), url.Values{"call": {call}})
 	}
 	return d.show(w, r, "decided", p)
 }

@@ -218,7 +218,7 @@ func TestWithoutItsKeyACallIsTakenBackTwice(t *testing.T) {
 	}
 }
 
-// carryOut takes the steps in any order that the Plan allows. A worker that is killed takes a step again. The error says
+// carryOut takes the steps in any order that the Plan allows. A worker that is killed takes a step again. The error is
 // what the world refuses.
 func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 	done := map[string]bool{}
