@@ -229,6 +229,9 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	d.do("undo", "p", "--as", "q", "--yes", "--reason", "x").is(exit.Usage).complains("it is at work and takes back by itself")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
 	d.do("show", "p").is(exit.Done).complains("1 Call is undone by p, for ann: too dear")
+	var ideas []struct{ At int }
+	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
+	d.do("diff", "p", "1", strconv.Itoa(len(ideas))).is(exit.Done).tells(`~ call 0.2 book  "done" → "undone"`)
 	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
 	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
 	if left := b.standing(t); len(left) > 0 {
@@ -258,7 +261,8 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	at := strconv.Itoa(len(ideas))
 	d.do("resume", "p").is(exit.Done)
 	d.do("approve", "p", "0.4@1").is(exit.Done)
-	d.eventually("a part ends", func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
+	d.eventually("a part ends",
+		func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
 	undo("--instance", "3").is(exit.Done)
 	undo("--instance", "1").is(exit.Usage).complains("3 of the Calls are of instances that have ended")
 	want(t, strings.Join(b.standing(t), " "), "p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
@@ -295,6 +299,7 @@ func TestAnUndoOutlivesItsWorker(t *testing.T) {
 	}
 	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Usage).complains("p-undo-1 takes it back already")
 	dev.signal(syscall.SIGKILL)
+	dev.end()
 	close(hold)
 	b.mu.Lock()
 	b.hold = nil
