@@ -125,20 +125,11 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, e
 	return c.Fork(ctx, at)
 }
 
-// pastCalls are the Calls that a record in a Message tells of: of a Plan that the LLM made, or of one that runs
-// directly.
-func pastCalls(m ideafile.Message, tokens []string) []turn.PastCall {
-	if m.IsPlanWithRecord() {
-		return turn.ReadPastCalls(m, tokens)
-	}
-	return turn.ReadPastDirectPlanCalls(m, tokens)
-}
-
 // delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were under way.
 func delegatesUnderWay(idea *ideafile.Idea) (ids []string) {
 	tokens := idea.InstanceTokens()
 	for _, msg := range idea.Context {
-		for _, p := range pastCalls(msg, tokens) {
+		for _, p := range turn.ReadPast(msg, tokens) {
 			if t := idea.Tool(p.WrittenCall.Tool); t == nil || t.DelegateFile == "" {
 				continue
 			}

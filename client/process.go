@@ -125,10 +125,15 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 }
 
 // isPart reports whether a workflow id is that of a part of a process, for which the process itself answers.
-func isPart(id string) bool {
+func isPart(id string) bool { return WholeOf(id) != id }
+
+// WholeOf is the process of which an id names a part; another id is that of the process itself.
+func WholeOf(id string) string {
 	const mark = "/~part/"
-	at := strings.LastIndex(id, mark)
-	return at >= 0 && !strings.Contains(id[at+len(mark):], "/")
+	if at := strings.LastIndex(id, mark); at >= 0 && !strings.Contains(id[at+len(mark):], "/") {
+		return id[:at]
+	}
+	return id
 }
 
 // processQuery finds processes among the workflows, their parts and delegates too.

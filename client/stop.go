@@ -26,9 +26,17 @@ func (p *Process) Rest(ctx context.Context, by By) error {
 	if err == nil && v.Status != loop.StatusPaused {
 		err = p.Pause(ctx, by)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(v.Parts) > 0: // they are told by it
+		return p.eachOpenPart(ctx, func(part *Process, _ []string) error { return part.untilAtRest(ctx) })
 	}
+	return p.untilAtRest(ctx)
+}
+
+// untilAtRest waits until the process is paused, or has ended, and none of its Calls runs.
+func (p *Process) untilAtRest(ctx context.Context) error {
 	var idle time.Time
 	return p.until(ctx, func() (bool, error) {
 		running, done, err := p.countCalls(ctx)
@@ -39,7 +47,8 @@ func (p *Process) Rest(ctx context.Context, by By) error {
 			idle = time.Now()
 		}
 		v, err := p.Status(ctx)
-		return err == nil && (v.Calls.Done >= done || time.Since(idle) > tellingTime), err
+		return err == nil && v.Status != loop.StatusRunning &&
+			(v.Calls.Done >= done || time.Since(idle) > tellingTime), err
 	})
 }
 
@@ -57,4 +66,16 @@ func (p *Process) countCalls(ctx context.Context) (running, done int, err error)
 		}
 	}
 	return running, done, err
+}
+
+// eachOpenPart visits the parts of a process that was split, with their instances, that are at work.
+func (p *Process) eachOpenPart(ctx context.Context, visit func(part *Process, instances []string) error) error {
+	v, err := p.Status(ctx)
+	for n := 0; n < len(v.Parts) && err == nil; n++ {
+		var open bool
+		if open, err = p.client.isOpen(ctx, v.Parts[n].Process); open {
+			err = visit(p.client.Process(v.Parts[n].Process), v.Parts[n].Instances)
+		}
+	}
+	return err
 }

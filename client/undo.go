@@ -12,6 +12,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -25,6 +26,8 @@ type UndoOptions struct {
 	undo.Choice
 	// Tools tells which Tools are pure, and how Go functions are taken back.
 	Tools ideafiles.Tools
+	// As names the process that takes it back; empty: ID-undo-1, or the next number.
+	As string
 	// By is who has it taken back, and why.
 	By By
 }
@@ -36,9 +39,10 @@ type Undoing struct {
 	As string `json:"as"`
 	undo.Plan
 
-	number int // of As
+	number int // of As; 0: it has a name of its own
 	idea   map[string]any
 	by     By
+	of     map[[2]string]*backtest.RanInstance
 }
 
 // TakenBack says as which process a Call was taken back, at whose wish, and why.
@@ -58,13 +62,8 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	switch last := len(run.Ideas); {
-	case o.ToIdea > last:
+	if last := len(run.Ideas); o.ToIdea > last {
 		return nil, kind.Errorf(ErrNotFound, "undo %s to Idea %d: there are %d", id, o.ToIdea, last)
-	case o.ToIdea > 0 && len(run.Parts) > 0:
-		return nil, kind.Errorf(ErrInvalid,
-			"undo %s to Idea %d: it was split, and each part has Ideas of its own: choose an instance, or a Call",
-			id, o.ToIdea)
 	}
 	instances, err := backtest.ReadRan(run)
 	if err != nil {
@@ -74,7 +73,10 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	u := &undoReader{archive: a, options: o, of: map[[2]string]*backtest.RanInstance{}}
+	u := &undoReader{archive: a, process: id, options: o, of: map[[2]string]*backtest.RanInstance{}}
+	for _, idea := range run.Ideas {
+		u.parts = append(u.parts, latestOfParts(idea))
+	}
 	calls, err := u.calls(ctx, instances, earlier)
 	if err != nil {
 		return nil, err
@@ -83,10 +85,25 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By}
+	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, of: u.of}
+	if o.As != "" {
+		out.As, out.number = o.As, 0
+		if err := a.checkFree(ctx, out); err != nil {
+			return nil, err
+		}
+	}
 	last := len(run.Ideas)
 	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u.of), last)
 	return out, err
+}
+
+// InWords tells in the words of the business what a Call of a process did that is taken back, or what takes it back.
+func (u *Undoing) InWords(w *shown.Words, did *undo.Call, tool string, params map[string]any,
+	l shown.Language) shown.Call {
+	i := u.of[[2]string{did.Process, did.Instance}]
+	about := shown.Case{State: i.State,
+		Input: ideafile.InstanceViewOf(i.Idea.Context, did.Instance).PayloadByKind[ideafile.TypeInput]}
+	return w.Call(tool, params, did.Instance, about, l)
 }
 
 // undoID is the id of the nth process that takes back what another did.
@@ -96,11 +113,30 @@ func undoID(id string, n int) string {
 	return spelling.Shortened(id, id, longestID-len(suffix)) + suffix
 }
 
+// checkFree gives an error where the name of the process that is to take back is none, or another process has it.
+func (a *Archive) checkFree(ctx context.Context, u *Undoing) error {
+	if err := ValidateID(u.As); err != nil {
+		return err
+	}
+	last, err := a.Chain(u.As).Length(ctx)
+	if err == nil && last > 0 {
+		err = u.takenError()
+	}
+	return err
+}
+
+func (u *Undoing) takenError() error {
+	return kind.Errorf(ErrInvalid, "undo %s as %s: there is another process of this id: choose another id, or none",
+		u.Process, u.As)
+}
+
 // undoReader puts together what is known of the Calls of one process.
 type undoReader struct {
 	archive *Archive
+	process string
 	options UndoOptions
 	of      map[[2]string]*backtest.RanInstance // by process or part, and token
+	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
 }
 
 func (u *undoReader) instance(c undo.Call) *backtest.RanInstance {
@@ -135,7 +171,7 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 			bindings[i.ProcessID] = u.options.Tools.Bind(i.Idea)
 		}
 		for _, c := range i.Calls {
-			c.Idea = ideas[i.ProcessID][c.ID]
+			c.Idea = u.ideaOfWhole(i.ProcessID, ideas[i.ProcessID][c.ID])
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore = before[i.ProcessID].whoDid(c)
 			if t := i.Idea.Tool(c.Tool); t != nil {
@@ -150,6 +186,30 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 		}
 	}
 	return calls, nil
+}
+
+// latestOfParts gives, for an Idea of a split process, the number of the latest Idea of each part that is in it.
+func latestOfParts(idea map[string]any) map[string]int {
+	latest := map[string]int{}
+	parts, _ := jsonval.AsObject(idea["meta"])["parts"].([]any)
+	for _, part := range parts {
+		of := jsonval.AsObject(part)
+		latest[jsonval.AsText(of["process"])], _ = jsonval.ReadPositiveInt(of["at"])
+	}
+	return latest
+}
+
+// ideaOfWhole is the number of the first Idea of the whole process that tells what an Idea of its part tells; of a
+// process that was not split it is the Idea itself.
+func (u *undoReader) ideaOfWhole(part string, at int) int {
+	if part == u.process || at == 0 {
+		return at
+	}
+	whole := slices.IndexFunc(u.parts, func(latest map[string]int) bool { return latest[part] >= at })
+	if whole < 0 {
+		whole = len(u.parts) // it was ended before it could tell
+	}
+	return whole + 1
 }
 
 // how is how a Call of a Tool is taken back. Where the workers are elsewhere, a Tool that nothing runs here may be a Go
@@ -197,7 +257,7 @@ func eachDone(context any, visit func(id string)) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		for _, p := range pastCalls(m, tokens) {
+		for _, p := range turn.ReadPast(m, tokens) {
 			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
 				if p.StatusByInstance[token] == ideafile.Done {
 					visit(ideafile.FormatCallID(p.Request, p.Index, token))
@@ -248,27 +308,52 @@ func (f forkedFrom) whoDid(c undo.Call) string {
 	return f.process
 }
 
+// undoings lists the processes that take back what the process did, or may, and the number of the next one that has no
+// name of its own.
+func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
+	ids, err = c.chains.NamedUndos(ctx, c.process)
+	next = 1
+	// One that was ended before it began has no Idea, and its number is not used again.
+	for n, missing := 1, 0; missing < 2 && err == nil; n++ {
+		last, as := 0, undoID(c.process, n)
+		ids = append(ids, as)
+		last, err = c.chains.Latest(ctx, as)
+		if missing++; last > 0 {
+			missing, next = 0, n+1
+		}
+	}
+	return ids, next, err
+}
+
+// UndoneBy lists the processes that take back what the process did.
+func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
+	all, _, err := c.undoings(ctx)
+	for n := 0; n < len(all) && err == nil; n++ {
+		var last int
+		if last, err = c.chains.Latest(ctx, all[n]); last > 0 {
+			ids = append(ids, all[n])
+		}
+	}
+	return ids, err
+}
+
 // takenBack says which Calls of the process were taken back, by whom, and which number the next process has that takes
 // some back.
 func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]TakenBack, next int, err error) {
 	made = map[ideafile.UndoneCall]TakenBack{}
-	next = 1
-	// One that was ended before it began has no Idea, and its number is not used again.
-	for n, missing := 0, 0; missing < 2; n++ {
-		as := c.process // its instances that failed
-		if n > 0 {
-			as = undoID(c.process, n)
-		}
+	ids, next, err := c.undoings(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, as := range append(ids, c.process) { // its own instances that failed, too
 		of := &Chain{c.chains, as}
 		last, err := of.Length(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
 		if last == 0 {
-			missing++
 			continue
 		}
-		missing, next = 0, n+1
 		if err := of.forgotten(ctx, last); errors.Is(err, ErrForgotten) {
 			continue // what it took back is not known: the key keeps the world from seeing it twice
 		}
@@ -287,7 +372,7 @@ func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCal
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[undoesMeta])
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		for _, p := range pastCalls(m, tokens) {
+		for _, p := range turn.ReadPast(m, tokens) {
 			if p.CallKey().IsUndo() != (of == nil) {
 				continue // what it took back of itself, or of another process
 			}

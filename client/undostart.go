@@ -1,9 +1,10 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
@@ -91,18 +92,17 @@ func undoCalls(steps []undo.Step) []any {
 
 // PrepareUndo pauses a process that is at work, and waits until it rests: all that it did is on record then. It takes
 // back by itself; paused is false of one that has ended. The error is a *RefusedError where another process takes it
-// back, or it was split. A process that Temporal knows no more has ended.
-func (c *Client) PrepareUndo(ctx context.Context, id string, by By) (paused bool, err error) {
+// back. A process that Temporal knows no more has ended.
+func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
 	open, err := c.isOpen(ctx, id)
 	if err != nil || !open {
 		return false, c.checkNotTakenBack(ctx, id, err)
 	}
-	p := c.Process(id)
-	if v, err := p.Status(ctx); err != nil || len(v.Parts) > 0 {
-		return false, cmp.Or(err, error(&RefusedError{Process: id, Signal: approval.SteerUndo,
-			Reason: "it is at work in parts: cancel it, or wait for its end"}))
+	if o.As != "" {
+		return false, &RefusedError{Process: id, Signal: approval.SteerUndo,
+			Reason: "it is at work and takes back by itself: there is no process that " + o.As + " would name"}
 	}
-	return true, p.Rest(ctx, by)
+	return true, c.Process(id).Rest(ctx, o.By)
 }
 
 // checkNotTakenBack refuses to take back what another process takes back.
@@ -110,8 +110,8 @@ func (c *Client) checkNotTakenBack(ctx context.Context, id string, err error) er
 	if err != nil {
 		return err
 	}
-	for n, missing := 1, 0; missing < 2; n++ {
-		as := undoID(id, n)
+	ids, _, err := c.archive.Chain(id).undoings(ctx)
+	for _, as := range ids {
 		open, err := c.isOpen(ctx, as)
 		if err != nil {
 			return err
@@ -120,15 +120,8 @@ func (c *Client) checkNotTakenBack(ctx context.Context, id string, err error) er
 			return &RefusedError{Process: id, Signal: approval.SteerUndo,
 				Reason: as + " takes it back already: wait for its end"}
 		}
-		last, err := c.archive.Chain(as).Length(ctx)
-		if err != nil {
-			return err
-		}
-		if missing++; last > 0 {
-			missing = 0
-		}
 	}
-	return nil
+	return err
 }
 
 // isOpen reports whether Temporal has a process that has not ended.
@@ -157,7 +150,10 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		u.As = u.Process
 		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
 	}
-	if err := c.checkNotTakenBack(ctx, u.Process, nil); err != nil {
+	if err = c.checkNotTakenBack(ctx, u.Process, nil); err == nil && u.number == 0 {
+		err = c.archive.Chain(u.Process).chains.NameUndo(ctx, u.Process, u.As)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for {
@@ -169,24 +165,62 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		if isErr != nil || open && err == nil {
 			return p, isErr // somebody began the same in this moment
 		}
-		if open {
+		if open && u.number > 0 {
 			return nil, &RefusedError{Process: u.Process, Signal: "undo", Reason: u.As + " takes it back already"}
+		}
+		if u.number == 0 {
+			return nil, u.takenError()
 		}
 		u.number++ // it was ended before it began
 		u.As = undoID(u.Process, u.number)
 	}
 }
 
-// Undo has a paused process take back what Archive.Undo says. It returns when that is done: the process is paused
-// still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
+// Undo has a paused process take back what Archive.Undo says, or each of its parts. It returns when that is done: the
+// process is paused still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
 func (p *Process) Undo(ctx context.Context, u *Undoing) error {
-	payload, calls := u.by.payload(), []any{}
+	v, err := p.Status(ctx)
+	if err != nil {
+		return err
+	}
+	calls, ended := slices.Clone(u.Withdrawn), 0
+	byInstance := map[string][]string{}
 	for _, s := range u.Plan.Undo {
-		calls = append(calls, s.CallID)
+		if calls = append(calls, s.CallID); v.Instances[s.Instance].Status.HasEnded() {
+			ended++
+		}
 	}
-	for _, id := range u.Withdrawn {
-		calls = append(calls, id)
+	for _, id := range calls {
+		token := ideafile.InstanceTokenOfCallID(id)
+		byInstance[token] = append(byInstance[token], id)
 	}
-	payload["calls"] = calls
+	var refused []error // what one part refuses keeps the others from nothing
+	if ended > 0 {
+		refused = append(refused, &RefusedError{Process: p.id, Signal: approval.SteerUndo,
+			Reason: fmt.Sprintf("%d of the Calls are of instances that have ended: they are taken back when all have",
+				ended)})
+	}
+	switch {
+	case ended == len(u.Plan.Undo):
+	case len(v.Parts) == 0:
+		refused = append(refused, p.undoCalls(ctx, u.by, calls))
+	default:
+		err = p.eachOpenPart(ctx, func(part *Process, instances []string) error {
+			var mine []string
+			for _, token := range instances {
+				mine = append(mine, byInstance[token]...)
+			}
+			if len(mine) > 0 {
+				refused = append(refused, part.undoCalls(ctx, u.by, mine))
+			}
+			return nil
+		})
+	}
+	return errors.Join(append(refused, err)...)
+}
+
+func (p *Process) undoCalls(ctx context.Context, by By, calls []string) error {
+	payload := by.payload()
+	payload["calls"] = jsonval.ToJSONValue(calls)
 	return p.steer(ctx, approval.SteerUndo, payload)
 }

@@ -147,7 +147,8 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 		"p/%E2%91%A0/0.1@%E2%91%A0 p/%E2%91%A0/0.2@%E2%91%A0 p/%E2%91%A2/0.1@%E2%91%A2 p/%E2%91%A2/0.2@%E2%91%A2")
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells("of p, 4 Calls would be taken back, as p-undo-2",
 		"0.1@② (book): it was taken back by p-undo-1")
-	d.do("undo", "p", "--yes", "--by", "ann", "--reason", "all of it").is(exit.Done)
+	d.do("undo", "p", "--yes", "--by", "ann", "--reason", "all of it", "--as", "refunds").is(exit.Done).complains(
+		"run refunds")
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
@@ -155,7 +156,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 		"once more").is(exit.Usage).complains("undo p: there is nothing to take back")
 	d.do("show", "p").is(exit.Done).complains(
 		"2 Calls are undone by p-undo-1, for ann: the customer fell ill (0.1@②, 0.2@②)").
-		complains("4 Calls are undone by p-undo-2, for ann: all of it")
+		complains("4 Calls are undone by refunds, for ann: all of it")
 	var idea struct {
 		Meta struct{ Undone []client.TakenBack }
 	}
@@ -167,10 +168,10 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 		"p-undo-1: it takes back what p did, for ann: the customer fell ill")
 	d.do("verify", "p-undo-1").is(exit.Done)
 	d.do("blame", "p", "②:hotel").is(exit.Done).tells("0.2@② is undone by p-undo-1, for ann: the customer fell ill")
-	d.do("export", "p", "--html").is(exit.Done).tells("What was taken back", "p-undo-2", "the customer fell ill")
+	d.do("export", "p", "--html").is(exit.Done).tells("What was taken back", "refunds", "the customer fell ill")
 	d.do("history", "p-undo-1").is(exit.Done).tells(
 		"it takes back what p did, for ann: the customer fell ill\nforked from Idea 2 of p")
-	d.do("forget", "p", "--reason", "she asked").is(exit.Usage).complains("p-undo-1")
+	d.do("forget", "p", "--reason", "she asked").is(exit.Usage).complains("p-undo-1, refunds")
 	d.do("forget", "p", "--reason", "she asked", "--with-forks").is(exit.Done)
 	d.do("show", "p-undo-1").is(exit.Usage).complains("forgotten")
 }
@@ -201,6 +202,8 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 		"undo p to Idea 9: there are 2":         {"p", "--reason", "x", "--to", "9"},
 		"not with --to or --instance":           {"p", "--reason", "x", "--to", "1", "--call", "0.1"},
 		"undo p: there is nothing to take back": {"p", "--reason", "x", "--to", "2"},
+		"undo p as p: there is another process": {"p", "--reason", "x", "--as", "p"},
+		"a process's id holds no /":             {"p", "--reason", "x", "--as", "a/b"},
 	} {
 		undo(args...).is(exit.Usage).quiet().complains(says)
 	}
@@ -223,10 +226,51 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
 		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
 	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
+	d.do("undo", "p", "--as", "q", "--yes", "--reason", "x").is(exit.Usage).complains("it is at work and takes back by itself")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
 	d.do("show", "p").is(exit.Done).complains("1 Call is undone by p, for ann: too dear")
+	var ideas []struct{ At int }
+	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
+	d.do("diff", "p", "1", strconv.Itoa(len(ideas))).is(exit.Done).tells(`~ call 0.2 book  "done" → "undone"`)
 	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
 	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// A process in parts is paused, and those of its parts that have not ended take back by themselves; when all have ended
+// it is taken back to its Ideas as one that was not split is.
+func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.Replace(b.idea("none", `"batch": 1`, `, {"_tool": "sign", "text": "a", "_outputPath": "signed"},
+		{"_tool": "book", "what": "car", "_after": "†state.signed", "_outputPath": "car"}`, threeTravellers), `"write": {`,
+		`"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true, "_undo": "none"}, "write": {`,
+		1))
+	d.dev()
+	d.signable("p", 3)
+	undo := func(args ...string) ended {
+		return d.do(append([]string{"undo", "p", "--yes", "--by", "ann", "--reason", "too dear"}, args...)...)
+	}
+	undo("--call", "0.2@2").is(exit.Done).tells("of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
+	if n := len(b.standing(t)); n != 5 {
+		t.Errorf("%d are booked", n)
+	}
+	var ideas []struct{ At int }
+	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
+	at := strconv.Itoa(len(ideas))
+	d.do("resume", "p").is(exit.Done)
+	d.do("approve", "p", "0.4@1").is(exit.Done)
+	d.eventually("a part ends",
+		func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
+	undo("--instance", "3").is(exit.Done)
+	undo("--instance", "1").is(exit.Usage).complains("3 of the Calls are of instances that have ended")
+	want(t, strings.Join(b.standing(t), " "), "p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
+		"p%2F~part%2F1/%E2%91%A0/0.5@%E2%91%A0 p%2F~part%2F2/%E2%91%A1/0.1@%E2%91%A1")
+	d.do("cancel", "p").is(exit.Done)
+	d.do("show", "p").is(exit.Done).complains("3 Calls are undone by p, for ann: too dear (0.1@③, 0.2@②, 0.2@③)")
+	undo("--to", at).is(exit.Done).tells("of p, 1 Call would be taken back, as p-undo-1", "0.5@① by cancel")
+	undo().is(exit.Done)
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
@@ -255,6 +299,7 @@ func TestAnUndoOutlivesItsWorker(t *testing.T) {
 	}
 	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Usage).complains("p-undo-1 takes it back already")
 	dev.signal(syscall.SIGKILL)
+	dev.end()
 	close(hold)
 	b.mu.Lock()
 	b.hold = nil

@@ -179,6 +179,11 @@ func TestAnInstanceThatFailsTakesBackWhatItDid(t *testing.T) {
 	}
 }
 
+// bookings leaves the journey without the Tool that runs in the worker of these tests alone.
+var bookings = strings.NewReplacer(journeyCalls, `{"_tool": "book", "what": "flight", "_outputPath": "flight"},
+	{"_tool": "book", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"},
+	{"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`)
+
 // Processes take back what they did although their worker is killed again and again, while they book and while they
 // cancel.
 func TestWhatFailsIsTakenBackThoughWorkersAreKilled(t *testing.T) {
@@ -198,12 +203,9 @@ func TestWhatFailsIsTakenBackThoughWorkersAreKilled(t *testing.T) {
 	var worlds []*agency
 	var processes []client.WorkflowRun
 	kill = c.work()
-	calls := strings.NewReplacer(journeyCalls, `{"_tool": "book", "what": "flight", "_outputPath": "flight"},
-		{"_tool": "book", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"},
-		{"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`)
 	for n := range runs {
 		a := &agency{before: before}
-		s := newScenario(t, a.journey(fmt.Sprint(t.Name(), n), "", calls.Replace(directJourney(""))))
+		s := newScenario(t, a.journey(fmt.Sprint(t.Name(), n), "", bookings.Replace(directJourney(""))))
 		s.id += fmt.Sprint(n)
 		worlds, processes = append(worlds, a), append(processes, c.start(s))
 	}
@@ -346,4 +348,62 @@ func TestAPausedProcessTakesBackAndGoesOn(t *testing.T) {
 		t.Errorf("it stands: %q, %+v", got, r)
 	}
 	replays(t, "undo", s.id)
+}
+
+// What takes back is under the approval of its own Tool: a person who rejects it leaves the booking, and all that it
+// came from.
+func TestAPersonKeepsAnInstanceFromTakingBack(t *testing.T) {
+	t.Parallel()
+	a := &agency{}
+	s := newScenario(t, strings.Replace(a.journey(t.Name(), "", directJourney("")), `"_outputPath": "†state.cancelled",`,
+		`"_approval": true,`, 1))
+	run := s.start()
+	waits := s.waitsFor(1)[0]
+	if waits.CallID != "0.2~undo" || waits.Tool != "cancel" || len(a.standing(t)) != 2 {
+		t.Errorf("%+v waits", waits)
+	}
+	s.decide("reject", "0.2~undo", `{"by": "ann", "reason": "it is paid for"}`)
+	_ = run.Get(t.Context(), nil) // it has failed
+	r := s.processStatus().Result
+	if got := r.Instances[""]; got.Status != ideafile.InstanceUndoFailed || len(a.standing(t)) != 2 ||
+		!strings.Contains(r.Error.Message, "not taken back: 0.2: 0.2~undo, cancel, rejected") {
+		t.Errorf("%s, %q: %v", got.Status, a.standing(t), r.Error)
+	}
+	if got := s.callsOf(""); got != "0.1 done, 0.1~undo blocked, 0.2 done, 0.2~undo rejected, 0.3 done, 0.4 failed" {
+		t.Error(got)
+	}
+	replays(t, "undo", s.id)
+}
+
+// A simulation takes back as the process would, and the world sees neither.
+func TestASimulatedInstanceThatFailsTakesBackAsWell(t *testing.T) {
+	t.Parallel()
+	a := &agency{}
+	idea := strings.NewReplacer(`"whisper": {`, `"odd": {"type": "object", "properties": {}, "_undo": "never",
+		"_activity": {"http": {"url": "http://127.0.0.1:1"}}, "_output": {"type": "string", "minLength": 2, "maxLength": 1}}, "whisper": {`,
+		`"_tool": "book", "what": "balloon", "from": "†state.said"`, `"_tool": "odd", "_after": "†state.said"`).Replace(
+		a.journey(t.Name(), "", directJourney("")))
+	r := newScenario(t, idea).simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas).cameTo()
+	if r.Status != loop.StatusFailed || r.Calls.Undone != 3 || len(a.answers) > 0 ||
+		!strings.Contains(r.Error.Message, "taken back: 0.2, 0.1") {
+		t.Errorf("%s, %+v, the world saw %v: %v", r.Status, r.Calls, a.answers, r.Error)
+	}
+}
+
+func TestTheMetricsCountWhatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	c, a := newCrash(t), &agency{}
+	s := newScenario(t, a.journey(t.Name(), "", bookings.Replace(directJourney(""))))
+	p := c.production()
+	_ = c.start(s).Get(t.Context(), nil) // it has failed
+	for series, want := range map[string]string{
+		`processidea_undone_total{tool="cancel"}`:                    "2",
+		`processidea_calls_total{outcome="done",tool="cancel"}`:      "2",
+		`processidea_calls_total{outcome="tool_failed",tool="book"}`: "1",
+		`processidea_undone_total{tool="book"}`:                      "",
+	} {
+		if got := metric(p, series); got != want {
+			t.Errorf("%s is %q, not %q", series, got, want)
+		}
+	}
 }

@@ -16,7 +16,7 @@ const (
 	Look   Right = "look"   // at processes, at what waits in them, at their Ideas
 	Start  Right = "start"  // processes, and forks
 	Decide Right = "decide" // on Calls that wait
-	Steer  Right = "steer"  // pause, resume, revise, add, cancel
+	Steer  Right = "steer"  // pause, resume, revise, add, cancel, undo
 )
 
 // Rights lists all of them.

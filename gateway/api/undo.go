@@ -12,7 +12,7 @@ import (
 )
 
 func (a *API) addUndo() {
-	operation(a, access.Start, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
+	operation(a, access.Steer, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
 		"Take back what a process did",
 		"Starts a process that takes back what the Calls of another did, as their Tools say, and answers with its "+
 			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. One at work is "+
@@ -31,6 +31,7 @@ type undoInput struct {
 		To       int      `json:"to,omitempty" minimum:"1" doc:"leave what was done when the Idea of this number was made; absent: nothing"`
 		Instance *string  `json:"instance,omitempty" doc:"only what was done in the instance of this token; absent: in all"`
 		Call     string   `json:"call,omitempty" doc:"only what this Call did, and all that read from it"`
+		As       string   `json:"as,omitempty" doc:"the id of the process that takes back; absent: ID-undo-1, or the next number; refused of a process at work, which takes back by itself"`
 		DryRun   bool     `json:"dryRun,omitempty" doc:"say what would be taken back, and do nothing"`
 		Reason   string   `json:"reason" minLength:"1" doc:"why, for the record"`
 	}
@@ -44,29 +45,41 @@ type undoOutput struct {
 
 func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
-	choice := undo.Choice{ToIdea: b.To, CallID: b.Call}
+	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As}
+	o.By.Reason = b.Reason
 	if b.Instance != nil {
-		choice.Instance, choice.IsInstance = *b.Instance, true
+		o.Instance, o.IsInstance = *b.Instance, true
 	}
-	by := client.By{Name: access.From(ctx).Name, Reason: b.Reason}
+	var agree func(*client.Undoing) bool
 	if !b.DryRun {
-		if _, err := a.Client.PrepareUndo(ctx, in.ID, by); err != nil {
-			return nil, err
-		}
+		agree = func(*client.Undoing) bool { return true }
 	}
-	u, err := a.Client.Archive().Undo(ctx, in.ID, client.UndoOptions{
-		Choice: choice, Tools: a.Tools, By: by,
-	})
-	if err != nil {
+	u, done, err := a.Undo(ctx, in.ID, o, agree)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if b.DryRun {
+	case !done:
 		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
 	}
-	p, err := a.Client.StartUndo(ctx, u)
-	if err != nil {
-		return nil, err
+	return &undoOutput{Status: http.StatusCreated, Location: pageOf(u.As), Body: *u}, nil
+}
+
+// Undo says how what a process did is taken back, and has it done where agree says so of that; nil: a dry run.
+func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree func(*client.Undoing) bool) (
+	u *client.Undoing, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	defer cancel()
+	o.Tools, o.By.Name = a.Tools, access.From(ctx).Name
+	if agree != nil {
+		if _, err := a.Client.PrepareUndo(ctx, id, o); err != nil {
+			return nil, false, err
+		}
 	}
-	a.Acted(p.ID())
-	return &undoOutput{Status: http.StatusCreated, Location: pageOf(p.ID()), Body: *u}, nil
+	u, err = a.Client.Archive().Undo(ctx, id, o)
+	if err != nil || agree == nil || !agree(u) {
+		return u, false, err
+	}
+	_, err = a.Client.StartUndo(ctx, u)
+	a.Acted(u.As)
+	return u, err == nil, err
 }

@@ -72,6 +72,12 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 			b.press(link("Later"))
 		}
 		b.says("†state.receipt", "Order A2: 2 cents", "approved by ann")
+		b.open("/desk/processes/" + id)
+		b.press(link("Take back what it did"))
+		b.says("What would be taken back", "by this: Say")
+		b.write("#reason", "paid twice")
+		b.press(button("Take back 2 Calls"))
+		b.says(id + "-undo-1")
 		b.open("/desk/processes/" + id + "/idea?at=1")
 		b.press(button("Start a process from this Idea"))
 		b.says(id+"-fork-1", "running")

@@ -3,12 +3,14 @@ package desk
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
@@ -20,6 +22,7 @@ type decidedPage struct {
 	Name          string
 	Facts         []fact
 	Order         *orderForm // nil: they may give none
+	Undo          string     // the page on which it is taken back; empty: it is not offered
 }
 
 func nothingKnown(jsonval.Path, any) string { return "" }
@@ -47,6 +50,9 @@ func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting er
 	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
 	if p.May[string(access.Decide)] {
 		p.Order = orderFormOf(process, decided.Tool, decided.Call, p.Now)
+	}
+	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
+		p.Undo = undoHref(client.WholeOf(process), url.Values{"call": {call}})
 	}
 	return d.show(w, r, "decided", p)
 }

@@ -128,6 +128,9 @@ func (d *Desk) addPages() {
 		"POST /desk/processes/{process}":     d.steer,
 		"GET /desk/processes/{process}/add":  d.showAdd,
 		"POST /desk/processes/{process}/add": d.addInstances,
+
+		"GET /desk/processes/{process}/undo":  d.showUndo,
+		"POST /desk/processes/{process}/undo": d.undo,
 	})
 	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, gone("There is no such page."))

@@ -15,6 +15,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/report"
+	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
@@ -93,6 +94,8 @@ type processPage struct {
 	WaitsFor  []string // beside people, whose Calls are counted
 	Actions   *client.ActionsTaken
 	Orders    []orderRow
+	UndoneBy  []string // the processes that take back what it did
+	Undo      string   // the page on which that is done; empty: it is not offered
 }
 
 type instanceRow struct {
@@ -100,6 +103,7 @@ type instanceRow struct {
 	Token string
 	Name  string // what people call it; where nothing says that, its token
 	Href  string
+	Undo  string // the page on which what it did is taken back; empty: it is not offered
 }
 
 // showProcess shows where a process stands.
@@ -113,7 +117,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := processPage{frame: d.frame(r, short(id)), Status: status, Href: processHref(id)}
 	p.Live = true
-	p.Ended = status.Status != loop.StatusRunning && status.Status != loop.StatusPaused
+	p.Ended = hasEnded(status.Status)
 	plan, err := d.planSoon(r.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
 	if err != nil {
 		return err
@@ -128,6 +132,12 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
 	p.Finished = settled(status.Instances)
+	if p.May[string(access.Steer)] && p.Latest > 0 && status.Simulated == nil {
+		p.Undo = undoHref(id, url.Values{})
+	}
+	if p.UndoneBy, err = d.Client.Chain(id).UndoneBy(r.Context()); err != nil {
+		return err
+	}
 	words := d.Client.Process(id).Words(r.Context())
 	p.list(r.URL.Query(), words)
 	p.Orders = orderRows(status.Orders, words, client.LanguageOf(r.Context()), p.Now)
@@ -149,6 +159,8 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	return d.show(w, r, "process", p)
 }
+
+func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.StatusPaused }
 
 // addPlans leads to the Plans that wait.
 func (p *processPage) addPlans(list []client.Plan, err error) {
@@ -190,8 +202,12 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 			"/"), "?") + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
-		p.Instances = append(p.Instances, instanceRow{p.Status.Instances[token], token, short(words.NameOf(token)),
-			p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()})
+		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token, Name: short(words.NameOf(token)),
+			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
+		if p.Undo != "" && token != "" {
+			row.Undo = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
+		}
+		p.Instances = append(p.Instances, row)
 	}
 }
 

@@ -25,15 +25,48 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 		`"undo":[{"call":"0.2","tool":"strike","params":{"text":"b"}},{"call":"0.1","tool":"strike","params":{"text":"†a"}}],"cannot":[{"call":"0.3","tool":"strike","because":"nothing takes strike back"}],"kept":[]`) {
 		t.Errorf("%s", dry.body)
 	}
-	done := h.post(page+"/undo", `{"reason": "it was not meant"}`).is(201).object()
-	if done["as"] != id+"-undo-1" {
+	h.post(page+"/undo", `{"reason": "x", "as": "`+id+`"}`).problem(422, "invalid")
+	done := h.post(page+"/undo", `{"reason": "it was not meant", "as": "back-of-`+id+`"}`).is(201).object()
+	if done["as"] != "back-of-"+id {
 		t.Errorf("%v", done)
 	}
-	r := h.get("/api/processes/" + id + "-undo-1/result?wait=30").is(200).object()
+	r := h.get("/api/processes/back-of-" + id + "/result?wait=30").is(200).object()
 	if r["status"] != "completed" {
 		t.Errorf("%v", r)
 	}
 	h.post(page+"/undo", `{"reason": "again"}`).problem(422, "invalid")
+}
+
+// At the desk it is shown first, in the words of the business, and then done under a reason.
+func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
+	h := open(t)
+	idea := `{"schema": {"tools": {
+		"tell": {"_title": "†` + "`Tell ${input.who}`" + `", "properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true,
+			"_undo": {"tool": "strike", "params": {"text": "†result.text"}}},
+		"strike": {"title": "Strike out", "properties": {"text": {"type": "string"}}, "_activity": "note"}}},
+		"context": [{"type": "input", "_instance": "①", "input": {"who": "Ada"}}, {"type": "input", "_instance": "②", "input": {"who": "Bob"}},
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "text": "Moved"}, {"_tool": "strike", "text": "the old one"}]}]}`
+	id, _ := h.post("/api/processes", `{"idea": `+idea+`}`).is(201).object()["process"].(string)
+	for _, a := range h.waiting(id, 2) {
+		h.decide(decisionOn(a, "approve"))
+	}
+	h.get("/api/processes/" + id + "/result?wait=30").is(200)
+	desk := h.browse()
+	page := desk.open("/desk/processes/" + id).is(200)
+	all := page.link("Take back what it did").is(200).says("Take back 2 Calls",
+		"What would be taken back", "Tell Ada ① 0.1@① by this: Strike out: Moved", "Tell Bob ②",
+		"What cannot be taken back", "Strike out: the old one ① 0.2@① nothing takes strike back")
+	all.link("This alone").is(200).says("Call 0.1@①, and all that read from it").lacks("0.1@②")
+	page.link("Take back").is(200).says("instance ①", "Take back 1 Call").lacks("0.1@②")
+	desk.open("/desk/calls/" + id + "/0.1@②").is(200).link("Take it back").is(200).says("Take back 1 Call")
+	all.form("Take back 2").press("Take back").is(422).says("a reason is needed")
+	h.post("/api/processes/"+id+"/undo", `{"reason": "x", "instance": "①", "as": "by-hand-`+id+`"}`).is(201)
+	h.get("/api/processes/by-hand-" + id + "/result?wait=30").is(200)
+	now := all.form("Take back 2").set("reason", "it was the wrong one").press("Take back").is(200).says("More has happened",
+		"Take back 1 Call", "What stays", "it was taken back by by-hand-"+id)
+	now.form("Take back 1").set("reason", "it was the wrong one").press("Take back").is(200).says(id + "-undo-1")
+	h.get("/api/processes/" + id + "-undo-1/result?wait=30").is(200)
+	desk.open("/desk/processes/"+id).says("It is taken back by by-hand-"+id, "It is taken back by "+id+"-undo-1")
 }
 
 func TestAPersonReadsThatACallCannotBeTakenBack(t *testing.T) {

@@ -46,6 +46,14 @@ type RecordedFault struct {
 	Instances []string   `json:"instances,omitempty"`
 }
 
+// ReadPast reads the record of a Message that has one: of a Plan that the LLM made, or of one that runs directly.
+func ReadPast(m ideafile.Message, tokens []string) []PastCall {
+	if m.IsPlanWithRecord() {
+		return ReadPastCalls(m, tokens)
+	}
+	return ReadPastDirectPlanCalls(m, tokens)
+}
+
 // ReadPastCalls reads the record of a Plan message. The record's ids, in order, stand for the Plan's Calls. tokens are
 // the instances of an entry that names none.
 func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {

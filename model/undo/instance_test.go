@@ -47,7 +47,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		if len(p.Instance.PendingApprovals()) > 0 {
 			return // people are asked first
 		}
-		w := &world{map[string]string{}, map[string]bool{}}
+		w := newWorld()
 		for _, rec := range p.Instance.CallRecords() {
 			if given, began := p.Inputs[rec.ID]; began && rec.RanCall != nil && rec.Status == ideafile.Done &&
 				rec.FaultWrittenToBranch == nil {

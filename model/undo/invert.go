@@ -34,6 +34,8 @@ type Step struct {
 	After    []string `json:"-"`
 	Process  string   `json:"-"`
 	Instance string   `json:"-"`
+	// Did is the Call.
+	Did *Call `json:"-"`
 }
 
 // Left is a Call that is not taken back, and why. Tool is the one that ran.
@@ -42,7 +44,10 @@ type Left struct {
 	Tool    string `json:"tool,omitempty"`
 	Because string `json:"because"`
 	Process string `json:"-"`
+	Did     *Call  `json:"-"`
 }
+
+func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c} }
 
 // Plan is what takes Calls back.
 type Plan struct {
@@ -81,10 +86,10 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 		case takeBack:
 			steps[n] = step
 		case cannot:
-			p.Cannot = append(p.Cannot, Left{c.ID, c.Tool, why, c.Process})
+			p.Cannot = append(p.Cannot, left(c, why))
 			because[n] = "is not taken back"
 		case keep:
-			p.Kept = append(p.Kept, Left{c.ID, c.Tool, why, c.Process})
+			p.Kept = append(p.Kept, left(c, why))
 		default:
 			p.Withdrawn = append(p.Withdrawn, c.ID)
 		}
@@ -152,7 +157,8 @@ func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, w
 	case err != nil:
 		return step, cannot, err.Error()
 	}
-	return Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance}, takeBack, ""
+	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance, Did: c}
+	return step, takeBack, ""
 }
 
 // ParamsOf resolves what the undo Tool is given of a Call: its result, its parameters, and the State of its instance.
@@ -251,9 +257,8 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 				return
 			}
 			delete(steps, n)
-			c := &g.calls[n]
-			p.Kept = append(p.Kept, Left{c.ID, c.Tool,
-				strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " "), c.Process})
+			p.Kept = append(p.Kept, left(&g.calls[n],
+				strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " ")))
 		})
 	}
 }

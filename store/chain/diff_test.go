@@ -118,6 +118,21 @@ func TestADiffTellsCallsAsAddedChangedAndRemoved(t *testing.T) {
 	}
 }
 
+func TestADiffTellsWhichCallsWereTakenBack(t *testing.T) {
+	t.Parallel()
+	with := func(first, second string) map[string]any {
+		i := idea(t, `{"①": {}, "②": {}}`, noCalls, "①", "②")
+		i["context"] = append(i["context"].([]any), object(t, `{"type": "plan", "stage": "complete",
+			"plan": [{"_tool": "book"}, {"_tool": "write"}], "record": {"0.1": `+first+`, "0.2": `+second+`}}`))
+		return i
+	}
+	d := compared(t, 1, 2, with(`{"done": ["①"], "undone": ["②"]}`, `"done"`), with(`"undone"`, `{"failed": ["①"], "undone": ["②"]}`))
+	if got := jsonOf(d.Calls); got != `[{"from":"done","id":"0.1","instance":"①","to":"undone","tool":"book","what":"undone"},`+
+		`{"from":"done","id":"0.2","instance":"②","to":"undone","tool":"write","what":"undone"}]` {
+		t.Error(got)
+	}
+}
+
 func TestAnIdeaDoesNotDifferFromItself(t *testing.T) {
 	t.Parallel()
 	d := compared(t, 1, 1, idea(t, `{"①": {"a": 1}}`, `{"calls": [{"_tool": "x"}], "output": null}`, "①"))

@@ -11,6 +11,7 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 )
 
 // Link is one Idea of a chain, as a list shows it.
@@ -149,4 +150,28 @@ func (s *Store) Latest(ctx context.Context, process string) (at int, err error) 
 		at = numbers[len(numbers)-1]
 	}
 	return at, err
+}
+
+// undoFolder is where the processes are named that take others back and whose ids do not tell.
+const undoFolder = "undo/"
+
+// NameUndo notes that a process takes back what another did.
+func (s *Store) NameUndo(ctx context.Context, process, as string) error {
+	place := undoFolder + url.PathEscape(process) + "/" + url.PathEscape(as)
+	return s.values.Write(blobs.ForProcess(ctx, ""), place, []byte(as+"\n"))
+}
+
+// NamedUndos lists the processes that NameUndo has named for a process.
+func (s *Store) NamedUndos(ctx context.Context, process string) (names []string, err error) {
+	folder := undoFolder + url.PathEscape(process) + "/"
+	items, err := s.values.Under(ctx, folder)
+	if err != nil {
+		return nil, fmt.Errorf("chain: find what takes %s back: %w", process, err)
+	}
+	for _, i := range items {
+		if name, err := url.PathUnescape(strings.TrimPrefix(i.Name, folder)); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }

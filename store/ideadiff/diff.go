@@ -12,6 +12,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // Diff is how two Ideas of a process differ.
@@ -31,6 +32,7 @@ const (
 	Added   = "added"
 	Changed = "changed"
 	Removed = "removed"
+	Undone  = "undone" // of a Call that was done before
 )
 
 // Change is one value that differs. Instance is empty for what everybody has, and for the anonymous instance.
@@ -43,7 +45,8 @@ type Change struct {
 	To   any    `json:"to"`
 }
 
-// CallChange is one Call of the solution that differs. ID is without a token, and empty where the Request is not known.
+// CallChange is one Call of the solution that differs, or one that was taken back: From and To are its statuses then.
+// ID is without a token, and empty where the Request is not known.
 type CallChange struct {
 	Instance string `json:"instance"`
 	What     string `json:"what"`
@@ -140,6 +143,7 @@ func diffCalls(from, to map[string]any) []CallChange {
 	for _, c := range a {
 		changes = append(changes, CallChange{c.instance, Removed, c.id, c.tool, c.call, nil})
 	}
+	changes = append(changes, diffUndone(from, to)...)
 	slices.SortStableFunc(changes, func(x, y CallChange) int { return strings.Compare(x.Instance, y.Instance) })
 	return changes
 }
@@ -158,4 +162,35 @@ func without(calls, others []solved) []solved {
 		}
 	}
 	return left
+}
+
+// diffUndone tells which Calls were taken back between two Ideas, as their records say.
+func diffUndone(from, to map[string]any) (changes []CallChange) {
+	before, after := undoneTools(from), undoneTools(to)
+	for _, id := range jsonval.SortedKeys(after) {
+		if _, told := before[id]; told {
+			continue
+		}
+		key, _ := ideafile.ParseCallKey(id)
+		changes = append(changes, CallChange{ideafile.InstanceTokenOfCallID(id), Undone, key.ID(""), after[id],
+			string(ideafile.Done), string(ideafile.Undone)})
+	}
+	return changes
+}
+
+// undoneTools are the Tools of the Calls that an Idea calls undone, by the ids of these.
+func undoneTools(source map[string]any) map[string]string {
+	tools := map[string]string{}
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": source["context"]})
+	tokens := idea.InstanceTokens()
+	for _, m := range idea.Context {
+		for _, p := range turn.ReadPast(m, tokens) {
+			for token, status := range p.StatusByInstance {
+				if status == ideafile.Undone {
+					tools[ideafile.FormatCallID(p.Request, p.Index, token)] = p.WrittenCall.Tool
+				}
+			}
+		}
+	}
+	return tools
 }

@@ -137,5 +137,5 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 }
 
 func (p *splitProcess) undo(workflow.Context, approval.SteeringPayload) error {
-	return errors.New("it was split: cancel it, and undo it then")
+	return errors.New("it was split: each of its parts takes back what it did")
 }

@@ -60,7 +60,7 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v va
 	})
 }
 
-var signs = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-"}
+var signs = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-", ideadiff.Undone: "~"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
 func (v values) diffText(d *client.Diff) string {

@@ -22,7 +22,7 @@ import (
 // undoOptions is a command line of undo.
 type undoOptions struct {
 	launchOptions
-	of          string // the process
+	of, as      string // the process, and that which takes it back
 	choice      undo.Choice
 	by          client.By
 	dryRun, yes bool
@@ -39,7 +39,7 @@ func Undo(a *app.App) *cobra.Command {
 What read something is taken back before it, and what cannot be taken back keeps all that
 it came from. It shows first what would be taken back, what cannot be and why, and what
 stays; then it asks (--yes has answered). A process of its own does it, ID-undo-1 or the
-next number, under the approval policies of the Tools that take back. A process at work is
+next number, unless --as names it, under the approval policies of the Tools that take back. A process at work is
 paused first, takes back by itself, and goes on with resume. Each Call is taken back under
 the idempotency key of the original: nothing is taken back twice, whoever asks.
 
@@ -66,6 +66,7 @@ means one instance, --call one Call with all that read from it.`,
 		"leave what was done when the Idea of this `number` was made")
 	f.StringVar(&o.choice.Instance, "instance", "", "only what was done in the instance of this `token`")
 	f.StringVar(&o.choice.CallID, "call", "", "only what this `Call` did, and all that read from it")
+	f.StringVar(&o.as, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 	f.StringVar(&o.by.Name, "by", "", "the `name` of who has it taken back (default: the user's)")
@@ -104,7 +105,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	l := &launched{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
-	paused, err := session.PrepareUndo(ctx, o.of, o.by)
+	paused, err := session.PrepareUndo(ctx, o.of, client.UndoOptions{As: o.as, By: o.by})
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func planUndo(ctx context.Context, p server.Place, o undoOptions) (*client.Undoi
 		return nil, err
 	}
 	defer archive.Close()
-	return archive.Undo(ctx, o.of, client.UndoOptions{Choice: o.choice, Tools: p.Tools(), By: o.by})
+	return archive.Undo(ctx, o.of, client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by})
 }
 
 // agreeToUndo asks whether Calls are to be taken back.

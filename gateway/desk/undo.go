@@ -1,0 +1,130 @@
+package desk
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"processidea/client"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/model/undo"
+)
+
+func undoHref(process string, choice url.Values) string {
+	return processHref(process) + "/undo?" + choice.Encode()
+}
+
+// undoPage shows what of a process would be taken back, before it is.
+type undoPage struct {
+	frame
+	Process, Href  string
+	Instance, Call string // what alone is taken back; empty: all
+	AtWork         bool
+	Digest         string // of what is shown
+	Changed        bool   // it is other than what was agreed to
+	Lists          []undoList
+	Undo           int
+}
+
+// undoList is what becomes of some Calls.
+type undoList struct {
+	Heading string
+	Rows    []undoRow
+}
+
+// undoRow is a Call that was done, in the words of the business, and what takes it back or why nothing does.
+type undoRow struct {
+	ID, Href string // Href is where it alone is taken back
+	Did, By  shown.Parts
+	Name     string // of the instance
+	Because  string
+}
+
+// undoChoice reads what is to be taken back.
+func (d *Desk) undoChoice(r *http.Request) (*undoPage, client.UndoOptions) {
+	id := r.PathValue("process")
+	p := &undoPage{frame: d.frame(r, "Take back what "+short(id)+" did"), Process: id, Href: processHref(id),
+		Instance: r.FormValue("instance"), Call: r.FormValue("call")}
+	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
+	o.By.Reason = strings.TrimSpace(r.FormValue("reason"))
+	return p, o
+}
+
+func (d *Desk) showUndo(w http.ResponseWriter, r *http.Request) error {
+	p, o := d.undoChoice(r)
+	u, err := soon(r.Context(), d.reading, fmt.Sprintf("undo\n%d %s", d.API.Acts(), r.URL),
+		func(ctx context.Context, _ *work) (*client.Undoing, error) {
+			u, _, err := d.API.Undo(ctx, p.Process, o, nil)
+			return u, err
+		})
+	if err != nil {
+		return err
+	}
+	return d.showUndoing(w, r, p, u)
+}
+
+// undo has taken back what was shown.
+func (d *Desk) undo(w http.ResponseWriter, r *http.Request) error {
+	p, o := d.undoChoice(r)
+	if o.By.Reason == "" {
+		return unfit("Nothing was taken back: a reason is needed, for the record.")
+	}
+	u, done, err := d.API.Undo(r.Context(), p.Process, o,
+		func(u *client.Undoing) bool { return digestOf(u) == r.PostForm.Get("digest") })
+	if err != nil {
+		return err
+	}
+	if p.Changed = !done; done {
+		return lead(w, r, processHref(u.As))
+	}
+	return d.showUndoing(w, r, p, u)
+}
+
+func digestOf(u *client.Undoing) string {
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(u.Undo)))
+	return hex.EncodeToString(sum[:])
+}
+
+func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, u *client.Undoing) error {
+	p.Digest, p.Undo = digestOf(u), len(u.Undo)
+	if status, err := d.Client.Process(p.Process).Status(r.Context()); err == nil {
+		p.AtWork = !hasEnded(status.Status)
+	}
+	words, language := d.Client.Process(p.Process).Words(r.Context()), client.LanguageOf(r.Context())
+	row := func(c *undo.Call) undoRow {
+		did := u.InWords(words, c, c.Tool, c.Params, language)
+		row := undoRow{ID: c.ID, Did: did.Parts}
+		if c.Instance != "" {
+			row.Name = short(did.InstanceName)
+		}
+		return row
+	}
+	undone := undoList{Heading: "What would be taken back"}
+	for _, s := range u.Undo {
+		one := row(s.Did)
+		one.By = u.InWords(words, s.Did, s.Tool, s.Params, language).Parts
+		if p.Call == "" {
+			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
+		}
+		undone.Rows = append(undone.Rows, one)
+	}
+	p.Lists = []undoList{undone}
+	for _, l := range []struct {
+		heading string
+		calls   []undo.Left
+	}{{"What cannot be taken back", u.Cannot}, {"What stays", u.Kept}} {
+		list := undoList{Heading: l.heading}
+		for _, c := range l.calls {
+			one := row(c.Did)
+			one.Because = long(c.Because)
+			list.Rows = append(list.Rows, one)
+		}
+		p.Lists = append(p.Lists, list)
+	}
+	return d.show(w, r, "undo", p)
+}
