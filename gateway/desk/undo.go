@@ -92,7 +92,7 @@ func digestOf(u *client.Undoing) string {
 
 func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, u *client.Undoing) error {
 	p.Digest, p.Undo = digestOf(u), len(u.Undo)
-	if status, err := d.Client.Process(p.Process).Status(r.Context()); err == nil {
+	if status, err := d.API.Status(r.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(status.Status)
 	}
 	words, language := d.Client.Process(p.Process).Words(r.Context()), client.LanguageOf(r.Context())
