@@ -164,7 +164,8 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	}
 	if len(o.Instances) == 0 && read.IsUnfilledTemplate() && read.Simulation == nil {
 		return invalid(diag.Problem{JSONPath: "$.meta.template",
-			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances ROWS)"})
+			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances " +
+				"ROWS)"})
 	}
 	if len(o.Instances) == 0 {
 		return read, nil

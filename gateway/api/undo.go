@@ -15,8 +15,8 @@ func (a *API) addUndo() {
 	operation(a, access.Steer, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
 		"Take back what a process did",
 		"Starts a process that takes back what the Calls of another did, as their Tools say, and answers with its "+
-			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. One at work is "+
-			"paused first, takes back by itself before the answer, and goes on when it is resumed. With dryRun it "+
+			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. One at work "+
+			"is paused first, takes back by itself before the answer, and goes on when it is resumed. With dryRun it "+
 			"answers alone, and nothing is done. 409 refused: the process is taken back already, or not all could be."),
 		undoResponse), a.undo)
 }

@@ -69,7 +69,8 @@ func soon[T any](
 
 // ask is soon of what people's acts change: who has acted is not given what was asked before.
 func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
-	return soon(ctx, d.asking, d.sinceActs(ctx, key), func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
+	return soon(ctx, d.asking, d.sinceActs(ctx, key),
+		func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
 }
 
 // sinceActs is a key of what people's acts change.

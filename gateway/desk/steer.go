@@ -23,7 +23,8 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 	case do == "revise" && text == "":
 		return unfit("A correction needs a text: the LLM reads it, and plans on.")
 	case do == "cancel" && r.PostForm.Get("sure") == "":
-		return unfit("Nothing was ended: tick the box beside the button first. A process that was ended does not go on.")
+		return unfit("Nothing was ended: tick the box beside the button first. A process that was ended does not go " +
+			"on.")
 	}
 	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
 		switch do {

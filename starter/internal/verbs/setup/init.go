@@ -37,8 +37,6 @@ unless it is said.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			o := scaffold.Options{Folder: name, Program: print.Program, HTTP: http, Table: table}
-			var err error
 			switch {
 			case table == "" && len(args) == 0:
 				return exit.Usagef("init: NAME is missing; want starter init NAME")
@@ -46,20 +44,13 @@ unless it is said.`,
 				return exit.Usagef("init: --csv makes a beginning with HTTP Tools: say --http too")
 			case http && checkout != "":
 				return exit.Usagef("init: --http and --checkout exclude each other")
-			case http:
 			case withoutGo && checkout != "":
 				return exit.Usagef("init: --without-go and --checkout exclude each other")
-			case withoutGo:
-			case checkout != "":
-				if o.Checkout, err = filepath.Abs(checkout); err == nil {
-					err = scaffold.CheckCheckout(o.Checkout)
-				}
-				if err != nil {
+			}
+			o := scaffold.Options{Folder: name, Program: print.Program, HTTP: http, Table: table}
+			if !http && !withoutGo {
+				if err := findCheckout(a, &o, checkout); err != nil {
 					return exit.Usagef("init %s: %w", name, err)
-				}
-			default:
-				if o.Checkout, err = scaffold.FindCheckout(); err != nil {
-					a.Note("init %s: without a Go program: %v", name, err)
 				}
 			}
 			files, err := scaffold.Write(o)
@@ -75,6 +66,20 @@ unless it is said.`,
 	c.Flags().StringVar(&checkout, "checkout", "",
 		"`folder` of a checkout of Process Idea for the Go program (default the one that this program was built from)")
 	return c
+}
+
+// findCheckout looks for the checkout that a Go program is made from; where none is named, there need be none.
+func findCheckout(a *app.App, o *scaffold.Options, named string) (err error) {
+	if named != "" {
+		if o.Checkout, err = filepath.Abs(named); err == nil {
+			err = scaffold.CheckCheckout(o.Checkout)
+		}
+		return err
+	}
+	if o.Checkout, err = scaffold.FindCheckout(); err != nil {
+		a.Note("init %s: without a Go program: %v", o.Folder, err)
+	}
+	return nil
 }
 
 func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
