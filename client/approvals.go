@@ -10,6 +10,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 
 	"processidea/client/internal/kind"
+	"processidea/internal/safego"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -76,7 +77,7 @@ func (p *Process) askWhatWaits(ctx context.Context) (protocol.ProcessApprovals, 
 // addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those
 // beyond what one answer holds. Of one that does not answer the case is missing.
 func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
-	return each(ctx, "client.cases", len(list), func(ctx context.Context, n int) error {
+	return safego.Each(ctx, "client.cases", len(list), queriesAtOnce, func(ctx context.Context, n int) error {
 		a := &list[n]
 		var v protocol.ApprovalsView
 		if a.State == nil && p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals,
@@ -121,7 +122,7 @@ func inAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, contex
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	found := make([]T, len(ids))
-	return found, each(ctx, "client.waiting", len(ids), func(ctx context.Context, n int) (err error) {
+	return found, safego.Each(ctx, "client.waiting", len(ids), queriesAtOnce, func(ctx context.Context, n int) (err error) {
 		found[n], err = ask(c.Process(ids[n]), ctx)
 		return err
 	})

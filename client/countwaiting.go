@@ -10,6 +10,7 @@ import (
 
 	workflowpb "go.temporal.io/api/workflow/v1"
 
+	"processidea/internal/safego"
 	"processidea/protocol"
 )
 
@@ -79,7 +80,7 @@ func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowEx
 	for _, info := range infos {
 		open[info.GetExecution().GetWorkflowId()] = true
 	}
-	err := each(ctx, "client.countwaiting", len(infos), func(ctx context.Context, n int) error {
+	err := safego.Each(ctx, "client.countwaiting", len(infos), queriesAtOnce, func(ctx context.Context, n int) error {
 		id := infos[n].GetExecution().GetWorkflowId()
 		listed := infos[n].GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
 		w.mu.Lock()

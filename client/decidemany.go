@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"processidea/client/internal/kind"
+	"processidea/internal/safego"
 	"processidea/model/approval"
 	"processidea/model/jsonval"
 )
@@ -157,7 +158,7 @@ func (b *bulk) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
 // tell puts down what became of the decisions. One that the process has ended without was not taken: its instance says
 // why.
 func (b *bulk) tell(ctx context.Context, became []approval.Outcome) error {
-	return each(ctx, "client.decisions", len(b.open), func(ctx context.Context, n int) error {
+	return safego.Each(ctx, "client.decisions", len(b.open), queriesAtOnce, func(ctx context.Context, n int) error {
 		d := b.open[n]
 		d.outcome.Count, d.outcome.Refused = became[n].Count, became[n].Reason
 		if became[n].Became == approval.ActTaken || became[n].Became == approval.ActRefused {

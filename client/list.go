@@ -16,6 +16,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/connect"
+	"processidea/internal/safego"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -162,7 +163,7 @@ func (f Filter) query() string {
 
 // addWaiting asks the open processes how they stand and what they wait for. What does not answer soon is left without.
 func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
-	return each(ctx, "client.list", len(found), func(ctx context.Context, n int) error {
+	return safego.Each(ctx, "client.list", len(found), queriesAtOnce, func(ctx context.Context, n int) error {
 		s := &found[n]
 		if s.Ended != nil {
 			return nil

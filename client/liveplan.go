@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -79,7 +80,7 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 	if len(parts) > partsAsked {
 		return &PlanDrawing{}, nil
 	}
-	err := each(ctx, "client.plan", len(parts), func(ctx context.Context, n int) (err error) {
+	err := safego.Each(ctx, "client.plan", len(parts), queriesAtOnce, func(ctx context.Context, n int) (err error) {
 		switch process := parts[n].Process; parts[n].Status {
 		case "": // it has not begun
 		case loop.StatusRunning, loop.StatusPaused:

@@ -30,10 +30,6 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 	of := map[string]loop.InstanceResult{"a": {}}
 	for place, ask := range map[string]func(context.Context, *Process) error{
 		"client.instances": func(ctx context.Context, p *Process) error { _, err := p.Instances(ctx); return err },
-		"client.states": func(ctx context.Context, p *Process) error {
-			_, err := p.WithStates(ctx, Status{Result: loop.Result{Instances: of}})
-			return err
-		},
 		"client.list": func(ctx context.Context, p *Process) error {
 			return p.client.addWaiting(ctx, make([]Summary, 1))
 		},

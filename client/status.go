@@ -50,7 +50,7 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", p.id, err)
 	}
-	return p.askInstances(ctx, "client.instances", v, func(ctx context.Context, id string, to *InstanceStatus) error {
+	return p.askInstances(ctx, v, func(ctx context.Context, id string, to *InstanceStatus) error {
 		if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, to); err != nil {
 			return fmt.Errorf("look at %s: %w", id, err)
 		}
@@ -59,11 +59,11 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 }
 
 // askInstances asks the instances of a Status, by the ids of their workflows.
-func (p *Process) askInstances(ctx context.Context, place string, v Status,
+func (p *Process) askInstances(ctx context.Context, v Status,
 	ask func(ctx context.Context, id string, to *InstanceStatus) error) (map[string]InstanceStatus, error) {
 	tokens := jsonval.SortedKeys(v.Instances)
 	views := make([]InstanceStatus, len(tokens))
-	err := each(ctx, place, len(tokens), func(ctx context.Context, n int) error {
+	err := safego.Each(ctx, "client.instances", len(tokens), queriesAtOnce, func(ctx context.Context, n int) error {
 		return ask(ctx, v.InstanceID(tokens[n]), &views[n])
 	})
 	out := map[string]InstanceStatus{}
@@ -71,16 +71,6 @@ func (p *Process) askInstances(ctx context.Context, place string, v Status,
 		out[token] = views[n]
 	}
 	return out, err
-}
-
-// each does something so many times, some of them at once, and returns the first error, which ends the others.
-func each(ctx context.Context, place string, times int, do func(ctx context.Context, n int) error) error {
-	g, ctx := safego.WithContext(ctx)
-	g.SetLimit(queriesAtOnce)
-	for n := range times {
-		g.Go(place, func() error { return do(ctx, n) })
-	}
-	return g.Wait()
 }
 
 // HeldUp tells what holds the process up that nobody in it can mend, as far as it, or Temporal, can tell.
@@ -127,7 +117,7 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 // WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer
 // the State is nil.
 func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
-	views, err := p.askInstances(ctx, "client.states", v,
+	views, err := p.askInstances(ctx, v,
 		func(ctx context.Context, id string, to *InstanceStatus) error {
 			_ = p.client.query(ctx, id, protocol.QueryStatus, to)
 			return nil

@@ -113,6 +113,17 @@ func (g *Group) Go(place string, f func() error) {
 // Wait waits for all of them, and returns the first error.
 func (g *Group) Wait() error { return (*errgroup.Group)(g).Wait() }
 
+// Each does something so many times, at most so many of them at once, and returns the first error, which ends the
+// others.
+func Each(ctx context.Context, place string, times, atOnce int, do func(ctx context.Context, n int) error) error {
+	g, ctx := WithContext(ctx)
+	g.SetLimit(atOnce)
+	for n := range times {
+		g.Go(place, func() error { return do(ctx, n) })
+	}
+	return g.Wait()
+}
+
 // caught logs a panic.
 func caught(place string, value any) *PanicError {
 	e := &PanicError{Place: place, Value: Text(value), Stack: Stack()}

@@ -155,7 +155,7 @@ func (r *reader) readCall(c *ast.CallExpr) {
 	switch {
 	case name == "workflow.Go": // Temporal's SDK starts it, and recovers
 		return
-	case name == "safego.AfterFunc" || name == "safego.AfterDone":
+	case name == "safego.AfterFunc" || name == "safego.AfterDone" || name == "safego.Each":
 		at = 1
 	case f.Sel.Name != "Go" && name != "safego.Run" && name != "safego.Wait" && name != "safemcp.Middleware":
 		return
