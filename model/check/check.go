@@ -59,7 +59,7 @@ type checker struct {
 
 // locatedMessage is a Message and its path in the file.
 type locatedMessage struct {
-	ideafile.Message
+	*ideafile.Message
 	jsonPath string
 }
 
@@ -71,23 +71,26 @@ func (c *checker) viewOf(token string) ideafile.InstanceView {
 	return c.view
 }
 
-// readMessages reads the context again to locate its Messages: a malformed Message is in the file but not in
-// idea.Context, so the indexes differ.
+// readMessages locates the Messages. A malformed one is in the file but not in idea.Context: it is read again.
 func (c *checker) readMessages() {
+	sound := c.idea.Context
 	for index, raw := range jsonval.AsList(c.idea.Source["context"]) {
 		path := fmt.Sprintf("$.context[%d]", index)
-		m, ok := ideafile.ReadMessage(raw, path, new(diag.Problems))
-		if !ok && m.Type == ideafile.TypePlan && m.PlanCalls != nil {
-			// What is wrong with its stage, its condition or its record must not hide what is wrong with its Calls.
-			m.PlanStage, m.PlanViewCondition, m.PlanRecordByCallID = "", nil, nil
-			c.messages = append(c.messages, locatedMessage{m, path})
+		if len(sound) == 0 || sound[0].FileIndex != index {
+			m, _ := ideafile.ReadMessage(raw, path, new(diag.Problems))
+			if m.Type == ideafile.TypePlan && m.PlanCalls != nil {
+				// What is wrong with its stage, its condition or its record must not hide what is wrong with its Calls.
+				m.PlanStage, m.PlanViewCondition, m.PlanRecordByCallID = "", nil, nil
+				c.messages = append(c.messages, locatedMessage{&m, path})
+			}
+			continue
 		}
-		if ok {
-			c.messages = append(c.messages, locatedMessage{m, path})
-			c.messagePaths = append(c.messagePaths, path)
-			c.hasOwnContext[m.InstanceToken] = c.hasOwnContext[m.InstanceToken] || m.PayloadKind != "" ||
-				m.Type == ideafile.TypeText
-		}
+		m := &sound[0]
+		sound = sound[1:]
+		c.messages = append(c.messages, locatedMessage{m, path})
+		c.messagePaths = append(c.messagePaths, path)
+		c.hasOwnContext[m.InstanceToken] = c.hasOwnContext[m.InstanceToken] || m.PayloadKind != "" ||
+			m.Type == ideafile.TypeText
 	}
 }
 

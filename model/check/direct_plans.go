@@ -65,7 +65,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 		tokens = []string{m.InstanceToken}
 	}
 	for _, token := range tokens {
-		list = append(list, ideafile.UnansweredLatentCalls(m.Message, token, c.bindings)...)
+		list = append(list, ideafile.UnansweredLatentCalls(*m.Message, token, c.bindings)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

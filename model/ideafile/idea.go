@@ -173,7 +173,10 @@ func (i *Idea) WithMeta(meta any) *Idea {
 // WithContextReplaced returns the Idea with these messages as its whole context.
 func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	next := *i
-	next.Context = messages
+	next.Context = slices.Clone(messages)
+	for n := range next.Context {
+		next.Context[n].FileIndex = n
+	}
 	context := jsonval.Map(messages, func(m Message) any { return m.Source })
 	next.Source = jsonval.WithKey(i.Source, "context", context)
 	return &next

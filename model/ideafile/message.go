@@ -66,8 +66,9 @@ type Message struct {
 	CallIndexOffset int
 	// PlanOutput of a plan may hold References. It is the process's output if no Request writes one.
 	PlanOutput any
-	// Source is the Message as it was written.
-	Source map[string]any
+	// Source is the Message as it was written, and FileIndex its place among those of the file, broken ones counted.
+	Source    map[string]any
+	FileIndex int
 }
 
 func (i *Idea) readContext(v any, ps *diag.Problems) {
@@ -81,7 +82,7 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 	for n, raw := range list {
 		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
-		if ok {
+		if m.FileIndex = n; ok {
 			i.Context = append(i.Context, m)
 		}
 		i.checkInstructionTools(m, ps)

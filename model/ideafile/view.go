@@ -59,8 +59,18 @@ func InstanceViewsByToken(context []Message, tokens []string) map[string]Instanc
 // GroupMessagesByInstance sorts Messages by the instance that they are for; those for all stand under "".
 func GroupMessagesByInstance(context []Message) map[string][]Message {
 	byOwner := map[string][]Message{}
-	for _, m := range context {
-		byOwner[m.InstanceToken] = append(byOwner[m.InstanceToken], m)
+	for from := 0; from < len(context); {
+		token, to := context[from].InstanceToken, from+1
+		for to < len(context) && context[to].InstanceToken == token {
+			to++
+		}
+		// The first ones are not copied: in a file of many instances there are no others.
+		if run := context[from:to:to]; byOwner[token] == nil {
+			byOwner[token] = run
+		} else {
+			byOwner[token] = append(byOwner[token], run...)
+		}
+		from = to
 	}
 	return byOwner
 }

@@ -93,7 +93,10 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 			return err
 		})
 	}
-	return all, g.Wait()
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 // folder is where the manifests lie.
