@@ -122,10 +122,11 @@ func inAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, contex
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	found := make([]T, len(ids))
-	return found, safego.Each(ctx, "client.waiting", len(ids), queriesAtOnce, func(ctx context.Context, n int) (err error) {
-		found[n], err = ask(c.Process(ids[n]), ctx)
-		return err
-	})
+	return found, safego.Each(ctx, "client.waiting", len(ids), queriesAtOnce,
+		func(ctx context.Context, n int) (err error) {
+			found[n], err = ask(c.Process(ids[n]), ctx)
+			return err
+		})
 }
 
 // eachOnce leaves out what is there again: a part's Plan is that of the whole too.

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/longrun"
 	"processidea/model/approval"
@@ -213,7 +215,10 @@ func TestWhatFailsIsTakenBackThoughWorkersAreKilled(t *testing.T) {
 	go func() {
 		defer close(done)
 		for _, run := range processes {
-			_ = run.Get(over, nil)
+			var failed *temporal.WorkflowExecutionError // and not that a slow server did not answer
+			for err := run.Get(over, nil); err != nil && !errors.As(err, &failed) && over.Err() == nil; {
+				err = run.Get(over, nil)
+			}
 		}
 	}()
 	kills := 0
