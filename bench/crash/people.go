@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"processidea/client"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/protocol"
 )
@@ -14,26 +14,37 @@ import (
 func (r *trial) decideAll(ctx context.Context, all []*process) {
 	for ctx.Err() == nil {
 		for _, p := range all {
-			r.decide(ctx, p.id)
+			for _, a := range r.pending(ctx, p.id) {
+				r.decide(ctx, a)
+			}
 		}
 		_ = sleep(ctx, 300*time.Millisecond)
 	}
 }
 
-// decide decides on what a process waits for. What is not asked or does not arrive is decided in the next round.
-func (r *trial) decide(ctx context.Context, id string) {
+// pending lists the approvals that a process waits for.
+func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	waiting, _ := r.client.Process(id).Approvals(ctx)
-	for _, a := range waiting {
-		d := client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "crash"}
-		if a.ReviewReason != "" {
-			r.figures.asked(a.Process + " " + a.Digest)
-			if answer, reached := r.tools.answer(protocol.IdempotencyKey(a.Process, a.Instance, a.CallID)); reached {
-				d.Kind = client.Answer
-				d.Value, _ = jsonval.Decode([]byte(answer))
-			}
-		}
-		_ = r.client.Process(a.Process).Decide(ctx, d)
+	var v protocol.ProcessApprovals
+	answer, err := r.client.Temporal().QueryWorkflow(ctx, id, "", protocol.QueryApprovals)
+	if err != nil || answer.Get(&v) != nil {
+		return nil
 	}
+	return v.Approvals
+}
+
+func (r *trial) decide(ctx context.Context, a protocol.Approval) {
+	signal, payload := policy.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "crash"}
+	if a.ReviewReason != "" {
+		r.figures.asked(a.Process + " " + a.Digest)
+		if answer, reached := r.tools.answer(protocol.IdempotencyKey(a.Process, a.Instance, a.CallID)); reached {
+			signal = policy.Answer
+			payload["output"], _ = jsonval.Decode([]byte(answer))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	// What does not arrive is decided in the next round.
+	_ = r.client.Temporal().SignalWorkflow(ctx, a.Process, "", signal, payload)
 }
