@@ -17,6 +17,7 @@ import (
 const (
 	rateFreshFor = 5 * time.Second  // how long what the server said of the task queue counts
 	worthSaying  = 10 * time.Second // how long the last one waits at least
+	maxSaid      = 365 * 24 * time.Hour
 )
 
 // queueRate knows whether Calls and Requests wait because workers begin only so many a second. No worker knows which of
@@ -47,8 +48,8 @@ func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	for _, p := range d.GetPollers() {
 		rate := p.GetRatePerSecond()
 		isThere := time.Since(p.GetLastAccessTime().AsTime()) < pollGrace
-		last := float64(waiting) / rate
-		if waiting == 0 || !isThere || last < worthSaying.Seconds() {
+		last := min(float64(waiting)/rate, maxSaid.Seconds())
+		if waiting == 0 || rate <= 0 || !isThere || last < worthSaying.Seconds() {
 			continue
 		}
 		r.said = &turn.HeldUp{Cause: turn.CodeRateLimited,

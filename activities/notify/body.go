@@ -42,8 +42,8 @@ func (s *Sender) body(n approval.Notices, words map[string]shown.Call) []byte {
 // eachNotice gives the notices of single Calls in the JSON of Notices.
 func eachNotice(data any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
-		for _, list := range jsonval.AsObject(data) {
-			for _, one := range asList(list) {
+		for _, list := range jsonval.Sorted(jsonval.AsObject(data)) {
+			for _, one := range jsonval.AsList(list) {
 				if call := jsonval.AsObject(one); call != nil && !yield(call) {
 					return
 				}
@@ -51,8 +51,6 @@ func eachNotice(data any) iter.Seq[map[string]any] {
 		}
 	}
 }
-
-func asList(v any) []any { list, _ := v.([]any); return list }
 
 // slackEscape keeps names from becoming links and mentions.
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
