@@ -44,7 +44,7 @@ func newBed(ctx context.Context, keep string) (b *bed, err error) {
 		}
 	}
 	b.toolServer, b.llmServer = httptest.NewServer(b.tools), httptest.NewServer(b.llm)
-	build := exec.CommandContext(ctx, "go", "build", "-o", b.dir+"/", "./starter", "./worker")
+	build := exec.CommandContext(ctx, "go", "build", "-o", b.dir+"/", "./starter")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return b, fmt.Errorf("build the programs: %w", err)
@@ -54,7 +54,7 @@ func newBed(ctx context.Context, keep string) (b *bed, err error) {
 	}
 	_, port, _ := net.SplitHostPort(b.address)
 	b.server = b.program("starter", "dev", "--worker=false", "--port", port, "--ui-port", "-1", "--data", b.data())
-	b.worker = b.program("worker", "--listen", "127.0.0.1:0")
+	b.worker = b.program("starter", "worker", "--listen", "127.0.0.1:0") // it has the Tools of the examples
 	if err := errors.Join(b.server.start(), b.worker.start()); err != nil {
 		return b, err
 	}

@@ -52,9 +52,11 @@ func readCases(b *bed) ([]testCase, error) {
 	return append(cases, c), err
 }
 
-// leftOut holds the examples whose tools are other programs, and the one with delegates, whose prompts do not name the
-// process.
-var leftOut = map[string]bool{"mcp": true, "custom-worker": true, "research": true}
+// leftOut holds the examples whose tools are other programs, the one with delegates, whose prompts do not name the
+// process, and the one whose decisions are signed.
+var leftOut = map[string]bool{
+	"mcp": true, "custom-worker": true, "invoices": true, "research": true, "payout": true,
+}
 
 // learn reads what the LLM says in an example. An example without replies asks no LLM.
 func (l *llm) learn(name, file string) error {
