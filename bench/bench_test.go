@@ -128,7 +128,7 @@ func TestAllRoundsOfAWorkAreDealtOutEvenlyToThePasses(t *testing.T) {
 	for rounds := range 40 {
 		total, least, most := 0, rounds, 0
 		for pass := range passes {
-			n := share(rounds, pass)
+			n := roundsInPass(rounds, pass)
 			total, least, most = total+n, min(least, n), max(most, n)
 		}
 		if total != rounds || most-least > 1 {
@@ -200,7 +200,7 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 		// the machine may be slow
 		{[]report.Figure{{Work: "actions", Name: "batch", Met: &yes}, {Work: "chain", Name: "time", Met: &no}}, false},
 	} {
-		if err := firmLimits(c.figures); (err != nil) != c.fails ||
+		if err := checkFirmLimits(c.figures); (err != nil) != c.fails ||
 			(c.fails && !strings.Contains(err.Error(), "actions: batch is 0")) {
 			t.Errorf("%+v: %v", c.figures, err)
 		}

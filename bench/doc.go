@@ -12,11 +12,11 @@
 // plain is the median of the same work in plain Go, which keeps nothing; the limit is what the design promises, as a
 // value or as a multiple of plain. The largest works run only by name.
 //
-// The rooms: internal/works holds what is measured, a file for each work; internal/bed what it is measured on;
-// internal/script what the LLM says; internal/report what becomes of the samples; internal/usage what the system says
-// of this program; internal/named reads command lines; internal/rechecks plays LLMs that err; internal/memory measures
-// memory, each case in a process that is `starter` itself. Beside them are programs of their own: crash kills workers
-// and servers at random, peers does the same works on other engines.
+// The packages: internal/works holds what is measured, a file for each work; internal/bed the environment;
+// internal/script the LLM's replies; internal/report evaluates the samples; internal/usage reads this program's memory
+// and time; internal/named reads command lines; internal/rechecks simulates LLMs that err; internal/memory measures
+// memory, each case in a process that is `starter` itself. Programs of their own are crash, which kills workers and
+// servers at random, and peers, which does the same works on other engines.
 //
 // A process that pauses, or does not complete, ends the program with the reason.
 //

@@ -55,8 +55,8 @@ func (o options) arguments(rounds int) []string {
 // recovers within minutes: this way works that are compared with each other meet the same conditions.
 const passes = 5
 
-// share gives how many of so many rounds are done in one pass.
-func share(rounds, pass int) int { return rounds*(pass+1)/passes - rounds*pass/passes }
+// roundsInPass gives how many of so many rounds are done in one pass.
+func roundsInPass(rounds, pass int) int { return rounds*(pass+1)/passes - rounds*pass/passes }
 
 // roundsOf gives how often a work is done.
 func (o options) roundsOf(w works.Work) int {

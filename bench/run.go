@@ -15,9 +15,9 @@ import (
 	"processidea/bench/internal/works"
 )
 
-// run does the works one after the other, or takes what was measured before.
+// run measures the works one after the other, or reads earlier measurements.
 func run(ctx context.Context, o options, out io.Writer) error {
-	figures, err := figuresFor(ctx, o)
+	figures, err := measureOrRead(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -28,12 +28,12 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	return firmLimits(figures)
+	return checkFirmLimits(figures)
 }
 
-// firmLimits returns an error that names the limits which were passed, of works whose figures do not depend on the
+// checkFirmLimits returns an error that names the limits which were passed, of works whose figures do not depend on the
 // machine's speed.
-func firmLimits(figures []report.Figure) error {
+func checkFirmLimits(figures []report.Figure) error {
 	var passed []string
 	for _, f := range figures {
 		if w, _ := works.All.Find(f.Work); w.Firm && f.Met != nil && !*f.Met {
@@ -46,7 +46,7 @@ func firmLimits(figures []report.Figure) error {
 	return nil
 }
 
-func figuresFor(ctx context.Context, o options) ([]report.Figure, error) {
+func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	switch {
 	case len(o.from) > 0:
 		return report.Read(o.from)
@@ -62,7 +62,7 @@ func measure(ctx context.Context, o options) ([]report.Figure, error) {
 	records := recordsOf(o.works)
 	for pass := range passes {
 		for i, w := range o.works {
-			rounds := share(o.roundsOf(w), pass)
+			rounds := roundsInPass(o.roundsOf(w), pass)
 			if rounds == 0 {
 				continue
 			}
@@ -110,7 +110,7 @@ func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
 	records := recordsOf(o.works)
 	for i, w := range o.works {
 		for round := range o.roundsOf(w) {
-			if err := once(ctx, w, works.Round{Record: records[i], Number: round, Quick: o.quick}); err != nil {
+			if err := runRound(ctx, w, works.Round{Record: records[i], Number: round, Quick: o.quick}); err != nil {
 				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 			}
 		}
@@ -125,7 +125,7 @@ func warmUp(ctx context.Context, o options) error {
 		return nil
 	}
 	w := o.works[0]
-	if err := once(ctx, w, works.Round{Record: report.NewRecord(w.Name), Quick: true}); err != nil {
+	if err := runRound(ctx, w, works.Round{Record: report.NewRecord(w.Name), Quick: true}); err != nil {
 		return fmt.Errorf("warm up with %s: %w", w.Name, err)
 	}
 	return nil
@@ -164,8 +164,8 @@ func figuresOf(records []*report.Record) (all []report.Figure) {
 	return all
 }
 
-// once does one round of a work on a new bed.
-func once(ctx context.Context, w works.Work, r works.Round) (err error) {
+// runRound does one round of a work on a new bed.
+func runRound(ctx context.Context, w works.Work, r works.Round) (err error) {
 	if r.Bed, err = bed.New(ctx, w.Limits()); err != nil {
 		return err
 	}

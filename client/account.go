@@ -13,8 +13,8 @@ type Account = policy.Account
 
 type accountKey struct{}
 
-// WithAccount gives a context under which whoever starts, steers and decides has an account, of those that name
-// somebody: two issuers' people of one name are two, and one person stays one under another name.
+// WithAccount returns a context whose starts, steering and decisions carry an account. An account identifies a person:
+// people of the same name at two issuers are two, and one person stays one under another name.
 func WithAccount(ctx context.Context, a Account) context.Context {
 	return context.WithValue(ctx, accountKey{}, a)
 }
@@ -28,8 +28,7 @@ func AccountOf(ctx context.Context) Account {
 // addAccount has a signal say the account of who sends it, or who takes each of many decisions.
 func addAccount(ctx context.Context, payload map[string]any) {
 	approval.AddAccount(payload, AccountOf(ctx))
-	decisions, _ := payload["decisions"].([]any)
-	for _, one := range decisions {
+	for _, one := range jsonval.AsList(payload["decisions"]) {
 		approval.AddAccount(jsonval.AsObject(one), AccountOf(ctx))
 	}
 }

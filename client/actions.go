@@ -18,8 +18,8 @@ type ActionsTaken struct {
 	Runs  int            `json:"runs" doc:"runs of workflows, whose histories were read"`
 }
 
-// Actions reads what the process has taken of billed actions in the histories of all its workflows: its own, its
-// instances', parts' and delegates', as far as the server still has them. Queries and heartbeats stand in none.
+// Actions counts the billed actions in the histories of all the process's workflows: its own, and those of its
+// instances, parts and delegates, as far as the server still has them. Histories do not show queries and heartbeats.
 func (p *Process) Actions(ctx context.Context) (ActionsTaken, error) {
 	if _, err := p.describe(ctx); err != nil {
 		return ActionsTaken{}, err

@@ -15,9 +15,9 @@ import (
 	"processidea/store/blobs"
 )
 
-// Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at
-// the deadline. Its fields are Process, Instance, how people call it all (Sentence, InstanceName, Fields, in the
-// language of the context: see WithLanguage), Reasoning, those of approval.Pending (Call, Digest, Tool, Params, Since,
+// Approval is a Call that waits for a person: exactly what would run, since when it waits, and what happens at the
+// deadline. Its fields are Process, Instance, its names for people (Sentence, InstanceName, Fields, in the language of
+// the context: see WithLanguage), Reasoning, the fields of approval.Pending (Call, Digest, Tool, Params, Since,
 // Deadline, Allow and others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
@@ -27,8 +27,8 @@ type Waiting struct {
 	Plans     []PendingPlan
 }
 
-// PendingPlan is a Plan that waits as a whole, as its process tells of it. Its fields are Process (of a split one, the
-// part) and those of approval.Plan.
+// PendingPlan is a Plan that waits as a whole, as its process reports it. Its fields are Process (the part, in a split
+// process) and the fields of approval.Plan.
 type PendingPlan = protocol.PlanView
 
 // Approvals lists the Calls that wait for a person in the process, with every value whole. The error wraps ErrNoWorker
@@ -41,7 +41,7 @@ func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
 // Waiting lists all that waits for a person in the process. The error is as of Approvals.
 func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 	ctx = blobs.ForProcess(ctx, p.id)
-	v, err := p.askWhatWaits(ctx)
+	v, err := p.queryWaiting(ctx)
 	if err != nil {
 		return Waiting{}, err
 	}
@@ -62,7 +62,7 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 	return Waiting{v.Approvals, v.Plans}, nil
 }
 
-func (p *Process) askWhatWaits(ctx context.Context) (protocol.ProcessApprovals, error) {
+func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, error) {
 	v := protocol.ProcessApprovals{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
 	err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
 	if err == nil {
@@ -71,13 +71,13 @@ func (p *Process) askWhatWaits(ctx context.Context) (protocol.ProcessApprovals, 
 	if down := p.client.health(ctx); down != nil {
 		return v, kind.Errorf(ErrUnreachable, "ask %s: %w", p.id, down)
 	}
-	return v, kind.Errorf(ErrNoWorker, "ask %s what waits there: no worker answers: %w", p.id, err)
+	return v, kind.Errorf(ErrNoWorker, "list approvals of %s: no worker answers: %w", p.id, err)
 }
 
-// addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those
-// beyond what one answer holds. Of one that does not answer the case is missing.
+// addMissingCases queries the instances whose case is not in the process's answer: all instances of a split process,
+// and any beyond what one answer holds. The case of an instance that does not answer stays missing.
 func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
-	return safego.Each(ctx, "client.cases", len(list), queriesAtOnce, func(ctx context.Context, n int) error {
+	return safego.Each(ctx, "client.cases", len(list), maxQueries, func(ctx context.Context, n int) error {
 		a := &list[n]
 		var v protocol.ApprovalsView
 		if a.State == nil && p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals,
@@ -103,7 +103,7 @@ func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
 
 // Waiting lists all that waits for a person in all processes.
 func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
-	found, err := inAwaiting(ctx, c, (*Process).Waiting)
+	found, err := queryAwaiting(ctx, c, (*Process).Waiting)
 	if err != nil {
 		return Waiting{}, err
 	}
@@ -111,26 +111,26 @@ func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	for _, w := range found {
 		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
 	}
-	all.Plans = eachOnce(all.Plans, func(p PendingPlan) string { return p.Digest })
+	all.Plans = withoutDuplicates(all.Plans, func(p PendingPlan) string { return p.Digest })
 	return all, nil
 }
 
-// inAwaiting asks every process in which somebody is waited for.
-func inAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error)) ([]T, error) {
+// queryAwaiting queries every process that waits for a person.
+func queryAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error)) ([]T, error) {
 	ids, err := c.awaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	found := make([]T, len(ids))
-	return found, safego.Each(ctx, "client.waiting", len(ids), queriesAtOnce,
+	return found, safego.Each(ctx, "client.waiting", len(ids), maxQueries,
 		func(ctx context.Context, n int) (err error) {
 			found[n], err = ask(c.Process(ids[n]), ctx)
 			return err
 		})
 }
 
-// eachOnce leaves out what is there again: a part's Plan is that of the whole too.
-func eachOnce[T any](list []T, key func(T) string) []T {
+// withoutDuplicates drops repeated items: a part and the whole process report the same Plan.
+func withoutDuplicates[T any](list []T, key func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(one T) bool {
 		again := seen[key(one)]

@@ -20,8 +20,8 @@ func (c *Chain) Blame(ctx context.Context, place string, at int) (*chain.Blame, 
 	return c.chains.Blame(ctx, c.process, place, at)
 }
 
-// Verify checks every digest of the chain. What is broken stands in the Report; the error is for a store that does not
-// answer, or wraps ErrNotFound where there is no chain.
+// Verify checks every digest of the chain. The Report lists what is broken; the error is for a store that does not
+// answer, or wraps ErrNotFound if there is no chain.
 func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 	return c.VerifyWithProgress(ctx, func(int, int) {})
 }
@@ -55,8 +55,7 @@ func (c *Chain) Authors(ctx context.Context, at int) (*chain.Authors, error) {
 // StatesOf gives the State of each instance of an Idea, by token.
 func StatesOf(idea map[string]any) map[string]any {
 	states := map[string]any{}
-	list, _ := idea["context"].([]any)
-	for _, m := range list {
+	for _, m := range jsonval.AsList(idea["context"]) {
 		message := jsonval.AsObject(m)
 		if token, _ := message["_instance"].(string); message["type"] == ideafile.TypeState {
 			states[token] = message["state"]

@@ -8,6 +8,7 @@ import (
 	"processidea/model/approval/policy"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
 
@@ -20,11 +21,11 @@ type Chain struct {
 // Length is the number of the latest Idea; 0 where the store has none.
 func (c *Chain) Length(ctx context.Context) (int, error) { return c.chains.Latest(ctx, c.process) }
 
-// length is Length, and an error for what is to be done where there is none.
+// length is Length, but fails if there is no chain; act names the operation in the error.
 func (c *Chain) length(ctx context.Context, act string) (int, error) {
 	last, err := c.Length(ctx)
 	if err == nil && last == 0 {
-		err = kind.Errorf(ErrNotFound, "%s %s: the store has no Idea of a process of this id", act, c.process)
+		err = kind.Errorf(ErrNotFound, "%s %s: the store has no Idea of a process with this id", act, c.process)
 	}
 	return last, err
 }
@@ -32,7 +33,7 @@ func (c *Chain) length(ctx context.Context, act string) (int, error) {
 // forgotten gives an error that wraps ErrForgotten where the contents of the process were removed; last is its latest
 // Idea.
 func (c *Chain) forgotten(ctx context.Context, last int) error {
-	link, err := c.chains.Link(ctx, c.process, last)
+	link, err := c.chains.LinkAt(ctx, c.process, last)
 	if err != nil || link.Forgotten == nil {
 		return err
 	}
@@ -74,8 +75,8 @@ func (c *Chain) find(ctx context.Context, act string, at int) (number, last int,
 	return at, last, nil
 }
 
-// Ideas lists them in order: when each was sealed, by which Request, and how much it holds. The error wraps ErrNotFound
-// where there is none.
+// Ideas lists the Ideas in order: when each was sealed, by which Request, and how much it holds. The error wraps
+// ErrNotFound if there are none.
 func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 	if _, err := c.length(ctx, "list Ideas of"); err != nil {
 		return nil, err
@@ -83,21 +84,21 @@ func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 	return c.chains.List(ctx, c.process)
 }
 
-// Latest says of the latest Idea when it was sealed, and how much it holds. The error wraps ErrNotFound where there is
+// Latest describes the latest Idea: when it was sealed, and how much it holds. The error wraps ErrNotFound if there is
 // none.
 func (c *Chain) Latest(ctx context.Context) (chain.Link, error) { return c.Link(ctx, 0) }
 
-// Link says of an Idea, by its number, when it was sealed, and how much it holds; 0 is the latest.
+// Link describes an Idea by its number (0: the latest): when it was sealed, and how much it holds.
 func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 	at, _, err := c.find(ctx, "look at", at)
 	if err != nil {
 		return chain.Link{}, err
 	}
-	return c.chains.Link(ctx, c.process, at)
+	return c.chains.LinkAt(ctx, c.process, at)
 }
 
-// Load gives an Idea whole, as a JSON value from which a process can start; 0 is the latest. The error wraps
-// ErrNotFound where there is none of the number, and names the part where one is missing or broken.
+// Load returns a whole Idea (0: the latest) as a JSON value from which a process can start. The error wraps ErrNotFound
+// if the number does not exist, and names the part if one is missing or broken.
 func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
 	at, err := c.number(ctx, "show", at)
 	if err != nil {
@@ -129,8 +130,8 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	return c.withEarlierDeciders(ctx, fork, at)
 }
 
-// withEarlierDeciders tells a fork who decided on the Calls that its policies name: whoever did may not decide on
-// certain others.
+// withEarlierDeciders records in a fork who decided on the Calls that its policies name, since the same people may not
+// decide on certain others.
 func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
 	if read == nil || !read.HasDeciderExclusions() {
@@ -155,8 +156,8 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	return policy.WithPriorDecisions(fork, earlier), nil
 }
 
-// Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where
-// none has, those of the Plan messages in the latest Idea.
+// Plan returns the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT;
+// without one, the Calls of the Plan messages in the latest Idea.
 func (c *Chain) Plan(ctx context.Context) ([]any, error) {
 	p, err := c.PlanWithStatus(ctx)
 	if err != nil {
@@ -206,7 +207,7 @@ func PlanMessagesOf(idea map[string]any) (calls []any) {
 
 // SolutionOf gives the Calls of an Idea's solution.
 func SolutionOf(idea map[string]any) []any {
-	solution, _ := idea["solution"].(map[string]any)
-	calls, _ := solution["calls"].([]any)
+	solution := jsonval.AsObject(idea["solution"])
+	calls := jsonval.AsList(solution["calls"])
 	return calls
 }

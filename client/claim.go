@@ -31,7 +31,7 @@ func (c *Client) chooseID(ctx context.Context, o *StartOptions, idea *ideafile.I
 
 // forkID finds an id for a fork that nobody named: ID-fork-1, or the next one that nothing has.
 func (c *Client) forkID(ctx context.Context, base string) (string, error) {
-	if len(base) > longestID-len("-fork-1000") {
+	if len(base) > maxIDBytes-len("-fork-1000") {
 		base = shortenID(base)
 	}
 	for n := 1; ; n++ {
@@ -40,7 +40,7 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		known, err := c.knows(ctx, id)
+		known, err := c.hasWorkflow(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -50,8 +50,8 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 	}
 }
 
-// knows reports whether Temporal has a workflow of an id, open or within its retention.
-func (c *Client) knows(ctx context.Context, id string) (bool, error) {
+// hasWorkflow reports whether Temporal has a workflow of an id, open or within its retention.
+func (c *Client) hasWorkflow(ctx context.Context, id string) (bool, error) {
 	_, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
 	var unknown *serviceerror.NotFound
 	switch {
@@ -63,9 +63,9 @@ func (c *Client) knows(ctx context.Context, id string) (bool, error) {
 	return true, nil
 }
 
-// unclaimed refuses an id of which the store has a chain and Temporal nothing.
+// unclaimed refuses an id that has a chain in the store but no workflow in Temporal.
 func (c *Client) unclaimed(ctx context.Context, id string) error {
-	known, err := c.knows(ctx, id)
+	known, err := c.hasWorkflow(ctx, id)
 	if err != nil || known {
 		return err
 	}

@@ -18,12 +18,12 @@ import (
 
 // Options say where Temporal and the store are.
 type Options struct {
-	// Temporal is how to reach the server: address, namespace, credentials, TLS. Dial adds how payloads are encoded and
-	// where large ones lie. Empty fields are those of the SDK: localhost:7233, namespace default.
+	// Temporal is how to reach the server: address, namespace, credentials, TLS. Dial adds the data converter and the
+	// external storage. Empty fields take the SDK's defaults: localhost:7233, namespace default.
 	Temporal sdk.Options
 	// Store is the store of the workers: a folder, or a bucket's URL such as s3://bucket?region=eu-central-1.
 	Store string
-	// Keys encrypt and decrypt, as those of the workers do; nil: nothing is encrypted.
+	// Keys encrypt and decrypt, and must be the keys of the workers; nil encrypts nothing.
 	Keys *encryption.Keys
 	// Logger takes what the Temporal SDK logs; nil: nothing is logged.
 	Logger *slog.Logger
@@ -65,7 +65,7 @@ type Client struct {
 	onNoWorker func(process string, cause error)
 	live       bool
 	words      *lru.Cache[string, *shown.Words]
-	decided    *lru.Cache[string, decidedUpTo] // by process
+	decided    *lru.Cache[string, cachedDecisions] // by process
 	rate       queueRate
 	close      []func()
 }
@@ -104,8 +104,8 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 // New makes a Client of what a program has already: a Temporal client whose options went through connect.ClientOptions,
 // the namespace that it is in, and the store. Closing the Client leaves both open.
 func New(temporal sdk.Client, namespace string, store *blobs.Store) *Client {
-	words, _ := lru.New[string, *shown.Words](mostWords) // the only error is that of a size below one
-	decided, _ := lru.New[string, decidedUpTo](mostDecided)
+	words, _ := lru.New[string, *shown.Words](maxCachedWords) // it fails only for a size below one
+	decided, _ := lru.New[string, cachedDecisions](maxCachedDecisions)
 	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store), words: words, decided: decided}
 }
 

@@ -21,8 +21,8 @@ type WaitingCount struct {
 	Oldest time.Time // zero where none waits
 }
 
-// WaitingCounter counts what waits for people in all processes, again and again. A process is asked anew where
-// Temporal lists another number for it, and after a while in any case: its Calls may be others by then.
+// WaitingCounter counts what waits for people in all processes, repeatedly. It queries a process again when Temporal
+// lists another number for it, and after a while in any case, since other Calls may wait by then.
 type WaitingCounter struct {
 	client *Client
 	mu     sync.Mutex
@@ -36,15 +36,15 @@ type knownWaiting struct {
 	list   []Approval
 }
 
-// waitingAge is for how long the answer of a process counts: a query is an Action of Temporal Cloud.
-const waitingAge = 5 * time.Minute
+// waitingFreshFor is for how long the answer of a process counts: a query is an Action of Temporal Cloud.
+const waitingFreshFor = 5 * time.Minute
 
 // NewWaitingCounter makes a counter that has asked nobody yet.
 func (c *Client) NewWaitingCounter() *WaitingCounter {
 	return &WaitingCounter{client: c, known: map[string]knownWaiting{}, tools: map[string]bool{}}
 }
 
-// Count counts by Tool. A Tool that nobody waits for any more is told with 0.
+// Count counts by Tool. It returns 0 for a Tool that no longer waits for anybody.
 func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 	infos, err := w.client.awaitingInfos(ctx)
 	if err != nil {
@@ -74,25 +74,25 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 	return list, nil
 }
 
-// ask asks the processes of which the answer is not known, and forgets those in which nobody is waited for.
+// ask queries the processes without a fresh answer, and forgets the processes that wait for nobody.
 func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
 	open := map[string]bool{}
 	for _, info := range infos {
 		open[info.GetExecution().GetWorkflowId()] = true
 	}
-	err := safego.Each(ctx, "client.countwaiting", len(infos), queriesAtOnce, func(ctx context.Context, n int) error {
+	err := safego.Each(ctx, "client.countwaiting", len(infos), maxQueries, func(ctx context.Context, n int) error {
 		id := infos[n].GetExecution().GetWorkflowId()
 		listed := infos[n].GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
 		w.mu.Lock()
 		before, known := w.known[id]
 		w.mu.Unlock()
-		if known && before.listed == listed && time.Since(before.at) < waitingAge {
+		if known && before.listed == listed && time.Since(before.at) < waitingFreshFor {
 			return nil
 		}
-		v, err := w.client.Process(id).askWhatWaits(ctx)
+		v, err := w.client.Process(id).queryWaiting(ctx)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if err == nil { // of one that does not answer the last answer counts
+		if err == nil { // otherwise its last answer counts
 			w.known[id] = knownWaiting{listed, time.Now(), v.Approvals}
 		}
 		return nil

@@ -26,7 +26,7 @@ const (
 
 // What a person can do about a Call that waits without deciding. All of them need By.
 const (
-	Comment  = approval.Comment  // say Reason to whoever decides
+	Comment  = approval.Comment  // send Reason to the deciders
 	Ask      = approval.Ask      // ask To, or somebody of ToGroup, or who started the process
 	HandOver = approval.HandOver // have To, or somebody of ToGroup, decide
 )
@@ -39,7 +39,7 @@ type Decision struct {
 	Kind string `json:"decision" enum:"approve,reject,amend,replace,answer,comment,ask,hand-over" doc:"the last three decide nothing"`
 	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
 	Digest string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"that of what was shown, as the approval has it: anything else is not decided on"`
-	// By is who decides, Groups are those of which the person says they are.
+	// By is who decides, Groups are the groups that this person claims.
 	By     string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
 	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
 	// Reason is why. Of Comment and Ask it is what is said.
@@ -60,8 +60,8 @@ type Decision struct {
 // valueKeys are the keys under which a decision's signal carries its value.
 var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "output"}
 
-// payload is that of the decision's own signal, whose name is the kind. A Value that is nil is no parameters and no
-// Call, and a result of null.
+// payload is the payload of the decision's signal, whose name is the kind. A nil Value means no parameters, no Call, or
+// the result null.
 func (d Decision) payload() map[string]any {
 	p := object(d)
 	delete(p, "decision")
@@ -118,8 +118,8 @@ func (p *Process) refused(d Decision, why error) error {
 	return &RefusedError{p.id, d.Kind, d.Call, why.Error()}
 }
 
-// instanceOf gives the workflow id of the instance that a Call's id names, in either spelling; the error says that
-// there is none. A process that does not answer is taken for one that is not split.
+// instanceOf returns the workflow id of the instance that a Call's id names, in either spelling; it fails if there is
+// no such instance. A process that does not answer counts as not split.
 func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Process) pending(ctx context.Context) (list []approval.Pending) {
 func (p *Process) whyNotWaiting(ctx context.Context, instance, call string) error {
 	var v InstanceStatus
 	if err := p.client.queryFor(ctx, slowQueryTimeout, instance, protocol.QueryStatus, &v); err != nil {
-		return fmt.Errorf("nothing waits there: %s has ended, or there is no Call %s", p.id, call)
+		return fmt.Errorf("nothing waits there: %s has ended, or has no Call %s", p.id, call)
 	}
 	var ids []string
 	for _, c := range v.Calls {

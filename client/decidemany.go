@@ -59,10 +59,10 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	return b.outcomes, b.tell(ctx, became)
+	return b.outcomes, b.setOutcomes(ctx, became)
 }
 
-// manyPayload is that of the signal: what all decisions have in common is said once.
+// manyPayload is the payload of the signal. It states once what all decisions have in common.
 func manyPayload(list []Decision) map[string]any {
 	payload, decisions := map[string]any{}, make([]any, len(list))
 	common := map[string]any{}
@@ -78,7 +78,7 @@ func manyPayload(list []Decision) map[string]any {
 			case isShared && jsonval.Equal(v, shared):
 				delete(own, key)
 			case isShared && !said && key == "groups":
-				own[key] = []any{} // not those of all
+				own[key] = []any{} // overrides the common value
 			case isShared && !said:
 				own[key] = ""
 			}
@@ -155,10 +155,10 @@ func (b *bulk) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
 	return became[1:], nil
 }
 
-// tell puts down what became of the decisions. One that the process has ended without was not taken: its instance says
-// why.
-func (b *bulk) tell(ctx context.Context, became []approval.Outcome) error {
-	return safego.Each(ctx, "client.decisions", len(b.open), queriesAtOnce, func(ctx context.Context, n int) error {
+// setOutcomes records the outcomes of the decisions. A decision that the process ended without took no effect: its
+// instance says why.
+func (b *bulk) setOutcomes(ctx context.Context, became []approval.Outcome) error {
+	return safego.Each(ctx, "client.decisions", len(b.open), maxQueries, func(ctx context.Context, n int) error {
 		d := b.open[n]
 		d.outcome.Count, d.outcome.Refused = became[n].Count, became[n].Reason
 		if became[n].Became == approval.ActTaken || became[n].Became == approval.ActRefused {

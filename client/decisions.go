@@ -12,9 +12,9 @@ import (
 	"processidea/store/ideadiff"
 )
 
-// Decided is what somebody decided on a Call or on the process: approve, reject, amend, replace or answer; pause,
-// resume, revise or add. Its fields are Instance, Idea, Outcome and those of approval.Decision: Kind, Call, By,
-// Reason, At, Tool, Shown, Params and others.
+// Decided is a decision on a Call or on the process: approve, reject, amend, replace or answer; pause, resume, revise
+// or add. Its fields are Instance, Idea, Outcome and the fields of approval.Decision: Kind, Call, By, Reason, At, Tool,
+// Shown, Params and others.
 type Decided struct {
 	approval.Decision
 	Instance string `json:"instance"`
@@ -38,7 +38,7 @@ func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
 	return c.decisions(ctx, 1, at)
 }
 
-// decisions lists those of which the logs of some Ideas tell.
+// decisions lists the decisions in the logs of some Ideas.
 func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) {
 	made, last := []Decided{}, map[string]int{}
 	for at := from; at <= to; at++ {
@@ -110,7 +110,7 @@ type Diff struct {
 func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
 	for _, at := range []int{a, b} {
 		if at < 1 {
-			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: %d is no number of an Idea", c.process, at)
+			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: Ideas are numbered from 1, not %d", c.process, at)
 		}
 		if _, err := c.number(ctx, "compare", at); err != nil {
 			return nil, err

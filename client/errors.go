@@ -19,7 +19,7 @@ var (
 	// ErrInvalid: what was asked for cannot be meant, or a file or an Idea is wrong. See also InvalidError.
 	ErrInvalid = ideafiles.ErrInvalid
 	// ErrNotFound: there is no process of the id, or no Idea of the number.
-	ErrNotFound = errors.New("there is none of this name")
+	ErrNotFound = errors.New("not found")
 	// ErrRefused: a decision, or another signal, changed nothing. See also RefusedError.
 	ErrRefused = errors.New("refused")
 	// ErrOtherStart: a process of the id was started from something else.
@@ -61,8 +61,8 @@ func (e *RefusedError) Error() string {
 // Unwrap gives ErrRefused.
 func (e *RefusedError) Unwrap() error { return ErrRefused }
 
-// ClaimedError is for an id of which the store has Ideas and Temporal no process, or none any more: a new process could
-// not put its Ideas there. It wraps ErrInvalid.
+// ClaimedError is for an id that has Ideas in the store but no process in Temporal, or none any more: a new process
+// could not store its Ideas under it. It wraps ErrInvalid.
 type ClaimedError struct {
 	ID    string
 	Ideas int // the number of the latest
@@ -71,7 +71,8 @@ type ClaimedError struct {
 // Error says how many Ideas there are.
 func (e *ClaimedError) Error() string {
 	return fmt.Sprintf(
-		"start process %s: the store has %d Ideas of a process of this id that Temporal does not know, or no longer",
+		"start process %s: the store already has %d Ideas under this id, of a process that Temporal does not know, "+
+			"or no longer knows",
 		e.ID, e.Ideas)
 }
 

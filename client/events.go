@@ -19,18 +19,18 @@ type EventKind string
 
 // The kinds of Events.
 const (
-	// EventStatus: the process stands otherwise than before. Event.Status says how. The first Event is mostly one.
-	// While Calls wait for a person (Status.Awaiting) it is repeated, with Options.Live several times a second, even if
-	// it says nothing new: one Call may have taken the place of another.
+	// EventStatus: the status of the process has changed. Event.Status has the new one. The first Event is usually of
+	// this kind. While Calls wait for a person (Status.Awaiting) it is repeated, with Options.Live several times a
+	// second, even if nothing is new: one Call may have replaced another.
 	EventStatus EventKind = "status"
-	// EventUnseen: the process cannot be asked. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is
-	// repeated while that lasts.
+	// EventUnseen: the process does not answer. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is
+	// repeated until the process answers.
 	EventUnseen EventKind = "unseen"
-	// EventEnded: the process has ended. Event.Result says how; nothing comes after it.
+	// EventEnded: the process has ended. Event.Result has the result; no Event follows.
 	EventEnded EventKind = "ended"
 )
 
-// Event is something that was seen of a process.
+// Event is one observation of a process.
 type Event struct {
 	Kind   EventKind
 	Status Status      // of EventStatus: Status.Awaiting counts the Calls that wait for a person
@@ -76,7 +76,7 @@ type ending struct {
 	err    error
 }
 
-// watchEnd waits for the end of the process, whatever happens to the server in between.
+// watchEnd waits for the end of the process, even while the server is unreachable.
 func (p *Process) watchEnd(ctx context.Context) chan ending {
 	ended := make(chan ending, 2)
 	var r loop.Result
@@ -95,19 +95,19 @@ func (p *Process) watchEnd(ctx context.Context) chan ending {
 	return ended
 }
 
-// watchStatus asks again and again where the process stands, and passes on what is new. Failed is told why it cannot.
+// watchStatus queries the status of the process repeatedly, and sends what is new. If it cannot go on, it calls failed.
 func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Event {
 	events := make(chan Event)
 	safego.Go("client.events.status", func() error {
 		var last *Status
-		seen, untilNext := time.Now(), p.untilWorthAsking()
+		seen, untilNext := time.Now(), p.newPollWaiter()
 		for ; ctx.Err() == nil; untilNext(ctx, last == nil) {
 			v, err := p.Status(ctx)
 			event := Event{Kind: EventStatus, Status: v}
 			switch {
 			case err != nil:
-				event = Event{Kind: EventUnseen, Err: p.client.unseen(ctx, p.id, err), Since: seen}
-				last = nil // once it is seen again, that is new
+				event = Event{Kind: EventUnseen, Err: p.client.explainUnreachable(ctx, p.id, err), Since: seen}
+				last = nil // its next answer is news
 			case last != nil && v.Awaiting == 0 && reflect.DeepEqual(*last, v):
 				seen = time.Now()
 				continue
@@ -128,13 +128,13 @@ func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Ev
 	return events
 }
 
-// untilWorthAsking returns what waits until it is time to ask the process again; unseen says that it could not be asked
-// just now.
-func (p *Process) untilWorthAsking() func(ctx context.Context, unseen bool) {
+// newPollWaiter returns a function that waits until the next query is worthwhile; unseen means that the last one
+// failed.
+func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 	pacing := pace.New()
 	look := func(ctx context.Context) bool {
 		info, err := p.describe(ctx)
-		// What is wrong with a server that cannot describe it, asking says.
+		// If the server cannot describe the process, the query reports why.
 		return err != nil || pacing.IsWorthAsking(time.Now(),
 			pace.Sight{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
 				Status: string(statusOf(info)), Awaiting: awaitingOf(info)})
@@ -158,13 +158,13 @@ func (p *Process) untilWorthAsking() func(ctx context.Context, unseen bool) {
 	}
 }
 
-// unseen says why a process cannot be asked: it tells a worker that does not answer from a server that does not either,
-// and one that is not there from one that cannot go on.
-func (c *Client) unseen(ctx context.Context, process string, cause error) error {
+// explainUnreachable says why a process does not answer: the server is unreachable, no worker runs, or a worker runs
+// but cannot continue the process.
+func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) error {
 	if down := c.health(ctx); down != nil {
 		return kind.Errorf(ErrUnreachable, "the server does not answer: %w", down)
 	}
-	switch h := c.whyUnseen(ctx, process, cause); {
+	switch h := c.explainNoAnswer(ctx, process, cause); {
 	case h == nil:
 		return kind.Errorf(ErrNoWorker, "a worker serves the task queue %s, and does not answer yet: %w",
 			protocol.TaskQueue, cause)

@@ -135,7 +135,7 @@ func ExampleOpenArchive() {
 	defer archive.Close()
 	_, err = archive.Chain("refund-17").Verify(ctx)
 	fmt.Println(errors.Is(err, client.ErrNotFound), err)
-	// Output: true verify refund-17: the store has no Idea of a process of this id
+	// Output: true verify refund-17: the store has no Idea of a process with this id
 }
 
 func ExampleParseIdea() {

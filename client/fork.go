@@ -14,8 +14,8 @@ import (
 	"processidea/protocol"
 )
 
-// StartFork starts a process from an Idea of another, by its number from 1, with changes. The errors are those of
-// Chain.Fork, Changes.Apply and Start.
+// StartFork starts a process from an Idea of another process, by its number from 1, with changes. It returns the errors
+// of Chain.Fork, Changes.Apply and Start.
 func (c *Client) StartFork(ctx context.Context, of string, at int, changes ideafiles.Changes,
 	o StartOptions) (*Process, error) {
 	idea, err := c.Chain(of).Fork(ctx, at)
@@ -76,7 +76,7 @@ func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int) 
 	if len(calls) == 0 {
 		return fork, nil
 	}
-	link, err := c.chains.Link(ctx, c.process, at)
+	link, err := c.chains.LinkAt(ctx, c.process, at)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"processidea/store/chain"
 )
 
-// HardenOptions say of which processes a Plan is made.
+// HardenOptions select the processes that a Plan is made from.
 type HardenOptions struct {
 	// Processes have finished, and have their chains in the store. At least one.
 	Processes []string
@@ -53,7 +53,7 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	return made, kind.Of(ErrInvalid, err)
 }
 
-// finishedRun reads the chain of a process and, where it was split, those of its parts.
+// finishedRun reads the chain of a process, and of its parts if it was split.
 func (a *Archive) finishedRun(ctx context.Context, id, act string) (past.Run, error) {
 	run, err := a.Chain(id).story(ctx, act)
 	if err != nil {

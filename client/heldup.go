@@ -16,13 +16,13 @@ import (
 	"processidea/protocol"
 )
 
-// This file says why a process does not answer, which only Temporal knows.
+// This file explains why a process does not answer, as far as Temporal knows.
 
-// pollGrace is how long ago a worker may have asked for work that counts as there.
+// pollGrace is how recently a worker must have polled to count as running.
 const pollGrace = 90 * time.Second
 
-// served reports whether a worker serves the task queue; true where that is not known.
-func (c *Client) served(ctx context.Context) bool {
+// hasWorker reports whether a worker serves the task queue; true if that is unknown.
+func (c *Client) hasWorker(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	d, err := c.temporal.DescribeTaskQueue(ctx, protocol.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
@@ -42,21 +42,21 @@ func noWorker() turn.HeldUp {
 		Mend: "start a worker; then it goes on by itself"}
 }
 
-// refusal is how a worker begins that says why it does not take a process.
+// refusal begins the error with which a worker refuses a process.
 const refusal = "the worker: "
 
-// whyUnseen says what holds up a process that did not answer a query, as far as that can be told; nil: it may only be
-// slow.
-func (c *Client) whyUnseen(ctx context.Context, workflow string, unanswered error) *turn.HeldUp {
+// explainNoAnswer returns what holds up a process that did not answer a query, as far as can be told; nil if it may
+// only be slow.
+func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswered error) *turn.HeldUp {
 	var failed *serviceerror.QueryFailed
 	if errors.As(unanswered, &failed) {
 		if why, said := strings.CutPrefix(failed.Error(), refusal); said {
 			return &turn.HeldUp{Cause: turn.CodeKeysMissing,
-				Message: "the worker cannot open what the process keeps: " + why,
+				Message: "the worker cannot decrypt the data of the process: " + why,
 				Mend:    "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
 		}
 	}
-	if !c.served(ctx) {
+	if !c.hasWorker(ctx) {
 		h := noWorker()
 		return &h
 	}
@@ -68,12 +68,12 @@ func (c *Client) whyUnseen(ctx context.Context, workflow string, unanswered erro
 		return nil
 	}
 	return &turn.HeldUp{Cause: turn.CodeWorkerFails, Since: task.GetOriginalScheduledTime().AsTime(),
-		Message: fmt.Sprintf("a worker is there and cannot go on with the process (attempt %d)", task.GetAttempt()),
+		Message: fmt.Sprintf("a worker runs, but cannot continue the process (attempt %d)", task.GetAttempt()),
 		Mend:    "the worker's log says why; then it goes on by itself"}
 }
 
-// addUnseen says in a Summary what holds up a process that did not answer.
-func (s *Summary) addUnseen(h *turn.HeldUp) {
+// addHoldUp adds to a Summary what holds up a process that did not answer.
+func (s *Summary) addHoldUp(h *turn.HeldUp) {
 	if h == nil || s.Status != loop.StatusRunning {
 		return
 	}
@@ -86,7 +86,7 @@ func (s *Summary) addUnseen(h *turn.HeldUp) {
 func (c *Client) HeldUp(ctx context.Context, most int) (n int, err error) {
 	seen := map[string]bool{}
 	query := processQuery + " AND ExecutionStatus = 'Running'"
-	if c.served(ctx) {
+	if c.hasWorker(ctx) {
 		query += " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'"
 	}
 	err = c.executions(ctx, query, func(info *workflowpb.WorkflowExecutionInfo) bool {

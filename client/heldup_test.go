@@ -61,7 +61,7 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 				}
 			}
 			_, unanswered := p.Status(t.Context())
-			if err := p.client.unseen(t.Context(), "p", unanswered); !errors.Is(err, ErrNoWorker) ||
+			if err := p.client.explainUnreachable(t.Context(), "p", unanswered); !errors.Is(err, ErrNoWorker) ||
 				(row.cause != turn.CodeNoWorker && !strings.Contains(err.Error(), row.text)) {
 				t.Errorf("%v", err)
 			}

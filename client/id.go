@@ -18,9 +18,9 @@ func NewID(name string) string {
 		strings.ToLower(rand.Text()[:4]))
 }
 
-// longestID is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it:
+// maxIDBytes is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it:
 // protocol.DelegateID shortens what is longer.
-const longestID = 90
+const maxIDBytes = 90
 
 // shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds.
 // An accent goes, and its letter stays.
@@ -35,20 +35,20 @@ func shortenID(name string) string {
 		return r
 	}, norm.NFKD.String(name))
 	name = strings.TrimLeft(name, " ~")
-	return name[:min(len(name), longestID/2)]
+	return name[:min(len(name), maxIDBytes/2)]
 }
 
 // ValidateID says what is wrong with a process's id; the error wraps ErrInvalid.
 func ValidateID(id string) error {
 	switch {
 	case id == "":
-		return kind.Errorf(ErrInvalid, "a process's id is not empty")
+		return kind.Errorf(ErrInvalid, "a process id must not be empty")
 	case strings.Contains(id, "/"):
-		return kind.Errorf(ErrInvalid, "a process's id holds no /")
-	case len(id) > longestID:
-		return kind.Errorf(ErrInvalid, "a process's id has %d bytes at most", longestID)
+		return kind.Errorf(ErrInvalid, "a process id must not contain /")
+	case len(id) > maxIDBytes:
+		return kind.Errorf(ErrInvalid, "a process id has at most %d bytes", maxIDBytes)
 	case id == "." || id == ".." || strings.HasPrefix(id, "~"):
-		return kind.Errorf(ErrInvalid, "a process's id is no dots and does not begin with ~")
+		return kind.Errorf(ErrInvalid, "a process id must not be . or .., nor begin with ~")
 	case strings.TrimSpace(id) != id || strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
 		return kind.Errorf(ErrInvalid, "a process's id is ASCII, so that every Temporal client can address it, with "+
 			"no control characters and no space at its ends; %q would do", shortenID(strings.TrimSpace(id)))

@@ -9,16 +9,16 @@ import (
 	"processidea/model/approval"
 )
 
-// Insights tell how people's decisions go: what waits, and what was decided on Calls since a moment.
+// Insights describe people's decisions: what waits, and what was decided on Calls since a moment.
 type Insights struct {
 	Since time.Time `json:"since"`
-	// Tools are sorted by name. Those of which nothing waits and nothing was decided are left out.
+	// Tools are sorted by name. Tools without a waiting Call or a decision are left out.
 	Tools []ToolInsights `json:"tools" nullable:"false"`
-	// Unread is of how many processes the record cannot be read: they were forgotten, or are broken.
+	// Unread counts the processes whose record cannot be read: they were forgotten, or are broken.
 	Unread int `json:"unread,omitempty"`
 }
 
-// ToolInsights are those of one Tool.
+// ToolInsights describe the decisions on the Calls of one Tool.
 type ToolInsights struct {
 	Tool string `json:"tool"`
 	// Waiting is how many Calls wait now, the oldest since Oldest.
@@ -29,7 +29,7 @@ type ToolInsights struct {
 	Decided    map[string]int `json:"decided"`
 	ByOrder    int            `json:"byOrder"`
 	ByDeadline int            `json:"byDeadline"`
-	// MedianSeconds and P90Seconds are how long Calls waited on which people decided, by the nearest rank.
+	// MedianSeconds and P90Seconds are how long Calls waited for people's decisions, by the nearest rank.
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
 
@@ -90,7 +90,7 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]approval.Decisio
 	}
 	known, _ := c.decided.Get(id)
 	if known.at > last { // forgotten, and begun anew
-		known = decidedUpTo{}
+		known = cachedDecisions{}
 	}
 	for known.at < last {
 		log, err := chain.chains.LogAt(ctx, id, known.at+1)
@@ -109,11 +109,11 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]approval.Decisio
 	return known.made, nil
 }
 
-// mostDecided is of how many processes decisions are remembered.
-const mostDecided = 10_000
+// maxCachedDecisions bounds how many processes' decisions are cached.
+const maxCachedDecisions = 10_000
 
-// decidedUpTo are the decisions of a process up to an Idea, without what they were about.
-type decidedUpTo struct {
+// cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
+type cachedDecisions struct {
 	at   int
 	made []approval.Decision
 }

@@ -27,7 +27,8 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 	seal := func(process string, at int, parent string, decisions int) (digest string) {
 		var log []turn.LogEntry
 		for n := range decisions {
-			d := approval.Decision{Kind: []string{"approve", "reject"}[n%2], CallID: fmt.Sprintf("1.%d@1", n+1), Tool: "pay",
+			d := approval.Decision{Kind: []string{"approve", "reject"}[n%2],
+				CallID: fmt.Sprintf("1.%d@1", n+1), Tool: "pay",
 				DecidedBy: "ann", DecidedAt: began.Add(time.Hour),
 				WaitingSince: began.Add(-time.Duration(random.Intn(10_000)) * time.Second)}
 			switch n % 10 {
@@ -39,8 +40,9 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 			log = append(log, turn.LogEntry{Decision: &d}, turn.LogEntry{Decision: &approval.Decision{Kind: "comment",
 				CallID: d.CallID, Tool: "pay", DecidedAt: began}})
 		}
-		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, At: at, Parent: parent, Log: log,
-			Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
+		sealed, err := chain.New(store).Seal(t.Context(),
+			chain.Entry{Process: process, At: at, Parent: parent, Log: log,
+				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ import (
 	"processidea/protocol"
 )
 
-// Summary is a process as List shows it. Path and Version are those of its Idea's meta; Ended is nil while it is open.
+// Summary is a process as List shows it. Path and Version come from its Idea's meta; Ended is nil while it is open.
 type Summary struct {
 	Process string      `json:"process"`
 	Status  loop.Status `json:"status"`
@@ -55,7 +55,7 @@ type ListOptions struct {
 // List gives the processes that somebody started, the latest first, and none that a process started.
 func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	found, f := []Summary{}, Filter{}
-	if o.Paused { // whoever is at work is asked: one that does not answer is taken for what Temporal knows of it
+	if o.Paused { // query those at work; Temporal's knowledge stands in for one that does not answer
 		f.Status = loop.StatusPaused
 	}
 	err := c.executions(ctx, f.query(), func(info *workflowpb.WorkflowExecutionInfo) bool {
@@ -89,7 +89,7 @@ type Filter struct {
 	Awaiting bool   // only those in which a Call waits for a person
 }
 
-// Page is a part of a list. Next begins the part after it; nil: there is none.
+// Page is a part of a list. Next begins the next part; nil on the last one.
 type Page struct {
 	Processes []Summary
 	Next      []byte
@@ -129,15 +129,15 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 	}
 }
 
-// addNoWorker says of running processes that no worker serves them, where that is so.
+// addNoWorker adds to running processes that no worker serves them, if that is so.
 func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	running := func(s Summary) bool { return s.Status == loop.StatusRunning }
-	if !slices.ContainsFunc(list, running) || c.served(ctx) {
+	if !slices.ContainsFunc(list, running) || c.hasWorker(ctx) {
 		return
 	}
 	h := noWorker()
 	for n := range list {
-		list[n].addUnseen(&h)
+		list[n].addHoldUp(&h)
 	}
 }
 
@@ -163,14 +163,14 @@ func (f Filter) query() string {
 
 // addWaiting asks the open processes how they stand and what they wait for. What does not answer soon is left without.
 func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
-	return safego.Each(ctx, "client.list", len(found), queriesAtOnce, func(ctx context.Context, n int) error {
+	return safego.Each(ctx, "client.list", len(found), maxQueries, func(ctx context.Context, n int) error {
 		s := &found[n]
 		if s.Ended != nil {
 			return nil
 		}
 		v, err := c.Process(s.Process).Status(ctx)
 		if err != nil {
-			s.addUnseen(c.whyUnseen(ctx, s.Process, err))
+			s.addHoldUp(c.explainNoAnswer(ctx, s.Process, err))
 			return nil
 		}
 		s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp

@@ -12,17 +12,16 @@ import (
 	"processidea/protocol"
 )
 
-// askedOneByOne is of how many instances each is asked how its Calls stand; of more their process tells what they have
-// reported.
-const askedOneByOne = 32
+// maxQueriedInstances bounds how many instances are queried for the status of their Calls; with more, their process
+// tells what they last reported.
+const maxQueriedInstances = 32
 
-// partsAsked is of how many parts the Plans are added up: more would take too long.
-const partsAsked = 200
+// maxQueriedParts bounds how many parts' Plans are added up, since more would take too long.
+const maxQueriedParts = 200
 
-// LivePlan gives the Calls of the latest Plan of a process that is at work, and in how many instances each has which
-// status now. In a process of many instances a Call that was handed out counts as running until its instance has come
-// to rest. A split process has a Plan of its own in each part: those of the parts are counted together where they are
-// the same; otherwise there are no Calls.
+// LivePlan returns the Calls of the latest Plan of a running process, and for each how many instances have it in which
+// status now. With many instances, a Call that was handed out counts as running until its instance has come to rest.
+// Each part of a split process has its own Plan: equal ones are counted together; otherwise no Calls are returned.
 func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
@@ -32,13 +31,13 @@ func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
 		return p.livePlanOfParts(ctx, v.Parts)
 	}
 	d, ids, err := p.planOfProcess(ctx)
-	if err == nil && len(v.Instances) <= askedOneByOne && len(ids) > 0 {
+	if err == nil && len(v.Instances) <= maxQueriedInstances && len(ids) > 0 {
 		err = p.countInInstances(ctx, d, ids)
 	}
 	return d, err
 }
 
-// planOfProcess is LivePlan by what the instances have reported, with the ids of the Calls.
+// planOfProcess is LivePlan by the instances' last reports, with the ids of the Calls.
 func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []string, err error) {
 	var now protocol.PlanProgress
 	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &now)
@@ -77,10 +76,10 @@ func (d *PlanDrawing) count(n int, status ideafile.CallStatus, more int) {
 // livePlanOfParts adds up the Plans of parts, those that have ended by their last Idea.
 func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView) (*PlanDrawing, error) {
 	plans := make([]*PlanDrawing, len(parts))
-	if len(parts) > partsAsked {
+	if len(parts) > maxQueriedParts {
 		return &PlanDrawing{}, nil
 	}
-	err := safego.Each(ctx, "client.plan", len(parts), queriesAtOnce, func(ctx context.Context, n int) (err error) {
+	err := safego.Each(ctx, "client.plan", len(parts), maxQueries, func(ctx context.Context, n int) (err error) {
 		switch process := parts[n].Process; parts[n].Status {
 		case "": // it has not begun
 		case loop.StatusRunning, loop.StatusPaused:
@@ -93,11 +92,11 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 	if err != nil {
 		return nil, err
 	}
-	return sumOfPlans(plans), nil
+	return sumPlans(plans), nil
 }
 
-// sumOfPlans adds up Plans of the same Calls; of others, no Plan comes out.
-func sumOfPlans(plans []*PlanDrawing) *PlanDrawing {
+// sumPlans adds up Plans with the same Calls; it returns an empty Plan if they differ.
+func sumPlans(plans []*PlanDrawing) *PlanDrawing {
 	all := &PlanDrawing{}
 	for _, d := range plans {
 		switch {

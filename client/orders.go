@@ -9,8 +9,8 @@ import (
 	"processidea/store/signing"
 )
 
-// StandingOrder is leave that somebody gives beforehand: Calls of a Tool that wait for a person, and fit, are approved
-// under it, in the name of whoever gave it.
+// StandingOrder is an approval in advance: matching Calls of a Tool that wait for a person are approved under it, in
+// the name of its giver.
 type StandingOrder struct {
 	// ID is its name, by which it is ended; at most 100 characters.
 	ID   string `json:"id" minLength:"1" maxLength:"100" doc:"a name of your own, by which it is ended"`
@@ -46,9 +46,9 @@ func (o StandingOrder) Validate() error {
 	return kind.Of(ErrInvalid, err)
 }
 
-// Allow gives a standing order, and returns when the process has taken it. The error is a *RefusedError where it did
-// not: there is no such Tool, who gives the order may not decide on its Calls, the id is taken. It wraps ErrInvalid
-// where the order breaks its form. Status().Orders says how many Calls were approved under it.
+// Allow gives a standing order, and returns when it is in force. The error is a *RefusedError if the process refused
+// it: there is no such Tool, the giver may not decide on its Calls, the id is in use. It wraps ErrInvalid if the order
+// is malformed. Status().Orders counts the Calls approved under it.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
 	order, err := approval.ReadStandingOrder(o.payload())
 	if err == nil && o.Key != nil && o.Proof == "" {

@@ -50,7 +50,7 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 		},
 		"client.decisions": func(ctx context.Context, p *Process) error {
 			b := &bulk{process: p, open: []openDecision{{outcome: &Outcome{}}}}
-			return b.tell(ctx, make([]approval.Outcome, 1))
+			return b.setOutcomes(ctx, make([]approval.Outcome, 1))
 		},
 		"client.events.end": firstError, "client.events.status": firstError,
 	} {

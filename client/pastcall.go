@@ -16,7 +16,7 @@ import (
 // PastCall is what was decided on a Call that waits no more, in the words of the business.
 type PastCall struct {
 	shown.Call
-	// Tool is that of the Call, Status what has become of it, Decisions what was said of it and decided, in order.
+	// Tool is the Call's Tool, Status its outcome, Decisions the remarks and decisions on it, in order.
 	Tool      string
 	Status    ideafile.CallStatus
 	Decisions []approval.Decision

@@ -20,8 +20,8 @@ import (
 	"processidea/store/signing"
 )
 
-// Plan is a Plan that waits, as a whole, for a person: nothing of it has begun. Its fields are Process (of a split one,
-// the part), those of approval.Plan, its picture, and what earlier processes of the same Idea took.
+// Plan is a Plan that waits as a whole for a person: none of it has begun. Its fields are Process (the part, in a split
+// process), the fields of approval.Plan, its picture, and what earlier processes of the same Idea used.
 type Plan struct {
 	protocol.PlanView
 	// Mermaid is the picture of the Plan.
@@ -32,8 +32,8 @@ type Plan struct {
 	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
 	// Edges say what each Call reads, and from which other one.
 	Edges []plangraph.Edge `json:"edges"`
-	// AskedLater lists the Calls about which a person will be asked again before they run, whoever approves the Plan;
-	// nil: nothing is known of it.
+	// AskedLater lists the Calls that a person must still decide on before they run, even after the Plan is approved;
+	// nil if that is unknown.
 	AskedLater []AskedLater `json:"askedLater"`
 	// Past is what earlier processes took; nil: there are none to go by.
 	Past *PastRuns `json:"past"`
@@ -64,7 +64,7 @@ func (r PastRuns) String() string {
 
 // Plans lists the Plans that wait, in the process and its parts.
 func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
-	v, err := p.askWhatWaits(ctx)
+	v, err := p.queryWaiting(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	return list, nil
 }
 
-// withOutputPaths says of each Call where its result goes, as far as the Idea is known.
+// withOutputPaths adds to each Call where its result goes, as far as the Idea is known.
 func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
 	list := ideafile.RawWrittenCalls(calls)
 	for n, w := range calls {
@@ -106,7 +106,7 @@ func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
 
 // PendingPlans lists the Plans that wait, in the process and its parts, as they tell of them. The error is as of Plans.
 func (p *Process) PendingPlans(ctx context.Context) ([]PendingPlan, error) {
-	v, err := p.askWhatWaits(ctx)
+	v, err := p.queryWaiting(ctx)
 	return v.Plans, err
 }
 
@@ -153,12 +153,12 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 
 // Plans lists the Plans that wait in all processes.
 func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	found, err := inAwaiting(ctx, c, (*Process).Plans)
+	found, err := queryAwaiting(ctx, c, (*Process).Plans)
 	if err != nil {
 		return nil, err
 	}
 	all := append([]Plan{}, slices.Concat(found...)...) // a list even where nothing waits
-	return eachOnce(all, func(p Plan) string { return p.Digest }), nil
+	return withoutDuplicates(all, func(p Plan) string { return p.Digest }), nil
 }
 
 // maxPastRuns is of how many processes it is looked at what they took.
@@ -240,9 +240,9 @@ func (d PlanDecision) Validate() error {
 	return kind.Of(ErrInvalid, err)
 }
 
-// DecidePlan approves, amends or rejects a Plan that waits, and returns when that has taken effect. The error is a
-// *RefusedError where it has not: no such Plan waits, who decides may not, a Call of an amendment cannot run. It wraps
-// ErrInvalid where the decision breaks its form.
+// DecidePlan approves, amends or rejects a waiting Plan, and returns when that has taken effect. The error is a
+// *RefusedError if the process refused it: no such Plan waits, the person may not decide, a Call of an amendment cannot
+// run. It wraps ErrInvalid if the decision is malformed.
 func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
 	_, err := p.DecidePlanAndCount(ctx, d)
 	return err
@@ -250,7 +250,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
 
 // DecidePlanAndCount is DecidePlan, and tells how many have decided so now.
 func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count, error) {
-	v, err := p.askWhatWaits(ctx)
+	v, err := p.queryWaiting(ctx)
 	if err != nil {
 		return Count{}, err
 	}

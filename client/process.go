@@ -59,14 +59,15 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 				return nil, err
 			}
 		}
-		return nil, kind.Errorf(ErrNotFound, "find process %s: there is none of this id", p.id)
+		return nil, kind.Errorf(ErrNotFound, "find process %s: no process has this id", p.id)
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", p.id, err)
 	case d.GetWorkflowExecutionInfo().GetType().GetName() == protocol.InstanceType:
 		process, _, _ := protocol.ParseInstanceID(p.id)
-		return nil, kind.Errorf(ErrNotFound, "find process %s: it is no process, but an instance of %s", p.id, process)
+		return nil, kind.Errorf(ErrNotFound, "find process %s: it is not a process, but an instance of %s",
+			p.id, process)
 	case d.GetWorkflowExecutionInfo().GetType().GetName() != protocol.ProcessType:
-		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow of this id is no process", p.id)
+		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow with this id is not a process", p.id)
 	}
 	return d.GetWorkflowExecutionInfo(), nil
 }
@@ -124,10 +125,10 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// isPart reports whether a workflow id is that of a part of a process, for which the process itself answers.
+// isPart reports whether a workflow id names a part of a process, for which the process itself answers.
 func isPart(id string) bool { return WholeOf(id) != id }
 
-// WholeOf is the process of which an id names a part; another id is that of the process itself.
+// WholeOf returns the id of the process that a part belongs to; any other id is returned as it is.
 func WholeOf(id string) string {
 	const mark = "/~part/"
 	if at := strings.LastIndex(id, mark); at >= 0 && !strings.Contains(id[at+len(mark):], "/") {

@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	rateFreshFor = 5 * time.Second  // how long what the server said of the task queue counts
-	worthSaying  = 10 * time.Second // how long the last one waits at least
-	maxSaid      = 365 * 24 * time.Hour
+	rateFreshFor    = 5 * time.Second  // how long the server's answer is cached
+	minReportedWait = 10 * time.Second // shorter waits are not reported
+	maxReportedWait = 365 * 24 * time.Hour
 )
 
-// queueRate knows whether Calls and Requests wait because workers begin only so many a second. No worker knows which of
-// them wait: the server holds them back.
+// queueRate detects that Calls and Requests wait because of the workers' rate limit. Workers do not know what waits,
+// since the server holds it back.
 type queueRate struct {
-	mu    sync.Mutex
-	asked time.Time
-	said  *turn.HeldUp
+	mu       sync.Mutex
+	cachedAt time.Time
+	cached   *turn.HeldUp
 }
 
-// heldUp says so where the last of them waits for long; nil: none does, or the server does not tell.
+// heldUp reports it if the last one has long to wait; nil if not, or if the server does not tell.
 func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.asked) < rateFreshFor {
-		return r.said
+	if time.Since(r.cachedAt) < rateFreshFor {
+		return r.cached
 	}
-	r.asked, r.said = time.Now(), nil
+	r.cachedAt, r.cached = time.Now(), nil
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
@@ -48,14 +48,14 @@ func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	for _, p := range d.GetPollers() {
 		rate := p.GetRatePerSecond()
 		isThere := time.Since(p.GetLastAccessTime().AsTime()) < pollGrace
-		last := min(float64(waiting)/rate, maxSaid.Seconds())
-		if waiting == 0 || rate <= 0 || !isThere || last < worthSaying.Seconds() {
+		last := min(float64(waiting)/rate, maxReportedWait.Seconds())
+		if waiting == 0 || rate <= 0 || !isThere || last < minReportedWait.Seconds() {
 			continue
 		}
-		r.said = &turn.HeldUp{Cause: turn.CodeRateLimited,
+		r.cached = &turn.HeldUp{Cause: turn.CodeRateLimited,
 			Message: fmt.Sprintf("workers begin %g Calls and Requests a second (--calls-per-second); "+
 				"%d of all processes wait, the last for %s", rate, waiting, time.Duration(last)*time.Second),
 			Mend: "give the workers a higher --calls-per-second, or wait"}
 	}
-	return r.said
+	return r.cached
 }

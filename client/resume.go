@@ -33,7 +33,7 @@ func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resume
 }
 
 func (c *Client) resumeEach(ctx context.Context, all []Resumed, by By) error {
-	return safego.Each(ctx, "client.resume", len(all), queriesAtOnce, func(ctx context.Context, n int) error {
+	return safego.Each(ctx, "client.resume", len(all), maxQueries, func(ctx context.Context, n int) error {
 		all[n].take(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, by))
 		return nil
 	})

@@ -26,7 +26,7 @@ func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Findin
 	return ripen.Judge(runs), nil
 }
 
-// decidedRun reads the log of a process and, where it was split, those of its parts.
+// decidedRun reads the log of a process, and of its parts if it was split.
 func (a *Archive) decidedRun(ctx context.Context, id string) (ripen.Run, error) {
 	run := ripen.Run{ProcessID: id}
 	c := a.Chain(id)

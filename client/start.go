@@ -90,8 +90,8 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	return &Process{client: c, id: prepared.ID, attached: attached}, nil
 }
 
-// Prepare does all that Start does before it starts, for what starts processes later: it checks the Idea, and puts
-// large values into the store, where they belong to no process. The errors are those of Start.
+// Prepare does what Start does before it starts, for callers that start processes later: it checks the Idea, and puts
+// large values into the store, where they belong to no process. It returns the errors of Start.
 func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartProcess, error) {
 	return c.prepare(ctx, o, false)
 }
@@ -134,8 +134,8 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 		return nil
 	}
 	return kind.Errorf(ErrInvalid,
-		"start process %s: the worker works with another store (%s) than this program (%s): "+
-			"set PROCESSIDEA_STORE to the worker's, or use its --data", process, strings.Join(ids, ", "),
+		"start process %s: the worker uses another store (%s) than this program (%s): set PROCESSIDEA_STORE to the "+
+			"worker's, or use its --data", process, strings.Join(ids, ", "),
 		cmp.Or(here, "one that nobody has used yet"))
 }
 
@@ -207,7 +207,7 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 		start.Delegation.Files = map[string]any{}
 	}
 	for key, v := range o.Delegates {
-		idea, _ := v.(map[string]any)
+		idea := jsonval.AsObject(v)
 		if start.Delegation.Files[key], err = offload.Idea(ctx, c.archive.values, idea); err != nil {
 			return start, err
 		}
@@ -216,8 +216,8 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 	return start, err
 }
 
-// digest names what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the replies, the
-// delegates where there are any, and whether the solution is taken up. It stands in the process's memo.
+// digest identifies what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the replies,
+// any delegates, and whether the solution is used. The process's memo holds it.
 func (o *StartOptions) digest() string {
 	h := sha256.New()
 	h.Write(jsonval.Encode(o.Idea))

@@ -20,12 +20,12 @@ const (
 	queryTimeout = 3 * time.Second
 	// slowQueryTimeout is for processes that have ended: a worker reads their whole history to answer.
 	slowQueryTimeout = time.Minute
-	// queriesAtOnce bounds how many workflows are asked at a time.
-	queriesAtOnce = 16
+	// maxQueries bounds how many workflows are asked at a time.
+	maxQueries = 16
 )
 
-// Status is where a process stands: what Result tells, without States, and what it waits for. Its fields are
-// those of loop.Result (Status, Output, Instances, Calls, Usage, Error, …), Awaiting, Waiting, Refusals and Parts.
+// Status is the current status of a process: the fields of loop.Result without States (Status, Output, Instances,
+// Calls, Usage, Error, …), and what it waits for: Awaiting, Waiting, Refusals and Parts.
 type Status = protocol.ProcessView
 
 // InstanceStatus is where one instance stands: its State and what became of each of its Calls. Large values of the
@@ -63,7 +63,7 @@ func (p *Process) askInstances(ctx context.Context, v Status,
 	ask func(ctx context.Context, id string, to *InstanceStatus) error) (map[string]InstanceStatus, error) {
 	tokens := jsonval.SortedKeys(v.Instances)
 	views := make([]InstanceStatus, len(tokens))
-	err := safego.Each(ctx, "client.instances", len(tokens), queriesAtOnce, func(ctx context.Context, n int) error {
+	err := safego.Each(ctx, "client.instances", len(tokens), maxQueries, func(ctx context.Context, n int) error {
 		return ask(ctx, v.InstanceID(tokens[n]), &views[n])
 	})
 	out := map[string]InstanceStatus{}
@@ -83,7 +83,7 @@ func (p *Process) HeldUp(ctx context.Context) ([]turn.HeldUp, error) {
 	if err == nil {
 		return v.HeldUp, nil
 	}
-	if h := p.client.whyUnseen(ctx, p.id, err); h != nil {
+	if h := p.client.explainNoAnswer(ctx, p.id, err); h != nil {
 		return []turn.HeldUp{*h}, nil
 	}
 	return nil, err
@@ -108,10 +108,10 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	}
 	r := loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}
 	why := "no worker answers"
-	if h := p.client.whyUnseen(ctx, p.id, err); h != nil {
+	if h := p.client.explainNoAnswer(ctx, p.id, err); h != nil {
 		r.HeldUp, why = []turn.HeldUp{*h}, h.Message
 	}
-	return r, kind.Errorf(ErrNoWorker, "look at %s: %s, so that its status alone is known: %w", p.id, why, err)
+	return r, kind.Errorf(ErrNoWorker, "look at %s: %s, so only its status is known: %w", p.id, why, err)
 }
 
 // WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer

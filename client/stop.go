@@ -8,11 +8,12 @@ import (
 	"processidea/model/loop"
 )
 
-// tellingTime is how long it is waited for what instances did to reach their process; of a fork that cannot be told.
-const tellingTime = 5 * time.Second
+// reportGrace is how long to wait until the reports of instances have reached their process; a fork may never show
+// them.
+const reportGrace = 5 * time.Second
 
-// Stop pauses the process, lets the Calls that run finish, and then cancels it: so all that it did is on record, and
-// can be taken back.
+// Stop pauses the process, lets running Calls finish, and then cancels it. So all that it did is on record, and can be
+// undone.
 func (p *Process) Stop(ctx context.Context, by By) error {
 	if err := p.Rest(ctx, by); err != nil {
 		return err
@@ -20,7 +21,7 @@ func (p *Process) Stop(ctx context.Context, by By) error {
 	return p.Cancel(ctx)
 }
 
-// Rest pauses the process, if it is not, and waits until the Calls that run have finished.
+// Rest pauses the process, unless it is paused, and waits until its running Calls have finished.
 func (p *Process) Rest(ctx context.Context, by By) error {
 	v, err := p.Status(ctx)
 	if err == nil && v.Status != loop.StatusPaused {
@@ -29,14 +30,14 @@ func (p *Process) Rest(ctx context.Context, by By) error {
 	switch {
 	case err != nil:
 		return err
-	case len(v.Parts) > 0: // they are told by it
-		return p.eachOpenPart(ctx, func(part *Process, _ []string) error { return part.untilAtRest(ctx) })
+	case len(v.Parts) > 0: // it tells them
+		return p.eachOpenPart(ctx, func(part *Process, _ []string) error { return part.waitUntilIdle(ctx) })
 	}
-	return p.untilAtRest(ctx)
+	return p.waitUntilIdle(ctx)
 }
 
-// untilAtRest waits until the process is paused, or has ended, and none of its Calls runs.
-func (p *Process) untilAtRest(ctx context.Context) error {
+// waitUntilIdle waits until the process is paused, or has ended, and none of its Calls runs.
+func (p *Process) waitUntilIdle(ctx context.Context) error {
 	var idle time.Time
 	return p.until(ctx, func() (bool, error) {
 		running, done, err := p.countCalls(ctx)
@@ -48,11 +49,11 @@ func (p *Process) untilAtRest(ctx context.Context) error {
 		}
 		v, err := p.Status(ctx)
 		return err == nil && v.Status != loop.StatusRunning &&
-			(v.Calls.Done >= done || time.Since(idle) > tellingTime), err
+			(v.Calls.Done >= done || time.Since(idle) > reportGrace), err
 	})
 }
 
-// countCalls asks the instances how many of their Calls run, and are done.
+// countCalls queries the instances for how many of their Calls are running and done.
 func (p *Process) countCalls(ctx context.Context) (running, done int, err error) {
 	instances, err := p.Instances(ctx)
 	for _, i := range instances {

@@ -21,21 +21,21 @@ import (
 	"processidea/store/chain"
 )
 
-// UndoOptions say what of a process is taken back.
+// UndoOptions select which Calls of a process are undone.
 type UndoOptions struct {
 	undo.Choice
-	// Tools tells which Tools are pure, and how Go functions are taken back.
+	// Tools states which Tools are pure, and how to undo Go functions.
 	Tools ideafiles.Tools
-	// As names the process that takes it back; empty: ID-undo-1, or the next number.
+	// As names the process that undoes the Calls; empty: ID-undo-1, or the next number.
 	As string
-	// By is who has it taken back, and why.
+	// By is who orders the undo, and why.
 	By By
 }
 
-// Undoing is what takes back what a process did. Client.StartUndo has it done.
+// Undoing is a plan to undo what a process did. Client.StartUndo runs it.
 type Undoing struct {
 	Process string `json:"process"`
-	// As is the process that takes it back.
+	// As is the id of the process that undoes it.
 	As string `json:"as"`
 	undo.Plan
 
@@ -45,18 +45,18 @@ type Undoing struct {
 	of     map[[2]string]*backtest.RanInstance
 }
 
-// TakenBack says as which process a Call was taken back, at whose wish, and why.
-type TakenBack struct {
+// UndoneCall states which process undid a Call, on whose order, and why.
+type UndoneCall struct {
 	CallID string `json:"call"`
 	As     string `json:"as"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// Undo says how what a process did is taken back, by its chain: the Calls that do it, what cannot be taken back and
-// why, and what stays because something reads it. Nothing is done. The error wraps ErrNotFound where there is no such
-// process or Idea, ErrForgotten where it was forgotten, and ErrInvalid where a Call or an instance is none that is
-// done, or the process was simulated.
+// Undo plans, from the chain of a process, how to undo what it did: the Calls that undo it, what cannot be undone and
+// why, and what stays because something reads it. It changes nothing. The error wraps ErrNotFound if there is no such
+// process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call is not done, an instance does
+// not exist, or the process was simulated.
 func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing, error) {
 	run, err := a.finishedRun(ctx, id, "undo")
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	earlier, n, err := a.Chain(id).takenBack(ctx)
+	earlier, n, err := a.Chain(id).undoneCalls(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	return out, err
 }
 
-// InWords tells in the words of the business what a Call of a process did that is taken back, or what takes it back.
+// InWords describes, in the words of the business, an undone Call or the Call that undoes it.
 func (u *Undoing) InWords(w *shown.Words, did *undo.Call, tool string, params map[string]any,
 	l shown.Language) shown.Call {
 	i := u.of[[2]string{did.Process, did.Instance}]
@@ -106,31 +106,31 @@ func (u *Undoing) InWords(w *shown.Words, did *undo.Call, tool string, params ma
 	return w.Call(tool, params, did.Instance, about, l)
 }
 
-// undoID is the id of the nth process that takes back what another did.
+// undoID is the id of the nth process that undoes another.
 func undoID(id string, n int) string {
 	suffix := fmt.Sprintf("-undo-%d", n)
 	id = strings.ReplaceAll(strings.ReplaceAll(id, "/~", "~"), "/", "~")
-	return spelling.Shortened(id, id, longestID-len(suffix)) + suffix
+	return spelling.Shortened(id, id, maxIDBytes-len(suffix)) + suffix
 }
 
-// checkFree gives an error where the name of the process that is to take back is none, or another process has it.
+// checkFree refuses an id for the undoing process that is invalid or in use.
 func (a *Archive) checkFree(ctx context.Context, u *Undoing) error {
 	if err := ValidateID(u.As); err != nil {
 		return err
 	}
 	last, err := a.Chain(u.As).Length(ctx)
 	if err == nil && last > 0 {
-		err = u.takenError()
+		err = u.idInUseError()
 	}
 	return err
 }
 
-func (u *Undoing) takenError() error {
-	return kind.Errorf(ErrInvalid, "undo %s as %s: there is another process of this id: choose another id, or none",
+func (u *Undoing) idInUseError() error {
+	return kind.Errorf(ErrInvalid, "undo %s as %s: another process has this id: choose another one, or leave it out",
 		u.Process, u.As)
 }
 
-// undoReader puts together what is known of the Calls of one process.
+// undoReader collects what is known about the Calls of one process.
 type undoReader struct {
 	archive *Archive
 	process string
@@ -143,7 +143,7 @@ func (u *undoReader) instance(c undo.Call) *backtest.RanInstance {
 	return u.of[[2]string{c.Process, c.Instance}]
 }
 
-// tool finds the Tool that takes a Call back.
+// tool finds the Tool that undoes a Call.
 func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
 	t := u.instance(c).Idea.Tool(name)
 	if t == nil || t.DelegateFile != "" {
@@ -152,9 +152,9 @@ func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
 	return t
 }
 
-// calls adds to the Calls of a chain what the chain of each process or part, and those of others, say of them.
+// calls adds to the Calls what the chains of their processes, parts and other processes know about them.
 func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance,
-	earlier map[ideafile.UndoneCall]TakenBack) (calls []undo.Call, err error) {
+	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
 	ideas, before := map[string]map[string]int{}, map[string]forkedFrom{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
 	for n := range instances {
@@ -173,9 +173,9 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 		for _, c := range i.Calls {
 			c.Idea = u.ideaOfWhole(i.ProcessID, ideas[i.ProcessID][c.ID])
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
-			c.DoneBefore = before[i.ProcessID].whoDid(c)
+			c.DoneBefore = before[i.ProcessID].processThatDid(c)
 			if t := i.Idea.Tool(c.Tool); t != nil {
-				c.How = u.how(c, t, bindings[i.ProcessID][t.Name])
+				c.How = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
 				if t.DelegateFile != "" {
 					c.Delegate = protocol.DelegateID(c.Process, c.ID)
 				}
@@ -188,19 +188,18 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 	return calls, nil
 }
 
-// latestOfParts gives, for an Idea of a split process, the number of the latest Idea of each part that is in it.
+// latestOfParts returns the number of the latest Idea of each part in an Idea of a split process.
 func latestOfParts(idea map[string]any) map[string]int {
 	latest := map[string]int{}
-	parts, _ := jsonval.AsObject(idea["meta"])["parts"].([]any)
-	for _, part := range parts {
+	for _, part := range jsonval.AsList(jsonval.AsObject(idea["meta"])["parts"]) {
 		of := jsonval.AsObject(part)
 		latest[jsonval.AsText(of["process"])], _ = jsonval.ReadPositiveInt(of["at"])
 	}
 	return latest
 }
 
-// ideaOfWhole is the number of the first Idea of the whole process that tells what an Idea of its part tells; of a
-// process that was not split it is the Idea itself.
+// ideaOfWhole returns the first Idea of the whole process that includes an Idea of its part; for a process that was not
+// split, the Idea itself.
 func (u *undoReader) ideaOfWhole(part string, at int) int {
 	if part == u.process || at == 0 {
 		return at
@@ -212,16 +211,16 @@ func (u *undoReader) ideaOfWhole(part string, at int) int {
 	return whole + 1
 }
 
-// how is how a Call of a Tool is taken back. Where the workers are elsewhere, a Tool that nothing runs here may be a Go
-// function there: that the LLM wrote the result is believed of the Call alone that says so.
-func (u *undoReader) how(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
+// undoMethod returns how to undo a Call of a Tool. With workers elsewhere, a Tool that nothing runs here may be a Go
+// function there; only the Call itself shows that the LLM wrote its result.
+func (u *undoReader) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
 	if b.Kind == ideafile.KindLatent && u.options.Tools.Elsewhere && !c.WrittenByLLM && t.Undo == nil {
 		return ideafile.Undo{Kind: ideafile.UndoNever}
 	}
 	return t.UndoUnder(b)
 }
 
-// doneByIdea says of each Call of the chain which Idea is the first that tells that it is done.
+// doneByIdea maps each Call of the chain to the first Idea that shows it as done.
 func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
 	first := map[string]int{}
 	tell := func(id string, at int) {
@@ -242,7 +241,7 @@ func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
 			}
 		}
 		var link chain.Link
-		if link, err = c.chains.Link(ctx, c.process, at); err == nil {
+		if link, err = c.chains.LinkAt(ctx, c.process, at); err == nil {
 			context, err = c.chains.Context(ctx, c.process, protocol.IdeaRef{At: at, Digest: link.Digest})
 		}
 		if err == nil {
@@ -299,9 +298,9 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	return f, nil
 }
 
-// whoDid names the process from which the Call's was forked, if it was done there: by its chain, or, where that is
-// gone, unless the log of this one tells of a write.
-func (f forkedFrom) whoDid(c undo.Call) string {
+// processThatDid returns the origin of the fork if the Call was done there: by the origin's chain, or, if that is gone,
+// unless this chain's log records a write of it.
+func (f forkedFrom) processThatDid(c undo.Call) string {
 	if f.process == "" || f.done != nil && !f.done[c.ID] || f.done == nil && len(c.Writes) > 0 {
 		return ""
 	}
@@ -325,7 +324,7 @@ func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error
 	return ids, next, err
 }
 
-// UndoneBy lists the processes that take back what the process did.
+// UndoneBy lists the processes that undo what the process did.
 func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
 	all, _, err := c.undoings(ctx)
 	for n := 0; n < len(all) && err == nil; n++ {
@@ -337,10 +336,10 @@ func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// takenBack says which Calls of the process were taken back, by whom, and which number the next process has that takes
-// some back.
-func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]TakenBack, next int, err error) {
-	made = map[ideafile.UndoneCall]TakenBack{}
+// undoneCalls says which Calls of the process were taken back, by whom, and which number the next process has that
+// takes some back.
+func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]UndoneCall, next int, err error) {
+	made = map[ideafile.UndoneCall]UndoneCall{}
 	ids, next, err := c.undoings(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -361,13 +360,13 @@ func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]Tak
 		if err != nil {
 			return nil, 0, err
 		}
-		readTakenBack(as, idea, made)
+		readUndoneCalls(as, idea, made)
 	}
 	return made, next, nil
 }
 
-// readTakenBack reads what the latest Idea of a process says that it took back.
-func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCall]TakenBack) {
+// readUndoneCalls reads what the latest Idea of a process says that it took back.
+func readUndoneCalls(as string, source map[string]any, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[undoesMeta])
 	tokens := idea.InstanceTokens()
@@ -380,7 +379,7 @@ func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCal
 			key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
 			for _, status := range p.StatusByInstance {
 				if key.CallID != "" && status == ideafile.Done {
-					made[key] = TakenBack{key.CallID, as,
+					made[key] = UndoneCall{key.CallID, as,
 						cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
 						cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
 				}
@@ -389,17 +388,17 @@ func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCal
 	}
 }
 
-// TakenBack lists the Calls of the process that were taken back, in the order of their ids.
-func (c *Chain) TakenBack(ctx context.Context) ([]TakenBack, error) {
-	made, _, err := c.takenBack(ctx)
+// UndoneCalls lists the Calls of the process that were taken back, in the order of their ids.
+func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
+	made, _, err := c.undoneCalls(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := []TakenBack{}
+	list := []UndoneCall{}
 	for _, one := range made {
 		list = append(list, one)
 	}
-	slices.SortFunc(list, func(a, b TakenBack) int {
+	slices.SortFunc(list, func(a, b UndoneCall) int {
 		x, _ := ideafile.ParseCallKey(a.CallID)
 		y, _ := ideafile.ParseCallKey(b.CallID)
 		return cmp.Or(x.Compare(y), strings.Compare(a.CallID, b.CallID))

@@ -18,9 +18,9 @@ import (
 // undoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "by", "reason"}.
 const undoesMeta = "undoes"
 
-// undoIdea is the Idea of the process that takes Calls back: a Plan for each instance, which never asks the LLM, with
-// the Tools, the policies and the data of the process itself, of which it is a fork: whoever forgets that one forgets
-// this. What its Calls come to is not written to State: it would meet what stands there.
+// undoIdea is the Idea of the process that undoes Calls: a Plan for each instance, which never asks the LLM, with the
+// Tools, policies and data of the original process. It is a fork of that process, so forgetting the original forgets it
+// too. Results of its Calls are not written to State, where they would meet existing values.
 func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanInstance) map[string]any {
 	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who caused the original may be kept from deciding here too
 	for _, k := range []string{"request", "template", undoesMeta} {
@@ -96,7 +96,7 @@ func undoCalls(steps []undo.Step) []any {
 func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
 	open, err := c.isOpen(ctx, id)
 	if err != nil || !open {
-		return false, c.checkNotTakenBack(ctx, id, err)
+		return false, c.checkNotUndone(ctx, id, err)
 	}
 	if o.As != "" {
 		return false, &RefusedError{Process: id, Signal: approval.SteerUndo,
@@ -105,8 +105,8 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 	return true, c.Process(id).Rest(ctx, o.By)
 }
 
-// checkNotTakenBack refuses to take back what another process takes back.
-func (c *Client) checkNotTakenBack(ctx context.Context, id string, err error) error {
+// checkNotUndone refuses to take back what another process takes back.
+func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error {
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		u.As = u.Process
 		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
 	}
-	if err = c.checkNotTakenBack(ctx, u.Process, nil); err == nil && u.number == 0 {
+	if err = c.checkNotUndone(ctx, u.Process, nil); err == nil && u.number == 0 {
 		err = c.archive.Chain(u.Process).chains.NameUndo(ctx, u.Process, u.As)
 	}
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 			return nil, &RefusedError{Process: u.Process, Signal: "undo", Reason: u.As + " takes it back already"}
 		}
 		if u.number == 0 {
-			return nil, u.takenError()
+			return nil, u.idInUseError()
 		}
 		u.number++ // it was ended before it began
 		u.As = undoID(u.Process, u.number)

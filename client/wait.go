@@ -13,19 +13,19 @@ import (
 
 const (
 	pollEvery = 300 * time.Millisecond
-	// silence is how long a server may not answer before it counts as unreachable.
+	// silence is how long a server may stay silent before it counts as unreachable.
 	silence = 15 * time.Second
 	// workersGrace is what a worker may need before it answers.
 	workersGrace = 5 * time.Second
 )
 
-// isNotFound reports whether a signal found nobody: no workflow of the id, or one that has ended.
+// isNotFound reports whether a signal found no open workflow.
 func isNotFound(err error) bool {
 	var none *serviceerror.NotFound
 	return errors.As(err, &none)
 }
 
-// signal sends a signal; sent is false where nobody is there to take it.
+// signal sends a signal; sent is false if no open workflow has the id.
 func (c *Client) signal(ctx context.Context, workflow, name string, payload map[string]any) (sent bool, err error) {
 	addAccount(ctx, payload)
 	err = c.temporal.SignalWorkflow(ctx, workflow, "", name, payload)
@@ -38,8 +38,8 @@ func (c *Client) signal(ctx context.Context, workflow, name string, payload map[
 	return true, nil
 }
 
-// until asks again and again until it is done. Where nobody answers it goes on waiting as long as there is a server,
-// and tells OnNoWorker: what was signalled takes effect when a worker is back.
+// until calls ask repeatedly until it is done. Without an answer it waits as long as the server is reachable, and calls
+// OnNoWorker: a signal takes effect when a worker is back.
 func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) error {
 	heard, told, every := time.Now(), false, 20*time.Millisecond
 	for {
@@ -58,7 +58,7 @@ func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) 
 			}
 			if down == nil && !told && time.Since(heard) > workersGrace {
 				told = true
-				p.client.tellNoWorker(p.id, err)
+				p.client.notifyNoWorker(p.id, err)
 			}
 		}
 		pause(ctx, every)
@@ -66,7 +66,7 @@ func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) 
 	}
 }
 
-func (c *Client) tellNoWorker(process string, cause error) {
+func (c *Client) notifyNoWorker(process string, cause error) {
 	if c.onNoWorker != nil {
 		c.onNoWorker(process, cause)
 	}

@@ -20,10 +20,10 @@ import (
 	"processidea/store/signing"
 )
 
-// VerifyWithTemporal is Chain.Verify, and compares every Idea with the digest that Temporal's history of the process
-// has of it. Whoever can write the store can write a chain anew, each digest right; but not Temporal's history with it.
-// Report.Witnessed is how many were compared: a history that is past its retention tells of none. With deciders it
-// checks the signatures of decisions too; nil: it does not.
+// VerifyWithTemporal is Chain.Verify, and also compares every Idea with its digest in Temporal's history of the
+// process. Write access to the store allows rewriting a chain with consistent digests, but not Temporal's history.
+// Report.Witnessed counts the compared Ideas; a history past its retention witnesses none. With deciders it also checks
+// the signatures of decisions.
 func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	deciders *signing.Keys) (*chain.Report, error) {
 	if _, err := c.Chain(process).length(ctx, "verify"); err != nil {

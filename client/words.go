@@ -14,8 +14,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// mostWords is of how many processes the words are remembered.
-const mostWords = 256
+// maxCachedWords bounds how many processes' words are cached.
+const maxCachedWords = 256
 
 type languageKey struct{}
 

@@ -8,18 +8,18 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// discreet keeps out of logs what is encrypted in histories: what tools and LLMs said when they failed. The error's
-// code stays; the rest is in the history, for those who have the keys.
-type discreet struct{ log.Logger }
+// redactingLogger keeps out of logs what histories encrypt: what tools and LLMs said when they failed. The error's code
+// stays; the rest is in the history, for holders of the keys.
+type redactingLogger struct{ log.Logger }
 
-func (l discreet) Debug(msg string, kv ...any) { l.Logger.Debug(msg, withoutTexts(kv)...) }
-func (l discreet) Info(msg string, kv ...any)  { l.Logger.Info(msg, withoutTexts(kv)...) }
-func (l discreet) Warn(msg string, kv ...any)  { l.Logger.Warn(msg, withoutTexts(kv)...) }
-func (l discreet) Error(msg string, kv ...any) { l.Logger.Error(msg, withoutTexts(kv)...) }
+func (l redactingLogger) Debug(msg string, kv ...any) { l.Logger.Debug(msg, withoutTexts(kv)...) }
+func (l redactingLogger) Info(msg string, kv ...any)  { l.Logger.Info(msg, withoutTexts(kv)...) }
+func (l redactingLogger) Warn(msg string, kv ...any)  { l.Logger.Warn(msg, withoutTexts(kv)...) }
+func (l redactingLogger) Error(msg string, kv ...any) { l.Logger.Error(msg, withoutTexts(kv)...) }
 
 // With is for what the SDK adds to every line.
-func (l discreet) With(kv ...any) log.Logger {
-	return discreet{log.With(l.Logger, withoutTexts(kv)...)}
+func (l redactingLogger) With(kv ...any) log.Logger {
+	return redactingLogger{log.With(l.Logger, withoutTexts(kv)...)}
 }
 
 func withoutTexts(kv []any) []any {

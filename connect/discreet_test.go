@@ -33,7 +33,7 @@ func final(code, text string) error {
 
 func TestWhatToolsSaidStandsInNoLogOfWhatIsEncrypted(t *testing.T) {
 	var said bytes.Buffer
-	l := log.With(discreet{log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, nil)))}, "first",
+	l := log.With(redactingLogger{log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, nil)))}, "first",
 		final("a_code", "hello"))
 	err := fmt.Errorf("activity: %w", final("a_code", "hello"))
 	l.Debug("d", "Error", err)

@@ -109,7 +109,7 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 	var denied *serviceerror.PermissionDenied
 	var unimplemented *serviceerror.Unimplemented
 	switch {
-	case errors.As(err, &denied), errors.As(err, &unimplemented): // whoever may not count begins as on an empty server
+	case errors.As(err, &denied), errors.As(err, &unimplemented): // without permission to count, assume an empty server
 		return nil
 	case err != nil:
 		return fmt.Errorf("connect: begin a store at %s: count the processes that Temporal knows: %w", place, err)
@@ -136,7 +136,8 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 				text)
 		}
 	}
-	profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{EnvLookup: filled{}})
+	profile, err := envconfig.LoadClientConfigProfile(
+		envconfig.LoadClientConfigProfileOptions{EnvLookup: nonEmptyEnv{}})
 	if err == nil {
 		set = !reflect.ValueOf(profile).IsZero()
 		o, err = profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
@@ -149,12 +150,12 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 	return o, set, nil
 }
 
-// filled looks variables up as the rest of the program does: an empty one is not set.
-type filled struct{}
+// nonEmptyEnv treats an empty variable as unset, like the rest of the program.
+type nonEmptyEnv struct{}
 
-func (filled) Environ() []string { return os.Environ() }
+func (nonEmptyEnv) Environ() []string { return os.Environ() }
 
-func (filled) LookupEnv(key string) (string, bool) {
+func (nonEmptyEnv) LookupEnv(key string) (string, bool) {
 	v := os.Getenv(key)
 	return v, v != ""
 }

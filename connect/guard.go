@@ -30,9 +30,9 @@ func guarded(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
 }
 
 type guard struct {
-	keys *encryption.Keys
-	log  log.Logger // may be nil
-	told sync.Map   // the missing keys that the log names already
+	keys   *encryption.Keys
+	log    log.Logger // may be nil
+	logged sync.Map   // the missing keys logged so far
 }
 
 func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
@@ -53,7 +53,7 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 		g.activity(ctx, r)
 	case *workflowservice.GetWorkflowExecutionHistoryResponse:
 		if err := g.opens(ctx, r); err != nil {
-			g.tell(err, "")
+			g.logMissingKey(err, "")
 			return status.Error(codes.FailedPrecondition, err.Error())
 		}
 	}
@@ -73,7 +73,7 @@ func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking,
 	if err == nil {
 		return true
 	}
-	g.tell(err, t.GetWorkflowExecution().GetWorkflowId())
+	g.logMissingKey(err, t.GetWorkflowExecution().GetWorkflowId())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalTimeout)
 	defer cancel()
 	// Where the server does not hear of it, the task times out: the same, later.
@@ -110,7 +110,7 @@ func (g *guard) activity(ctx context.Context, t *workflowservice.PollActivityTas
 	err := g.opens(ctx, t)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
-		g.tell(err, t.GetWorkflowExecution().GetWorkflowId())
+		g.logMissingKey(err, t.GetWorkflowExecution().GetWorkflowId())
 		t.Reset()
 	}
 }
@@ -135,19 +135,19 @@ func (g *guard) opens(ctx context.Context, m proto.Message) error {
 	})
 }
 
-// tell logs each missing key once.
-func (g *guard) tell(err error, workflow string) {
+// logMissingKey logs each missing key once.
+func (g *guard) logMissingKey(err error, workflow string) {
 	if g.log == nil {
 		return
 	}
 	var missing *encryption.MissingKeyError
 	if !errors.As(err, &missing) {
-		g.log.Error("a payload does not open", "error", err, "WorkflowID", workflow)
+		g.log.Error("a payload cannot be decrypted", "error", err, "WorkflowID", workflow)
 		return
 	}
 	for _, id := range missing.IDs {
-		if _, known := g.told.LoadOrStore(id, true); !known {
-			g.log.Error("a key is missing: what it encrypted waits for a worker that has it", "key", id, "variable",
+		if _, known := g.logged.LoadOrStore(id, true); !known {
+			g.log.Error("a key is missing: processes that need it wait for a worker that has it", "key", id, "variable",
 				encryption.Variable, "WorkflowID", workflow)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 // resourceHeader is a routing hint that the SDK makes of every workflow id.
 const resourceHeader = "temporal-resource-id"
 
-// ASCIIHeaders allows any character in workflow ids. SDK 1.50 puts the workflow id into a gRPC header as it is, and
-// gRPC refuses headers that are not ASCII. The ids of our own workflows are ASCII; whoever asks about another one, such
-// as "refunds/①", is to hear that there is none. The header is a hint for routing between clusters, for which a
+// ASCIIHeaders allows any character in workflow ids. SDK 1.50 copies the workflow id into a gRPC header, and gRPC
+// refuses headers that are not ASCII. The ids of our own workflows are ASCII; a query for another one, such as
+// "refunds/①", must answer that it does not exist. The header is a hint for routing between clusters, for which a
 // percent-encoded id serves as well.
 func ASCIIHeaders() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,

@@ -12,23 +12,23 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// patient are the requests that lists and deletes make themselves, past the SDK, which repeats its own. A server bounds
-// how often it takes some of them: ten lists a second in a namespace.
-var patient = map[string]bool{
+// retriedMethods are requests made outside the SDK's own retries, by lists and deletes. A server rate-limits some of
+// them: ten lists a second in a namespace.
+var retriedMethods = map[string]bool{
 	"ListWorkflowExecutions": true, "GetWorkflowExecutionHistory": true, "DeleteWorkflowExecution": true,
 	"ListSchedules": true, "DescribeSchedule": true, "PatchSchedule": true,
 }
 
-// repeating has such a request made again, for some twenty seconds, where the server says that it is asked too often.
-func repeating() grpc.DialOption {
+// retryWhenLimited retries such a request, for some twenty seconds, if the server answers that its rate is exceeded.
+func retryWhenLimited() grpc.DialOption {
 	again := retry.UnaryClientInterceptor()
-	options := []grpc.CallOption{ // behind those of the SDK, which says that nothing is repeated
+	options := []grpc.CallOption{ // after the SDK's options, which disable retries
 		retry.WithMax(10), retry.WithRetriable(isLimited),
 		retry.WithBackoff(retry.BackoffExponentialWithJitterBounded(100*time.Millisecond, 0.2, 5*time.Second)),
 	}
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		if !patient[path.Base(method)] {
+		if !retriedMethods[path.Base(method)] {
 			return invoker(ctx, method, req, reply, cc, opts...)
 		}
 		return again(ctx, method, req, reply, cc, invoker, append(opts[:len(opts):len(opts)], options...)...)

@@ -25,11 +25,11 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 		EncodeCommonAttributes: store.Keys() != nil,
 	})
 	if store.Keys() != nil && o.Logger != nil {
-		o.Logger = discreet{o.Logger}
+		o.Logger = redactingLogger{o.Logger}
 	}
 	o.ExternalStorage = store.ExternalStorage()
 	o.ConnectionOptions.DialOptions = slices.Concat(
-		[]grpc.DialOption{recovering(), repeating()}, o.ConnectionOptions.DialOptions,
+		[]grpc.DialOption{recovering(), retryWhenLimited()}, o.ConnectionOptions.DialOptions,
 		[]grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
 	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}

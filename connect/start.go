@@ -35,7 +35,7 @@ type StartProcess struct {
 }
 
 // ErrOtherFile means that a process of the id exists and was started from something else.
-var ErrOtherFile = errors.New("a process of this id was started from another file")
+var ErrOtherFile = errors.New("a process with this id was started from another file")
 
 // StartOrAttach starts a process, or finds the one that was started under the same id from the same file.
 func StartOrAttach(ctx context.Context, c client.Client, namespace string,
@@ -73,7 +73,7 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string,
 	return run, true, err
 }
 
-// attach gives the process of this id if there is one, and it was started from the same file; nil: there is none.
+// attach returns the process with this id if it was started from the same file; nil if there is no such process.
 func attach(ctx context.Context, c client.Client, s StartProcess) (client.WorkflowRun, error) {
 	d, err := c.DescribeWorkflow(ctx, s.ID, "")
 	var none *serviceerror.NotFound

@@ -2,8 +2,8 @@ package connect
 
 import "go.temporal.io/sdk/worker"
 
-// Version is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value is
-// none, a worker without versions.
+// Version is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value is an
+// unversioned worker.
 type Version struct{ Deployment, BuildID string }
 
 // OfDeployment is the version as the SDK has it.

@@ -15,7 +15,7 @@ import (
 	"processidea/store/blobs"
 )
 
-// storeMark stands in a worker's identity before the id of its store.
+// storeMark precedes the id of a worker's store in its identity.
 const storeMark = " store:"
 
 // WorkerIdentity names a worker to Temporal, with the store that it works with.

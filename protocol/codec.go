@@ -27,9 +27,9 @@ func DataConverter() converter.DataConverter {
 
 type jsonConverter struct{}
 
-// inlineMark begins the payload of an answer to a query. It is white space, which no reader of JSON minds. Metadata
-// would say it more plainly, but a payload with any metadata beside its encoding is none that tools know for JSON: the
-// temporal CLI prints it as base64.
+// inlineMark begins the payload of an answer to a query. It is white space, which JSON parsers ignore. Metadata would
+// be more explicit, but tools do not recognize a payload with any metadata beside its encoding as JSON: the temporal
+// CLI prints it as base64.
 const inlineMark = ' '
 
 // IsKeptInline reports whether a payload is an answer to a query, which stays where it is whatever its size: it is no
@@ -40,7 +40,7 @@ func IsKeptInline(p *commonpb.Payload) bool {
 		string(p.GetMetadata()[converter.MetadataEncoding]) == converter.MetadataEncodingJSON
 }
 
-// Encoding is that of plain JSON, which everybody can read.
+// Encoding is plain JSON, which any client can read.
 func (jsonConverter) Encoding() string { return converter.MetadataEncodingJSON }
 
 // ToPayload encodes a value as JSON.

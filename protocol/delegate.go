@@ -24,7 +24,7 @@ type DelegationContext struct {
 	Above []ProcessRef `json:"above,omitempty"`
 	// To is the Call that this process runs for; nil: it is no delegate.
 	To *ParentCall `json:"to,omitempty"`
-	// Oversight is what the processes that this one works for say of who may decide.
+	// Oversight holds the rules, set by the processes that this one works for, about who may decide.
 	Oversight []policy.Override `json:"oversight,omitempty"`
 }
 

@@ -52,7 +52,7 @@ type VerifyProofInput struct {
 	JWS string `json:"jws"`
 }
 
-// BatchCall is one Call of a burst: pure Calls that run together in one activity. Timeout is that of its Tool.
+// BatchCall is one Call of a burst: pure Calls that run together in one activity. Timeout is its Tool's.
 type BatchCall struct {
 	ExecuteInput
 	Timeout time.Duration `json:"timeout"`

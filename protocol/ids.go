@@ -9,7 +9,7 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// anonymous stands in workflow ids for the instance that has no token.
+// anonymous replaces the token in workflow ids of the instance without one.
 const anonymous = "main"
 
 const (
@@ -37,7 +37,7 @@ func PartID(process string, number int) string {
 // maxID is how long an id may be, in bytes: the databases of Temporal and of many others hold no more.
 const maxID = 255
 
-// maxDelegateID leaves room behind a delegate's id for those of its parts and of their instances.
+// maxDelegateID leaves room after a delegate's id for the suffixes of its parts and instances.
 const maxDelegateID = maxID - len("/"+partMark+"/100000/") - spelling.MaxTypeable
 
 // DelegateID returns the workflow id of a Call's delegate. Where delegates within delegates make it too long, the ids

@@ -10,7 +10,7 @@ import (
 // SharedInstanceSetup is what all instances of a process share.
 type SharedInstanceSetup struct {
 	Process string `json:"process"`
-	// FirstRunID is that of the process's first run: it stays the same across continue-as-new.
+	// FirstRunID is the id of the process's first run: it stays the same across continue-as-new.
 	FirstRunID string         `json:"firstRunId"`
 	Tools      map[string]any `json:"tools"`
 	// Palette is the handle of the Tools where they are too many to travel: an instance loads those that its Calls use.
@@ -20,7 +20,7 @@ type SharedInstanceSetup struct {
 	Oversight policy.Override                 `json:"oversight,omitzero"`
 	// Adapt is whether the LLM may be asked to fit values to the Tools' schemas.
 	Adapt bool `json:"adapt,omitempty"`
-	// Path is that of the process's Idea.
+	// Path is meta.path of the process's Idea.
 	Path string `json:"path,omitempty"`
 	// Attributes is whether the search attributes are registered with the server.
 	Attributes bool `json:"attributes,omitempty"`
@@ -29,7 +29,7 @@ type SharedInstanceSetup struct {
 	// SaveActions: the server bills actions. Reports go by command, and no timer has an instance, a part or a delegate
 	// look whether its process is still there: workers look after all of them.
 	SaveActions bool `json:"saveActions,omitempty"`
-	// ContinueEvery is that of the process's Start.
+	// ContinueEvery is copied from the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
 	Servers []ideafile.MCPServer `json:"servers,omitempty"`
@@ -64,7 +64,7 @@ type ReopenedInstance struct {
 	Writes        []statelog.Write  `json:"writes,omitempty"`
 	Calls         []turn.CallReport `json:"calls,omitempty"`
 	ClosedThrough int               `json:"closed,omitempty"`
-	// ReportNumber and HistoryLength are those of its last report, and Corrections counts those that it had taken in.
+	// ReportNumber and HistoryLength belong to its last report; Corrections counts the corrections applied by then.
 	ReportNumber  int `json:"reports,omitempty"`
 	HistoryLength int `json:"events,omitempty"`
 	Corrections   int `json:"corrected,omitempty"`

@@ -24,7 +24,7 @@ type CallView struct {
 	ID     string              `json:"id"`
 	Tool   string              `json:"tool"`
 	Status ideafile.CallStatus `json:"status"`
-	// OutputPath is a plain path, or the text of an expression; null if there is none.
+	// OutputPath is a plain path, or the text of an expression; null without one.
 	OutputPath refexpr.OutputPath `json:"outputPath"`
 	// By names who decided on the Call last, or who wrote the path of a skipped one.
 	By string `json:"by,omitempty"`

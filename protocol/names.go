@@ -1,6 +1,6 @@
 package protocol
 
-// Names that stand in histories and in other people's scripts. They never change.
+// These names are in histories and in users' scripts. They never change.
 const (
 	TaskQueue = "process-idea"
 
@@ -71,7 +71,7 @@ const (
 	MemoPath    = "path"
 	MemoVersion = "version"
 	MemoFile    = "file"
-	// MemoFailedCalls says of a process that has ended how many of its Calls failed or were blocked, where any did.
+	// MemoFailedCalls counts the failed or blocked Calls of an ended process; absent if there were none.
 	MemoFailedCalls = "failedCalls"
 
 	// The search attributes, where they are registered.

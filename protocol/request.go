@@ -27,7 +27,7 @@ type PrepareResult struct {
 
 // LoadInput names members of a stored object.
 type LoadInput struct {
-	// Handle is that of the object, as jsonval.Handle.Value returns it.
+	// Handle is the object's handle, as jsonval.Handle.Value returns it.
 	Handle any `json:"handle"`
 	// Members that it does not have are left out; nil: all.
 	Members []string `json:"members,omitempty"`
@@ -47,7 +47,7 @@ type SentBatch struct {
 	Server string `json:"server,omitempty"` // the worker's name of the LLM's server; empty: its first one
 	ID     string `json:"id"`               // the server's id of the batch
 	Key    string `json:"key"`              // of the Request within it
-	// Request is its number; 0: a batch of earlier versions, of which nothing is told.
+	// Request is its number; 0 for a batch of earlier versions, which do not record it.
 	Request int `json:"request,omitempty"`
 }
 

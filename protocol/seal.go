@@ -20,7 +20,7 @@ type SealInput struct {
 	Output  any
 	// Finished is what the solution said of itself.
 	Finished bool `json:",omitempty"`
-	// Notes are those of the solution.
+	// Notes are the solution's notes.
 	Notes string `json:",omitempty"`
 	// Request is the number of the Request that seals it; 0: none does.
 	Request int `json:",omitempty"`
@@ -81,7 +81,7 @@ type GatherPart struct {
 	Process string   `json:"process"`
 	Last    IdeaRef  `json:"last"`
 	Tokens  []string `json:"tokens"`
-	// Statuses are those of the instances, by token.
+	// Statuses are the instances' statuses, by token.
 	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
 	// Since is the latest Idea of the part whose log was taken in before.
 	Since int `json:"since,omitempty"`

@@ -32,7 +32,7 @@ type SentAnswer struct {
 	Fitted bool           `json:"fitted,omitempty"`
 }
 
-// CloseSignal closes a Request that broke off: the instance accepts nothing more of it from whoever hands it out.
+// CloseSignal closes a Request that broke off: the instance accepts no more Calls of it from its sender.
 type CloseSignal struct {
 	Request int `json:"request"`
 	// RestComes is whether the process sends the rest, once it knows what every instance has accepted: until then the

@@ -20,7 +20,7 @@ type ProcessStart struct {
 	// ContinueEvery is after how many passes of its main loop a workflow continues as new; 0: when Temporal suggests
 	// it. Only tests set it.
 	ContinueEvery int `json:"continueEvery,omitempty"`
-	// Part is which part of which process this one is; nil: it is no part.
+	// Part states which part of which process this one is; nil if it is not a part.
 	Part *PartRef `json:"part,omitempty"`
 	// WithSolution resumes the Calls of the Idea's solution, except those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty"`
@@ -28,12 +28,12 @@ type ProcessStart struct {
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Delegation is what the process knows of delegates, and whether it is one.
 	Delegation DelegationContext `json:"delegation,omitzero"`
-	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works
-	// for.
+	// StartedBy is who started the process, according to the start; for a delegate, who started the process that it
+	// works for.
 	StartedBy []policy.Identity `json:"startedBy,omitempty"`
 	// ByHand is who began processes of a schedule by hand, in the order of time.
 	ByHand []BegunByHand `json:"byHand,omitempty"`
-	// SaveActions is that of the process that this one is a part or a delegate of: see SharedInstanceSetup.
+	// SaveActions is inherited from the process that this one is a part or a delegate of: see SharedInstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
 }
 
@@ -44,16 +44,15 @@ type BegunByHand struct {
 	At time.Time `json:"at"`
 }
 
-// aroundHand is how far the moment that names a process of a schedule may be from the one at which somebody began it
-// by hand.
-const aroundHand = time.Minute
+// manualStartTolerance bounds how far the time in the id of a scheduled process may be from the time of a manual start.
+const manualStartTolerance = time.Minute
 
 // Starters lists who started the process with an id: StartedBy, and who began it by hand where it is one of a schedule.
 func (s ProcessStart) Starters(process string) []policy.Identity {
 	list := slices.Clone(s.StartedBy)
 	at, err := time.Parse(time.RFC3339, process[max(0, len(process)-len("2026-11-23T02:00:00Z")):])
 	for _, b := range s.ByHand {
-		if err == nil && at.Sub(b.At).Abs() <= aroundHand {
+		if err == nil && at.Sub(b.At).Abs() <= manualStartTolerance {
 			list = append(list, policy.Identity{Name: b.By, Account: b.Account})
 		}
 	}

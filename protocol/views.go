@@ -16,7 +16,7 @@ type InlinePayload interface{ inline() }
 // WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval, or a Plan.
 const WaitingForPerson = "a person: "
 
-// WaitingForPlanDecision begins those of them that are about a Plan.
+// WaitingForPlanDecision begins the ones about a Plan.
 const WaitingForPlanDecision = WaitingForPerson + "the Plan "
 
 // WaitingForLLM begins the line of ProcessView.Waiting that is about the Request under way.
@@ -34,7 +34,7 @@ type ProcessView struct {
 	Refused  int             `json:"refused"`
 	// Orders are the standing orders that people gave, those that have ended included.
 	Orders approval.Orders `json:"orders,omitempty"`
-	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
+	// Parts are the parts of a split process: their instances are <process of the part>/<token>.
 	Parts []PartView `json:"parts,omitempty"`
 }
 
@@ -57,9 +57,9 @@ type PartView struct {
 	Instances []string    `json:"instances"`
 }
 
-// OutcomeQuestion asks a workflow what became of acts that were sent to it: signals, and the decisions that one of
-// them brought. Their ids are those of the payloads, 1 to 200 characters each; the nth decision of a signal with the
-// id x, if it has none, has x/n. At most 2,000 are asked for at once.
+// OutcomeQuestion asks a workflow for the outcomes of acts that were sent to it: signals, and the decisions in one of
+// them. Their ids are the ids in the payloads, 1 to 200 characters each; the nth decision of a signal with the id x, if
+// it has none, has x/n. One question names at most 2,000 ids.
 type OutcomeQuestion struct {
 	IDs []string `json:"ids"`
 }
@@ -92,7 +92,7 @@ type Approval struct {
 	Instance string `json:"instance"`
 	approval.Pending
 	ApprovalContext
-	// Call and Reasoning are added by whoever reads the answer: the workflow tells what runs, and not how it is called.
+	// The reader of the answer adds Call and Reasoning: the workflow reports what runs, and not its name.
 	shown.Call
 	// Reasoning is the reason that the LLM gave for the Call, where it did.
 	Reasoning string `json:"reasoning,omitempty"`

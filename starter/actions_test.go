@@ -23,7 +23,7 @@ func TestShowSaysWhatAProcessAndItsInstancesHaveTakenOfActions(t *testing.T) {
 	if taken.Total != taken.Kinds.Total() || taken.Kinds[actions.Starts] != 4 || taken.Kinds[actions.Children] != 3 {
 		t.Errorf("%+v", taken)
 	}
-	if e := d.do("show", "p", "--actions").is(exit.Done); !strings.HasPrefix(e.out, "p has taken ") ||
+	if e := d.do("show", "p", "--actions").is(exit.Done); !strings.HasPrefix(e.out, "p has used ") ||
 		!strings.Contains(e.out, " actions in 4 workflow runs: ") {
 		t.Error(e.out)
 	}

@@ -111,15 +111,15 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 		`†state.text is "hi" (in Idea 2)`, "starter show 'p 1' --at 1")
 	says(t, "blame|p 1|①:name", exit.Done, "written by person:Grace: name",
 		"decided by Grace: answer, because she said so")
-	says(t, "blame|p 1|②:n|--at|1", exit.Done, "it stood there from the beginning")
+	says(t, "blame|p 1|②:n|--at|1", exit.Done, "it was there from the beginning")
 	says(t, "blame|p 1|②:n", exit.Done, "Idea 2 is the first that shows it")
 	says(t, "blame|p 1|①:mood|--json", exit.Done, `"by":"1.1@①"`, `"saw":1`)
 	says(t, "verify|p 1", exit.Done, "p 1: whole, 3 Ideas, the latest has the digest ")
 
 	says(t, "verify|--all", exit.Done, "p 1: whole, 3 Ideas", "broken; not checked: values that belong to no chain")
 	says(t, "verify|--all|--json", exit.Done, `[{"process":"`, `"whole":true`)
-	says(t, "verify", exit.Usage, "!name a process or a file, or say --all")
-	says(t, "verify|--all|p 1", exit.Usage, "!--all is for the chains of the store")
+	says(t, "verify", exit.Usage, "!name a process or a file, or use --all")
+	says(t, "verify|--all|p 1", exit.Usage, "!--all checks every chain of the store")
 
 	file := filepath.Join(t.TempDir(), "p.jsonl")
 	says(t, "export|p 1|-o|"+file, exit.Done, file+": whole, 3 Ideas")
@@ -147,7 +147,7 @@ func TestABrokenChainFailsTheAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, "verify|p 1", exit.Failed, "p 1: broken, 3 Ideas\n  Idea 2: ideas/p%201/2.json: ",
-		"\n    later Ideas that stand on it, and cannot be loaded either: 3\n", "2 Ideas cannot be loaded: 2, 3")
+		"\n    later Ideas that depend on it, and cannot be loaded either: 3\n", "2 Ideas cannot be loaded: 2, 3")
 	says(t, "show|p 1|--at|2", exit.Failed, "!load Idea 2 of p 1: ideas/p%201/2.json: ")
 	says(t, "history|p 1", exit.Failed, "!ideas/p%201/2.json")
 	file := filepath.Join(t.TempDir(), "p.jsonl")
@@ -160,7 +160,7 @@ func TestABrokenChainFailsTheAudit(t *testing.T) {
 func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 	audited(t)
 	for line, want := range map[string]string{
-		"history|q":                     "list Ideas of q: the store has no Idea of a process of this id",
+		"history|q":                     "list Ideas of q: the store has no Idea of a process with this id",
 		"verify|q":                      "verify q: the store has no Idea",
 		"export|q":                      "export q: the store has no Idea",
 		"blame|q|x":                     "look at q: the store has no Idea",
@@ -168,8 +168,8 @@ func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		"blame|p 1|①:x":                 "nothing stands there",
 		"blame|p 1|①:mood|--at|9":       "look at Idea 9 of p 1: there are 3",
 		"diff|q|1|2":                    "compare q: the store has no Idea",
-		"diff|p 1|1|x":                  `"x" is no number of an Idea`,
-		"diff|p 1|0|1":                  `"0" is no number of an Idea`,
+		"diff|p 1|1|x":                  `"x" is not the number of an Idea`,
+		"diff|p 1|0|1":                  `"0" is not the number of an Idea`,
 		"diff|p 1|1|9":                  "compare Idea 9 of p 1: there are 3",
 		"show|p 1|--at|9":               "show Idea 9 of p 1: there are 3",
 		"export|p 1|-o|/nowhere/x":      "write /nowhere/x: ",
@@ -178,7 +178,7 @@ func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		"verify|" + os.Args[0]:          "this is no export of a chain",
 		"gc|--older-than|-5h|--yes":     "want a duration from ",
 		"diff|p 1|1":                    "diff: B is missing; want ",
-		"gc|--older-than|720h|whatever": `"whatever" is one argument too many`,
+		"gc|--older-than|720h|whatever": `unexpected argument "whatever"`,
 	} {
 		says(t, line, exit.Usage, "!"+want)
 	}

@@ -182,7 +182,7 @@ func TestABacktestOfWhatCannotBeComparedIsRefused(t *testing.T) {
 	}
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("OPENAI_BASE_URL", "")
-	says(t, "backtest|"+file+"|q", exit.Usage, "!the store has no Idea of a process of this id")
+	says(t, "backtest|"+file+"|q", exit.Usage, "!the store has no Idea of a process with this id")
 	says(t, "backtest|"+file+"|p 1", exit.Usage, "!backtest p 1: it has not finished")
 	says(t, "backtest|"+file+"|p 1|--llm", exit.Usage,
 		"!backtest: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL")

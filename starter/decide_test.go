@@ -54,7 +54,7 @@ func TestManyCallsAreDecidedOnWithOneCommand(t *testing.T) {
 	} {
 		d.do(append([]string{"decide", "p"}, c.line...)...).is(exit.Usage).quiet().complains(c.says)
 	}
-	shown := d.do("decide", "p", "--approve").is(exit.Usage).complains("nothing is decided: --yes decides")
+	shown := d.do("decide", "p", "--approve").is(exit.Usage).complains("nothing was decided: confirm with --yes")
 	for _, want := range []string{"p: 3 Calls\n", "Tool        note", "Decided by  2 of: people of finance",
 		"Call   text\n", "1.1@②  bbb\n"} {
 		if !strings.Contains(shown.out, want) {
@@ -87,7 +87,7 @@ func TestManyCallsAreDecidedOnWithOneCommand(t *testing.T) {
 	if r := d.do("watch", "p", "--json").is(exit.Done).result(); r.Status != loop.StatusCompleted || r.Calls.Done != 3 {
 		t.Errorf("%+v", r)
 	}
-	d.do("decide", "p", "--approve", "--yes").is(exit.Usage).complains("nobody is waited for")
+	d.do("decide", "p", "--approve", "--yes").is(exit.Usage).complains("nothing waits for a person")
 }
 
 // typist sits at a terminal of 60 columns.
@@ -130,7 +130,8 @@ func TestDecideAsksAtTheTerminalAndFitsIt(t *testing.T) {
 	d.signable("p", 3)
 	no := d.typist("decide", "p", "--approve")
 	no.answers("approve these 3 Calls? [y]es, [n]o: ", "n")
-	d.eventually("nothing is decided", func() bool { return strings.Contains(no.seen.String(), "nothing is decided") })
+	d.eventually("nothing was decided",
+		func() bool { return strings.Contains(no.seen.String(), "nothing was decided") })
 	for _, line := range strings.Split(strings.ReplaceAll(no.seen.String(), "\r", ""), "\n") {
 		if n := utf8.RuneCountInString(line); n > 60 {
 			t.Errorf("%d columns: %s", n, line)

@@ -134,7 +134,7 @@ func TestWithKeysNothingThatAProcessWorksOnStandsInTheClear(t *testing.T) {
 	d.do("show", "the-patient", "--json").is(exit.Done).holds("a large value of the start", "a large result",
 		"what went wrong with Ada")
 	_, server := d.dev()
-	server.says("all is encrypted with key k1: whoever uses it needs PROCESSIDEA_KEYS")
+	server.says("everything is encrypted with key k1: other programs need PROCESSIDEA_KEYS")
 	d.do("result", "the-letter").is(exit.Done).holds("Ines Moreau", "Another one is on its way to you")
 	d.do("list").is(exit.Done).holds("the-letter", "latent", "ward")
 	d.do("verify", "the-patient").is(exit.Done)
@@ -187,7 +187,7 @@ func TestAProcessWaitsForAWorkerThatHasItsKey(t *testing.T) {
 	d.eventually("the log names the missing key", func() bool {
 		data, _ := os.ReadFile(log)
 		return bytes.Contains(data,
-			[]byte(`msg="a key is missing: what it encrypted waits for a worker that has it" key=k1`))
+			[]byte(`msg="a key is missing: processes that need it wait for a worker that has it" key=k1`))
 	})
 	lacking.do("list", "--json").is(exit.Done).holds(`"status":"running"`)
 	p.signal(syscall.SIGINT)

@@ -171,7 +171,7 @@ func TestOneOfSeveralInstancesIsForgottenAndWhatIsLeftIsSaid(t *testing.T) {
 			d.do("forget", "p", "--instance", "7").is(exit.Usage).complains("the process has no such instance")
 			d.do("forget", "p", "--instance", "1", "--cancel").is(exit.Usage).complains("cancel the process first")
 			d.do("forget", "p", "--instance", "1", "--by", "ann").is(exit.Unerased).
-				holds("not reached: the history of p in Temporal", "① of p: forgotten")
+				holds("not removed: the history of p in Temporal", "① of p: forgotten")
 			var r forget.Result
 			d.do("forget", "p", "--instance", "1", "--with-history", "--json").is(exit.Done).json(&r)
 			if r.Executions == 0 || len(r.Left)+len(r.Mentions) > 0 {

@@ -213,8 +213,8 @@ func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"fork|p 1":                           "--at is missing, the number of the Idea: see starter history 'p 1'",
-		"fork|q|--at|1":                      "fork q: the store has no Idea of a process of this id",
+		"fork|p 1":                           "--at, the number of the Idea, is missing: see starter history 'p 1'",
+		"fork|q|--at|1":                      "fork q: the store has no Idea of a process with this id",
 		"fork|p 1|--at|9":                    "fork Idea 9 of p 1: there are 3",
 		"fork|p 1|--at|0":                    "want a whole number from 1 to ",
 		"fork|p 1|--at|1":                    "no LLM is configured",
@@ -223,13 +223,13 @@ func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
 		"fork|p 1|--at|1|--set|x=1":          "it names none of the 2 instances",
 		"fork|p 1|--at|1|--set|①:text.x=1":   "something other than an object stands above it",
 		"fork|p 1|--at|1|--set|①:†state=1":   "something other than an object",
-		"fork|p 1|--at|1|--unset|①:x":        "nothing stands there",
+		"fork|p 1|--at|1|--unset|①:x":        "there is no value at this path",
 		"fork|p 1|--at|1|--state|" + replies: "there is no instance",
 		"fork|p 1|--at|1|--input|[1]":        "read [1]: no such file",
 		"fork|p 1|--at|1|--input|{":          "read --input: ",
 		"fork|p 1|--at|1|--file|/nowhere":    "read /nowhere: no such file",
 		"fork|p 1|--at|1|--reopen|⑨":         "reopen ⑨: there is no such instance; there are ①, ②",
-		"fork|p 1|--at|1|--id|a/b":           "a process's id holds no /",
+		"fork|p 1|--at|1|--id|a/b":           "a process id must not contain /",
 	} {
 		says(t, line, exit.Usage, "!"+want)
 	}

@@ -51,7 +51,7 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 
 func TestHardenNeedsTheStoreAlone(t *testing.T) {
 	audited(t)
-	says(t, "harden|q", exit.Usage, "!harden q: the store has no Idea of a process of this id")
+	says(t, "harden|q", exit.Usage, "!harden q: the store has no Idea of a process with this id")
 	says(t, "harden|p 1", exit.Usage, "!harden p 1: it has not finished")
 }
 

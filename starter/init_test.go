@@ -180,7 +180,8 @@ func TestInitWritesAGoProgramWhoseTestPasses(t *testing.T) {
 		return // linking it takes a minute, and the example of a program of one's own is called by another test
 	}
 	d.program = devtest.Program(t, filepath.Join(d.dir, "Desk"), ".")
-	d.do("check", "Desk").is(exit.Done).tells("lookUpCustomer is run by the Go function lookUpCustomer", "nothing is wrong")
+	d.do("check", "Desk").is(exit.Done).tells("lookUpCustomer is run by the Go function lookUpCustomer",
+		"nothing is wrong")
 }
 
 func TestInitRefusesWhatItCannotDo(t *testing.T) {
@@ -196,14 +197,14 @@ func TestInitRefusesWhatItCannotDo(t *testing.T) {
 	}
 	d.do("init").is(exit.Usage).complains("init: NAME is missing; want starter init NAME")
 	d.do("init", "full").is(exit.Usage).complains("full is not empty")
-	d.do("init", "two words", "--without-go").is(exit.Usage).complains(`"two words" is no name for a process here`)
+	d.do("init", "two words", "--without-go").is(exit.Usage).complains(`"two words" is not a valid name`)
 	d.do("init", "desk", "--checkout",
-		"other").is(exit.Usage).complains("other is no checkout of Process Idea: its go.mod is another module's")
-	d.do("init", "desk", "--checkout", "none").is(exit.Usage).complains("none is no checkout of Process Idea")
+		"other").is(exit.Usage).complains("other is not a checkout of Process Idea: its go.mod names another module")
+	d.do("init", "desk", "--checkout", "none").is(exit.Usage).complains("none is not a checkout of Process Idea")
 	d.do("init", "desk", "--checkout", "other", "--without-go").is(exit.Usage).complains("exclude each other")
 	if _, err := os.Stat(filepath.Join(d.dir, "desk")); err == nil {
 		t.Error("there is a folder")
 	}
 	d.set("PATH=" + t.TempDir())
-	d.do("init", "desk").is(exit.Done).complains("init desk: without a Go program: there is no command go in the PATH")
+	d.do("init", "desk").is(exit.Done).complains("init desk: without a Go program: the command go is not in PATH")
 }

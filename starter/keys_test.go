@@ -80,10 +80,10 @@ func TestTheCodecServerOfTheProgramShowsWhatIsEncrypted(t *testing.T) {
 func TestTheCodecServerIsNotServedBeyondThisMachineToJustAnybody(t *testing.T) {
 	d := newDesk(t, nil)
 	for _, listen := range []string{":0", "0.0.0.0:0", "[::]:0", "example.org:0"} {
-		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("beyond this machine",
+		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("reachable from other machines",
 			"PROCESSIDEA_CODEC_TOKEN is not set")
 	}
-	d.do("codec", "--without-token").is(exit.Usage).quiet().complains("say with --origin whose pages may ask")
+	d.do("codec", "--without-token").is(exit.Usage).quiet().complains("name the allowed pages with --origin")
 	d.do("codec", "--origin", "*").is(exit.Usage).quiet().complains(`allow origin "*"`)
 	p := d.at(d.dir).set("PROCESSIDEA_CODEC_TOKEN=t").start("codec", "--listen=0.0.0.0:0")
 	p.says("the codec server is at ")

@@ -18,7 +18,7 @@ func TestAnAgentStartsAProcessOnTheStandardStreams(t *testing.T) {
 		"note.json": `{"schema": {"tools": {"note": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "_outputPath": "†state.noted"}}},
 			"context": [{"type": "text", "text": "Write it down."}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"}]}]}`,
 	})
-	d.do("mcp", "nowhere").is(exit.Usage).complains("it is no folder")
+	d.do("mcp", "nowhere").is(exit.Usage).complains("it is not a folder")
 	c := exec.Command(d.program, "mcp", ".", "--ui-port", "-1", "--gateway-port", "-1")
 	said := newLines()
 	c.Dir, c.Env, c.Stderr = d.dir, d.env, said

@@ -66,7 +66,8 @@ func TestCheckKnowsTheToolsOfAProgramOfOnesOwn(t *testing.T) {
 	}{
 		`"greetSomebody": {` + named + `}`: {0, "greetSomebody is run by the Go function greetSomebody",
 			""},
-		`"hello": {` + named + `, "_activity": "greetSomebody"}`:     {0, "hello is run by the Go function greetSomebody", ""},
+		`"hello": {` + named + `, "_activity": "greetSomebody"}`: {0,
+			"hello is run by the Go function greetSomebody", ""},
 		`"hello": {` + named + `, "_activity": {"shout": "loudly"}}`: {0, "hello is run by a worker, as shout", ""},
 		`"hello": {` + named + `, "_activity": {"shout": "softly"}}`: {2, "", "it shouts loudly, or not at all"},
 		`"hello": {` + named + `, "_activity": "bowBeforeSomebodyElse"}`: {2, "",

@@ -104,7 +104,7 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	d.do("approve", "p", "1.1@①").is(exit.Usage).complains("1.1@① waits for nobody: it is done")
 	d.do("approve", "p", "1.2@①").is(exit.Usage).complains(
 		`there is no Call "1.2@①"; did you mean 1.1@①? Nothing waits for a person here`)
-	if e := d.do("approvals").is(exit.Done); e.out != "nobody is waited for\n" {
+	if e := d.do("approvals").is(exit.Done); e.out != "nothing waits for a person\n" {
 		t.Error(e.out)
 	}
 }
@@ -297,7 +297,7 @@ func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	d.do("allow", "p", "o", "--tool", "note").is(exit.Usage).complains("it would never end")
 	d.do("allow", "p", "o", "--tool", "noet", "--count",
 		"1").is(exit.Usage).complains(`there is no Tool "noet"; there are formatText, note`)
-	d.do("allow", "p").is(exit.Done).tells("there is no standing order")
+	d.do("allow", "p").is(exit.Done).tells("there are no standing orders")
 	d.do("allow", "p", "short", "--tool", "note", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--count",
 		"5", "--by", "ann").is(exit.Done).tells("p: allow taken")
 	d.eventually("two are approved", func() bool {

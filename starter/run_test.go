@@ -205,7 +205,7 @@ func TestAnInterruptedRunIsLeftAsItIsAndSaysHowToGoOn(t *testing.T) {
 	first := d.start("run", ".", "--ui-port", "-1")
 	g.key(d)
 	first.signal(syscall.SIGINT)
-	e := first.end().is(exit.Interrupted).quiet().complains("as it is; to go on: starter run . --ui-port -1 --id ")
+	e := first.end().is(exit.Interrupted).quiet().complains("as it is; to continue: starter run . --ui-port -1 --id ")
 	id := e.err[strings.LastIndex(e.err, "--id ")+len("--id "):]
 	g.release()
 	d.do("run", ".", noUI, "--id", strings.TrimSpace(id)).is(exit.Done).complains("attach to ")

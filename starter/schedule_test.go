@@ -26,7 +26,7 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	d.do("schedule", "new", "nightly", ".", "--cron", "0 2 * * 1-5", "--timezone", "Europe/Berlin", "--replies",
 		"replies.jsonl").is(exit.Done)
 	d.do("schedule", "new", "nightly", ".", "--every", "1h", "--replies",
-		"replies.jsonl").is(exit.Usage).complains("make schedule nightly: there is one of this id")
+		"replies.jsonl").is(exit.Usage).complains("make schedule nightly: a schedule with this id exists")
 	d.eventually("both are listed", func() bool { return len(d.schedules()) == 2 })
 	list := d.schedules()
 	nightly, often := list[0], list[1]
@@ -56,8 +56,8 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 
 	d.do("schedule", "end", "often").is(exit.Done)
 	d.eventually("one is left", func() bool { return len(d.schedules()) == 1 })
-	d.do("schedule", "end", "often").is(exit.Usage).complains("end schedule often: there is none of this id")
-	d.do("schedule", "pause", "never").is(exit.Usage).complains("pause schedule never: there is none of this id")
+	d.do("schedule", "end", "often").is(exit.Usage).complains("end schedule often: no schedule has this id")
+	d.do("schedule", "pause", "never").is(exit.Usage).complains("pause schedule never: no schedule has this id")
 	var kept []client.Summary
 	d.do("list", "--json").is(exit.Done).json(&kept)
 	if len(kept) < 3 {
@@ -79,8 +79,8 @@ func TestAScheduleThatCannotBeMeantIsRefused(t *testing.T) {
 		"broken.json": `{"tools": {}}`})
 	d.dev("--worker=false")
 	for line, want := range map[string]string{
-		"new x .":                                     "make schedule x: want an interval or cron expressions, and not both",
-		"new x . --every 1h --cron @daily":            "want an interval or cron expressions, and not both",
+		"new x .":                                     "make schedule x: want either an interval or cron expressions",
+		"new x . --every 1h --cron @daily":            "want either an interval or cron expressions",
 		"new x . --every 1ms":                         `invalid argument "1ms" for "--every" flag: want 1s at least`,
 		"new x . --every 1500ms":                      "want an interval of a second or more, in whole seconds, up to 10 years, not 1.5s",
 		"new x . --every 100y":                        "want a duration from 1ms to 10 years",

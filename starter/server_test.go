@@ -103,7 +103,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	elsewhere := d.at(d.dir).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+t.TempDir())
-	elsewhere.do("run", ".", "--id", "q", "--detach").is(exit.Usage).complains("the worker works with another store")
+	elsewhere.do("run", ".", "--id", "q", "--detach").is(exit.Usage).complains("the worker uses another store")
 	if err := w.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (d *desk) keyed() {
 			d.Error(info, err)
 		}
 	}
-	d.do("keys", "person", "ann", "--out", "ann.key").is(exit.Usage).complains("ann.key is there already")
+	d.do("keys", "person", "ann", "--out", "ann.key").is(exit.Usage).complains("ann.key exists already")
 	d.set("PROCESSIDEA_DECIDERS=" + filepath.Join(d.dir, "deciders.json"))
 }
 
@@ -199,7 +199,7 @@ func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
 	// bob's proof, on record and as that of who decided before. The order's is on record too where no Idea was sealed
 	// before bob decided.
 	d.do("verify", "q", "--json").is(exit.Done).json(&report)
-	if c := report.Decisions; c.Carried != 2 && c.Carried != 4 || c.Declared+c.Signed != 0 {
+	if c := report.Decisions; c.Inherited != 2 && c.Inherited != 4 || c.Declared+c.Signed != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -241,7 +241,7 @@ func TestAPayoutIsSignedByTwoOfFinance(t *testing.T) {
 	d := newDesk(t, nil)
 	d.set("PATH="+programs(t)+":"+os.Getenv("PATH"), "PROCESSIDEA_DECIDERS="+filepath.Join(d.dir, "deciders.json"))
 	if e := d.do("check", example).is(exit.Done); !strings.Contains(e.out,
-		"PROCESSIDEA_DECIDERS must name the keys of who decides: decisions on pay are signed") {
+		"PROCESSIDEA_DECIDERS must name the deciders' keys: decisions on pay are signed") {
 		t.Error(e.out)
 	}
 	for _, line := range commandsOf(t, "../examples/payout/README.md", "go run ./starter ") {

@@ -135,7 +135,7 @@ func TestASimulationNeedsNoDataAndSaysWhatItCannotPlay(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	e := d.do("simulate", "odd.json").is(exit.Failed).complains("warning", "odd", "cannot be simulated")
-	if !strings.Contains(e.out, "what stayed open:\n  0.1 odd: failed: ") ||
+	if !strings.Contains(e.out, "still open:\n  0.1 odd: failed: ") ||
 		!strings.Contains(e.out, "the instance: failed") {
 		t.Error(e.out)
 	}
@@ -146,7 +146,7 @@ func TestSimulateRefusesWhatCannotBeMeant(t *testing.T) {
 		"replies.jsonl": oneLine(judgeReplies)})
 	d.do("simulate", "idea.json", "--data", "x").is(exit.Usage).quiet().complains("a folder of its own")
 	d.do("simulate", "idea.json", "--schemas", "--replies",
-		"replies.jsonl").is(exit.Usage).quiet().complains("--schemas asks nobody")
+		"replies.jsonl").is(exit.Usage).quiet().complains("--schemas asks no LLM")
 	d.do("simulate", "idea.json", "--tools", "people").is(exit.Usage).quiet().complains("want llm or schemas")
 	d.do("simulate", "idea.json", "--tools", "llm").is(exit.Usage).quiet().complains("no LLM is configured")
 	d.do("simulate", "idea.json", "--wait", "-1s").is(exit.Usage).quiet().complains("want a duration from ")

@@ -158,7 +158,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 		"2 Calls are undone by p-undo-1, for ann: the customer fell ill (0.1@②, 0.2@②)").
 		complains("4 Calls are undone by refunds, for ann: all of it")
 	var idea struct {
-		Meta struct{ Undone []client.TakenBack }
+		Meta struct{ Undone []client.UndoneCall }
 	}
 	if d.do("show", "p", "--json").is(exit.Done).json(&idea); len(idea.Meta.Undone) != 6 ||
 		idea.Meta.Undone[1].CallID != "0.1@②" {
@@ -192,7 +192,7 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 	d := b.desk(t, b.idea("none", "", `, {"_tool": "book", "what": "balloon"}`, ""))
 	d.dev()
 	undo := func(args ...string) ended { return d.do(append([]string{"undo", "--yes", "--by", "ann"}, args...)...) }
-	undo("p", "--reason", "x").is(exit.Usage).complains("undo p: the store has no Idea of a process of this id")
+	undo("p", "--reason", "x").is(exit.Usage).complains("undo p: the store has no Idea of a process with this id")
 	d.do("run", ".", "--id", "p").is(exit.Failed)
 	for says, args := range map[string][]string{
 		"--reason is missing":                   {"p"},
@@ -203,7 +203,7 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 		"not with --to or --instance":           {"p", "--reason", "x", "--to", "1", "--call", "0.1"},
 		"undo p: there is nothing to take back": {"p", "--reason", "x", "--to", "2"},
 		"undo p as p: there is another process": {"p", "--reason", "x", "--as", "p"},
-		"a process's id holds no /":             {"p", "--reason", "x", "--as", "a/b"},
+		"a process id must not contain /":       {"p", "--reason", "x", "--as", "a/b"},
 	} {
 		undo(args...).is(exit.Usage).quiet().complains(says)
 	}
@@ -226,7 +226,8 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
 		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
 	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
-	d.do("undo", "p", "--as", "q", "--yes", "--reason", "x").is(exit.Usage).complains("it is at work and takes back by itself")
+	d.do("undo", "p", "--as", "q", "--yes", "--reason",
+		"x").is(exit.Usage).complains("it is at work and takes back by itself")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
 	d.do("show", "p").is(exit.Done).complains("1 Call is undone by p, for ann: too dear")
 	var ideas []struct{ At int }
@@ -252,7 +253,8 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	undo := func(args ...string) ended {
 		return d.do(append([]string{"undo", "p", "--yes", "--by", "ann", "--reason", "too dear"}, args...)...)
 	}
-	undo("--call", "0.2@2").is(exit.Done).tells("of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
+	undo("--call", "0.2@2").is(exit.Done).tells("of p, 1 Call would be taken back, as p",
+		"p: 1 Call is taken back; it is paused")
 	if n := len(b.standing(t)); n != 5 {
 		t.Errorf("%d are booked", n)
 	}
@@ -265,8 +267,9 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 		func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
 	undo("--instance", "3").is(exit.Done)
 	undo("--instance", "1").is(exit.Usage).complains("3 of the Calls are of instances that have ended")
-	want(t, strings.Join(b.standing(t), " "), "p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
-		"p%2F~part%2F1/%E2%91%A0/0.5@%E2%91%A0 p%2F~part%2F2/%E2%91%A1/0.1@%E2%91%A1")
+	want(t, strings.Join(b.standing(t), " "),
+		"p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
+			"p%2F~part%2F1/%E2%91%A0/0.5@%E2%91%A0 p%2F~part%2F2/%E2%91%A1/0.1@%E2%91%A1")
 	d.do("cancel", "p").is(exit.Done)
 	d.do("show", "p").is(exit.Done).complains("3 Calls are undone by p, for ann: too dear (0.1@③, 0.2@②, 0.2@③)")
 	undo("--to", at).is(exit.Done).tells("of p, 1 Call would be taken back, as p-undo-1", "0.5@① by cancel")
@@ -337,7 +340,8 @@ func TestWhatASagaHasLeftIsTakenUp(t *testing.T) {
 	b := newBookings(t)
 	b.closed = true
 	d := b.desk(t, strings.Replace(b.idea("none", `"onFailure": "undo"`,
-		`, {"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`, ""), `"cancel": {`, `"cancel": {"_undo": "never", `, 1))
+		`, {"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`, ""), `"cancel": {`,
+		`"cancel": {"_undo": "never", `, 1))
 	d.dev()
 	var r loop.Result
 	d.do("run", ".", "--id", "p", "--json").is(exit.Failed).json(&r)

@@ -374,7 +374,7 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 		}
 	}
 	fork.end(run)
-	fork.proven(fork.id, proofs.Counts{Signed: 1, Proven: 1, Carried: 2})
+	fork.proven(fork.id, proofs.Counts{Signed: 1, Proven: 1, Inherited: 2})
 	s.cancel()
 }
 

@@ -38,7 +38,7 @@ func readCases(b *bed) ([]testCase, error) {
 			c.idea, err = jsonval.DecodeObject([]byte(shop))
 		}
 		if err == nil {
-			err = b.llm.learn(c.name, filepath.Join(folder, "replies.jsonl"))
+			err = b.llm.readReplies(c.name, filepath.Join(folder, "replies.jsonl"))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read example %s: %w", c.name, err)
@@ -58,8 +58,8 @@ var leftOut = map[string]bool{
 	"mcp": true, "custom-worker": true, "invoices": true, "research": true, "payout": true,
 }
 
-// learn reads what the LLM says in an example. An example without replies asks no LLM.
-func (l *llm) learn(name, file string) error {
+// readReplies reads what the LLM says in an example. An example without replies asks no LLM.
+func (l *llm) readReplies(name, file string) error {
 	text, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
 		return nil
@@ -70,8 +70,8 @@ func (l *llm) learn(name, file string) error {
 	return err
 }
 
-// The case effects has eight instances, each with a chain of four Calls, of which the third must not run twice, and
-// three more.
+// The case effects has eight instances. Each has a chain of four Calls, the third of which must not run twice, and
+// three more Calls.
 const (
 	effectsIdea = `{"config": {"gather": "2s"}, "schema": {"tools": {"step": {%[1]s, "_activity": {"http": {"url": "%[2]s/step"}}},
 		"once": {%[1]s, "_activity": {"http": {"url": "%[2]s/once"}}, "_retry": {"attempts": 1}}}},

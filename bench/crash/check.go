@@ -23,8 +23,8 @@ func (r *trial) check(ctx context.Context, p *process) {
 		r.figures.broke("every process ends", p.id, "%s", p.err)
 		return
 	}
-	calm := r.calm[p.of.name]
-	if got, want := essence(p), essence(calm); got != want {
+	calm := r.reference[p.testCase.name]
+	if got, want := resultWithoutID(p), resultWithoutID(calm); got != want {
 		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", jsonval.Clip(got, 2000),
 			jsonval.Clip(want, 2000))
 	}
@@ -36,8 +36,8 @@ func (r *trial) check(ctx context.Context, p *process) {
 	r.effects(p, calm, done)
 }
 
-// essence gives what a process came to, without its id.
-func essence(p *process) string {
+// resultWithoutID returns a process's result without its id, for comparison.
+func resultWithoutID(p *process) string {
 	text := string(jsonval.Encode(jsonval.ToJSONValue([]any{p.result.Status, p.result.Output, p.result.Instances})))
 	return strings.ReplaceAll(text, p.id, "ID")
 }

@@ -88,8 +88,8 @@ func (f *figures) print(file string) error {
 | history events; activities and workflow tasks lost with a worker; workflow tasks failed | %d; %d, %d; %d |
 | rules broken | %d |
 
-`, f.Seed, f.Kills["worker"], f.Kills["server"], f.Kills["both"], f.Processes, f.Undisturbed, f.Slowest, f.Effects, f.Repeated,
-		f.Asked, f.Events, f.LostActivities, f.LostTasks, f.FailedTasks, len(f.Broken))
+`, f.Seed, f.Kills["worker"], f.Kills["server"], f.Kills["both"], f.Processes, f.Undisturbed, f.Slowest, f.Effects,
+		f.Repeated, f.Asked, f.Events, f.LostActivities, f.LostTasks, f.FailedTasks, len(f.Broken))
 	data, err := json.Marshal(f)
 	if err != nil {
 		return err

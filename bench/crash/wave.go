@@ -18,18 +18,18 @@ import (
 // trial is what is tried and what came of it.
 type trial struct {
 	*bed
-	cases   []testCase
-	figures *figures
-	calm    map[string]*process // the undisturbed processes, by case
-	failed  map[string]bool     // Idempotency-Keys of Calls that failed: the LLM may plan them again under another
+	cases     []testCase
+	figures   *figures
+	reference map[string]*process // the undisturbed processes, by case
+	failed    map[string]bool     // Idempotency-Keys of Calls that failed: the LLM may plan them again under another
 }
 
 // process is a process that was started.
 type process struct {
-	id     string
-	of     testCase
-	result *loop.Result
-	err    error
+	id       string
+	testCase testCase
+	result   *loop.Result
+	err      error
 }
 
 // killsInWave is how many there are in the life of one set of processes.
@@ -47,7 +47,7 @@ func (r *trial) undisturbed(ctx context.Context) error {
 	}
 	r.awaitAll(ctx, all)
 	r.figures.Undisturbed = seconds(time.Since(begin))
-	r.calm = map[string]*process{}
+	r.reference = map[string]*process{}
 	for _, p := range all {
 		if p.err != nil {
 			return fmt.Errorf("undisturbed, %s does not end: %w", p.id, p.err)
@@ -55,7 +55,7 @@ func (r *trial) undisturbed(ctx context.Context) error {
 		if p.result.Status != loop.StatusCompleted && p.result.Calls.Undone == 0 { // a saga has failed
 			return fmt.Errorf("undisturbed, %s does not complete: %+v", p.id, p.result)
 		}
-		r.calm[p.of.name] = p
+		r.reference[p.testCase.name] = p
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (r *trial) disturbed(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		for n := 0; n < killsInWave && r.figures.kills() < o.kills && !r.over(ctx, all); n++ {
+		for n := 0; n < killsInWave && r.figures.kills() < o.kills && !r.allEnded(ctx, all); n++ {
 			if err := r.killOne(ctx, chance); err != nil {
 				return err
 			}
@@ -123,20 +123,20 @@ func (r *trial) startAll(ctx context.Context, wave string) ([]*process, error) {
 	all := make([]*process, len(r.cases))
 	g, ctx := errgroup.WithContext(ctx)
 	for n, c := range r.cases {
-		all[n] = &process{id: c.name + "-" + wave, of: c}
+		all[n] = &process{id: c.name + "-" + wave, testCase: c}
 		g.Go(func() error { return r.startOne(ctx, all[n]) })
 	}
 	return all, g.Wait()
 }
 
 func (r *trial) startOne(ctx context.Context, p *process) error {
-	file, err := p.of.file(r.dir, p.id)
+	file, err := p.testCase.file(r.dir, p.id)
 	if err != nil {
 		return err
 	}
 	args := []string{"run", file, "--id", p.id, "--detach"}
-	if p.of.instances != "" {
-		args = append(args, "--instances", p.of.instances)
+	if p.testCase.instances != "" {
+		args = append(args, "--instances", p.testCase.instances)
 	}
 	return eventually(ctx, time.Minute, func() error {
 		cmd := exec.CommandContext(ctx, filepath.Join(r.dir, "starter"), args...)
@@ -149,8 +149,8 @@ func (r *trial) startOne(ctx context.Context, p *process) error {
 	})
 }
 
-// over reports whether the server knows all processes as ended.
-func (r *trial) over(ctx context.Context, all []*process) bool {
+// allEnded reports whether the server knows all processes as ended.
+func (r *trial) allEnded(ctx context.Context, all []*process) bool {
 	for _, p := range all {
 		d, err := r.client.Temporal().DescribeWorkflowExecution(ctx, p.id, "")
 		if err != nil || d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {

@@ -1,6 +1,6 @@
 // Package actions counts what a hosted Temporal server bills. Its documentation calls these actions, and lists them at
-// https://docs.temporal.io/cloud/actions; the open-source server counts the same ones for its metric "action". Most
-// stand in histories; queries and heartbeats do not, and are counted where they leave for the server.
+// https://docs.temporal.io/cloud/actions; the open-source server counts the same ones for its metric "action". Most are
+// in histories. Queries and heartbeats are not, and are counted where they are sent to the server.
 package actions
 
 import (
@@ -57,7 +57,7 @@ func (c Counts) String() string {
 const (
 	Starts     = "starts"     // of workflows, and of runs that continue others
 	Children   = "children"   // what starting a child costs beside its start
-	Signals    = "signals"    // that arrived, whoever sent them
+	Signals    = "signals"    // received, from any sender
 	Timers     = "timers"     // that were set
 	Activities = "activities" // that were scheduled
 	Retries    = "retries"    // of activities, and of local ones

@@ -46,7 +46,7 @@ func (b *Boundary) note(method string, req any) {
 	}
 }
 
-// Counts returns the actions that stand in no history.
+// Counts returns the actions that no history shows.
 func (b *Boundary) Counts() Counts {
 	b.mu.Lock()
 	defer b.mu.Unlock()

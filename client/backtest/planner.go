@@ -57,8 +57,8 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 }
 
 const (
-	mostAttempts = 3               // of one Request
-	firstWait    = 2 * time.Second // before the second attempt, where the server names no time
+	maxAttempts = 3               // of one Request
+	firstWait   = 2 * time.Second // before the second attempt, where the server names no time
 )
 
 // Reply asks for the solution of one Request.
@@ -88,7 +88,7 @@ func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 		return out, err
 	}
 	if answer.Incomplete != nil {
-		return backtest.Reply{}, fmt.Errorf("%w: the reply is not whole: %s", backtest.ErrNoReply,
+		return backtest.Reply{}, fmt.Errorf("%w: the reply is incomplete: %s", backtest.ErrNoReply,
 			answer.Incomplete.Message)
 	}
 	if len(answer.Output) > 0 {
@@ -107,8 +107,8 @@ func (a *asker) stream(question llm.Request) (*llm.Reply, error) {
 		case err == nil:
 			return answer, nil
 		case a.scripted:
-			return nil, fmt.Errorf("%w: no recorded reply is for it", backtest.ErrNoReply)
-		case !errors.As(err, &said) || !said.Retry || attempt == mostAttempts || a.ctx.Err() != nil:
+			return nil, fmt.Errorf("%w: no recorded reply matches it", backtest.ErrNoReply)
+		case !errors.As(err, &said) || !said.Retry || attempt == maxAttempts || a.ctx.Err() != nil:
 			return nil, err
 		}
 		if said.RetryAfter > 0 {

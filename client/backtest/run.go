@@ -13,7 +13,7 @@ import (
 	"processidea/model/ideafile"
 )
 
-// Options say of which processes, and who plans.
+// Options select the processes and the planner.
 type Options struct {
 	// Processes have finished, and have their chains in the store. At least one.
 	Processes []string
@@ -43,7 +43,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	if len(o.Processes) == 0 {
 		return nil, nil, kind.Errorf(client.ErrInvalid, "backtest: no process is named")
 	}
-	s.Instances = "" // the instances are those of the past
+	s.Instances = "" // the instances come from the past processes
 	if o.LLM != nil || !s.RepliesGiven {
 		s.Replies = ""
 	}

@@ -1,5 +1,5 @@
-// Package bulk is for deciding on many Calls at once: it picks them from what waits (Selection), and shows them as one
-// table (TableOf) in which what is alike is said once, and what differs stands in columns.
+// Package bulk is for deciding on many Calls at once: Selection picks them from what waits, and TableOf shows them as
+// one table, which states once what is the same and has columns for what differs.
 //
 //	waiting, err := p.Approvals(ctx)
 //	fitting, err := bulk.Selection{Tool: "settle", Where: where}.Of(waiting)

@@ -19,8 +19,8 @@ type Selection struct {
 	Calls []string
 }
 
-// Of returns those of the approvals that are meant, in their order. The error, which wraps client.ErrInvalid, says what
-// is wrong with the Selection: a schema that is none, or a Call that does not wait.
+// Of returns the selected approvals, in their order. The error, which wraps client.ErrInvalid, states what is wrong
+// with the Selection: an invalid schema, or a Call that does not wait.
 func (s Selection) Of(list []client.Approval) (meant []client.Approval, err error) {
 	schema, err := jsonschema.CompileSchema(s.Where)
 	if s.Where == nil {
@@ -30,13 +30,13 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 		return nil, fmt.Errorf("%w: where: %w", client.ErrInvalid, err)
 	}
 	for _, call := range s.Calls {
-		if !slices.ContainsFunc(list, func(a client.Approval) bool { return means(call, a.CallID) }) {
+		if !slices.ContainsFunc(list, func(a client.Approval) bool { return matchesID(call, a.CallID) }) {
 			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, approval.UnknownCallError(call, nil, pendingOf(list)))
 		}
 	}
 	for _, a := range list {
 		named := len(s.Calls) == 0 ||
-			slices.ContainsFunc(s.Calls, func(call string) bool { return means(call, a.CallID) })
+			slices.ContainsFunc(s.Calls, func(call string) bool { return matchesID(call, a.CallID) })
 		if !named || s.Tool != "" && a.Tool != s.Tool {
 			continue
 		}
@@ -49,8 +49,8 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 	return meant, nil
 }
 
-// means reports whether an id that was typed names a Call.
-func means(typed, id string) bool {
+// matchesID reports whether an id that was typed names a Call.
+func matchesID(typed, id string) bool {
 	if typed == id || typed == ideafile.TypeableCallID(id) {
 		return true
 	}

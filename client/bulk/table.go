@@ -172,20 +172,20 @@ func fieldsOf(a client.Approval) []Field {
 	return fields
 }
 
-// appendMembers adds an object's members, and in their place those of objects among them. No two of a Call have one
-// name, so that none hides another: a key that could be taken for something else stands in quotes.
+// appendMembers adds an object's members, and the members of nested objects in place of these. The names within one
+// Call are unique, so that none hides another: a key that could be mistaken for a path is quoted.
 func appendMembers(fields []Field, under string, m map[string]any, depth int) []Field {
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		name := under + k
 		if strings.ContainsAny(k, ". \"[]") || k == "" || depth == 1 && slices.Contains(ownNames, k) {
 			name = under + strconv.Quote(k)
 		}
-		inner, isObject := m[k].(map[string]any)
+		inner, isObject := v.(map[string]any)
 		if isObject && len(inner) > 0 && depth < maxDepth {
 			fields = appendMembers(fields, name+".", inner, depth+1)
 			continue
 		}
-		fields = append(fields, Field{name, m[k]})
+		fields = append(fields, Field{name, v})
 	}
 	return fields
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -23,8 +22,8 @@ import (
 	"processidea/store/texts"
 )
 
-// Held is where a process, or one of its instances, has a text. Parts are those of Ideas; "history", "id" and
-// "start" are Temporal's.
+// Held is where a process, or one of its instances, has a text. Parts name parts of Ideas; "history", "id" and "start"
+// are Temporal's.
 type Held struct {
 	Process string `json:"process,omitempty"`
 	chain.InInstance
@@ -32,12 +31,12 @@ type Held struct {
 	Schedule string `json:"schedule,omitempty"`
 }
 
-// Options say where is looked.
+// Options are the callbacks of a search.
 type Options struct {
-	// Each is given what was found, process by process.
-	Each func(Held) error
-	// Unread is told of what could not be looked at.
-	Unread func(what string)
+	// OnFound receives what was found, process by process.
+	OnFound func(Held) error
+	// OnUnread receives what could not be read.
+	OnUnread func(what string)
 }
 
 const (
@@ -50,7 +49,7 @@ const (
 func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error {
 	needle := texts.NewNeedle(text)
 	if needle == "" {
-		return kind.Errorf(client.ErrInvalid, "find: there is nothing to look for")
+		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
 	}
 	processes, err := a.Processes(ctx)
 	if err != nil {
@@ -63,7 +62,7 @@ func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error
 			return err
 		}
 		for _, at := range f.Unread {
-			o.Unread(fmt.Sprintf("Idea %d of %s, which is broken", at, process))
+			o.OnUnread(fmt.Sprintf("Idea %d of %s, which is broken", at, process))
 		}
 		if needle.In(process) {
 			if len(f.Found) == 0 || f.Found[0].Instance != "" {
@@ -72,7 +71,7 @@ func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error
 			f.Found[0].Parts = append(f.Found[0].Parts, partID)
 		}
 		for _, held := range f.Found {
-			if err := o.Each(Held{Process: process, InInstance: held}); err != nil {
+			if err := o.OnFound(Held{Process: process, InInstance: held}); err != nil {
 				return err
 			}
 		}
@@ -83,9 +82,9 @@ func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error
 // Histories looks for a text in the histories that Temporal has of the namespace, and in what Schedules start processes
 // from. It holds one page of events at a time.
 func Histories(ctx context.Context, c *client.Client, text string, o Options) error {
-	s := searcher{Client: c, needle: texts.NewNeedle(text), o: o, told: map[string]bool{}}
+	s := searcher{Client: c, needle: texts.NewNeedle(text), o: o, reported: map[string]bool{}}
 	if s.needle == "" {
-		return kind.Errorf(client.ErrInvalid, "find: there is nothing to look for")
+		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
 	}
 	service := c.Temporal().WorkflowService()
 	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflow string, m proto.Message) error {
@@ -95,13 +94,13 @@ func Histories(ctx context.Context, c *client.Client, text string, o Options) er
 				token = word
 			}
 			held := chain.InInstance{Instance: token, Parts: []string{partHistory}}
-			return s.tell(Held{Process: process, InInstance: held})
+			return s.report(Held{Process: process, InInstance: held})
 		})
 	})
 	if err == nil {
 		err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
 			return s.message(ctx, schedule, m, func(string) error {
-				return s.tell(Held{Schedule: schedule, InInstance: chain.InInstance{Parts: []string{partStart}}})
+				return s.report(Held{Schedule: schedule, InInstance: chain.InInstance{Parts: []string{partStart}}})
 			})
 		})
 	}
@@ -114,19 +113,19 @@ func Histories(ctx context.Context, c *client.Client, text string, o Options) er
 // searcher looks through Temporal.
 type searcher struct {
 	*client.Client
-	needle texts.Needle
-	o      Options
-	told   map[string]bool // by process, instance and Schedule
+	needle   texts.Needle
+	o        Options
+	reported map[string]bool // by process, instance and Schedule
 }
 
-// tell gives what was found, once.
-func (s *searcher) tell(h Held) error {
+// report reports each finding once.
+func (s *searcher) report(h Held) error {
 	who := h.Process + "\n" + spelling.TypeableToken(h.Instance) + "\n" + h.Schedule
-	if s.told[who] {
+	if s.reported[who] {
 		return nil
 	}
-	s.told[who] = true
-	return s.o.Each(h)
+	s.reported[who] = true
+	return s.o.OnFound(h)
 }
 
 // message looks at the texts of a message, and into its payloads. found is called with the instances that hold it.
@@ -161,7 +160,7 @@ func (s *searcher) payload(
 		whole, err = values.Keys().OpenPayload(whole)
 	}
 	if err != nil {
-		return s.unlessLost(owner, err)
+		return s.skipLost(owner, err)
 	}
 	v, err := jsonval.Decode(whole.GetData())
 	if err != nil { // no JSON
@@ -176,12 +175,12 @@ func (s *searcher) payload(
 	load := func(h jsonval.BlobHandle) (any, error) {
 		data, err := values.Get(blobs.ForProcess(ctx, owner), h.Digest)
 		if err != nil {
-			return nil, s.unlessLost(owner, err)
+			return nil, s.skipLost(owner, err)
 		}
 		return jsonval.Decode(data)
 	}
 	err = texts.Walk{Load: load, Give: look, Number: look}.Each(v, texts.Place{})
-	for _, token := range slices.Sorted(maps.Keys(tokens)) {
+	for _, token := range jsonval.SortedKeys(tokens) {
 		if err == nil {
 			err = found(token)
 		}
@@ -189,11 +188,11 @@ func (s *searcher) payload(
 	return err
 }
 
-// unlessLost tells of a value that nobody can read any more, and gives any other error.
-func (s *searcher) unlessLost(owner string, err error) error {
+// skipLost reports a value that can no longer be read, and returns any other error.
+func (s *searcher) skipLost(owner string, err error) error {
 	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrForgotten} {
 		if errors.Is(err, lost) {
-			s.o.Unread(fmt.Sprintf("a value in the history of %s: %s", owner, err))
+			s.o.OnUnread(fmt.Sprintf("a value in the history of %s: %s", owner, err))
 			return nil
 		}
 	}

@@ -16,12 +16,11 @@ import (
 	"processidea/store/blobs"
 )
 
-// executions are the workflows of a process: its own, and those of its instances, parts and delegates, each with all
-// its runs.
+// executions are the workflows of a process, its instances, parts and delegates, each with all its runs.
 type executions struct {
 	*client.Client
 	process string
-	goes    func(workflow string) bool // which of them these are
+	selects func(workflow string) bool // filters workflows by id
 }
 
 func executionsOf(c *client.Client, process string) *executions {
@@ -60,7 +59,7 @@ func (x *executions) terminate(ctx context.Context) error {
 	}
 }
 
-// delete deletes every run, and gives how many there were, when the server has none any more.
+// delete deletes every run, waits until the server has none left, and returns their number.
 func (x *executions) delete(ctx context.Context) (int, error) {
 	asked, goneSince := map[string]bool{}, time.Time{}
 	for {
@@ -116,7 +115,7 @@ func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
 		r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED
 }
 
-// runs gives every run that there is, and how many the server's list shows, which is late in both ways.
+// runs returns every run that exists, and how many the server's list shows, which lags behind in both directions.
 func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecutionInfo, listed int, err error) {
 	known := map[string]bool{}
 	look := func(workflow, run string) error {
@@ -130,7 +129,7 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 		}
 		return err
 	}
-	if x.goes(x.process) {
+	if x.selects(x.process) {
 		if err := look(x.process, ""); err != nil {
 			return nil, 0, err
 		}
@@ -161,7 +160,7 @@ func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecu
 			return nil, err
 		}
 		for _, e := range page.GetExecutions() {
-			if x.goes(e.GetExecution().GetWorkflowId()) {
+			if x.selects(e.GetExecution().GetWorkflowId()) {
 				list = append(list, e)
 			}
 		}

@@ -54,7 +54,8 @@ func (r Result) Whole() bool {
 // wraps client.ErrRefused where the process is at work or has forks, and client.ErrNotFound where nobody knows it.
 func Process(ctx context.Context, c *client.Client, id string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
-		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it goes with the process that it belongs to: forget %s",
+		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it is forgotten together with the process that it "+
+			"belongs to: forget %s",
 			id, blobs.RootOf(id))
 	}
 	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) { return Process(ctx, c, fork, o) })
@@ -62,7 +63,7 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 		return nil, err
 	}
 	t := executionsOf(c, id)
-	if err := end(ctx, t, o); err != nil {
+	if err := ensureEnded(ctx, t, o); err != nil {
 		return nil, fmt.Errorf("forget %s: %w", id, err)
 	}
 	r := &Result{Process: id, Forks: forks}
@@ -76,10 +77,10 @@ func (r *Result) remove(
 ) error {
 	open := x.Archive().Store().Keys().OpenPayload
 	contents, err := forget(ctx, chain.Forgetting{
-		Process: r.Process, Instance: r.Instance, Settle: blobs.Settling, Open: open,
+		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.Settling, Open: open,
 		Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason},
 		Held: func(ctx context.Context) (own, others *chain.Held, err error) {
-			return chain.ReadTemporalApart(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.goes, open)
+			return chain.ReadTemporalApart(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.selects, open)
 		},
 	})
 	if err != nil {
@@ -101,7 +102,7 @@ func forgetForks(
 		return nil, err
 	}
 	if len(forks) > 0 && !o.WithForks {
-		return nil, refused(id, "processes that were forked from it hold what it had worked on by then: "+
+		return nil, refused(id, "forks of it still hold its data; forget them too (--with-forks): "+
 			strings.Join(forks, ", "))
 	}
 	for _, fork := range forks {
@@ -121,9 +122,9 @@ func refused(id, reason string) error {
 	return &client.RefusedError{Process: id, Signal: "forget", Reason: reason}
 }
 
-// end refuses what nobody knows, or is at work, unless that is to be cancelled. Then nothing of the process is open any
-// more.
-func end(ctx context.Context, t *executions, o Options) error {
+// ensureEnded refuses an unknown process, and a process at work unless it is to be cancelled. Afterwards none of its
+// workflows is open.
+func ensureEnded(ctx context.Context, t *executions, o Options) error {
 	runs, _, err := t.runs(ctx)
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func end(ctx context.Context, t *executions, o Options) error {
 		return err
 	}
 	if ideas == 0 && len(runs) == 0 {
-		return kind.Errorf(client.ErrNotFound, "neither Temporal nor the store knows a process of this id")
+		return kind.Errorf(client.ErrNotFound, "neither Temporal nor the store knows a process with this id")
 	}
 	for _, r := range runs {
 		if r.GetExecution().GetWorkflowId() != t.process || !isOpen(r) {

@@ -24,14 +24,14 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 			"forget an instance of %s: name the process that somebody started: %s", id, blobs.RootOf(id))
 	}
 	gone := executionsOf(c, id)
-	left, err := closed(ctx, gone)
+	left, err := endedWorkflows(ctx, gone)
 	if err != nil {
 		return nil, err
 	}
 	chains := chain.New(c.Archive().Store())
 	token, err := chains.FindInstance(ctx, id, word)
 	if err != nil {
-		return nil, told(id, err)
+		return nil, classify(id, err)
 	}
 	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) {
 		return Instance(ctx, c, fork, token, o)
@@ -39,7 +39,7 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 	if err != nil {
 		return nil, err
 	}
-	gone.goes = func(workflow string) bool {
+	gone.selects = func(workflow string) bool {
 		own := protocol.IsOfInstance(workflow, token) || o.WithHistory && slices.Contains(left, workflow)
 		return own && blobs.RootOf(workflow) == id
 	}
@@ -50,11 +50,11 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 	if err := gone.terminate(ctx); err != nil {
 		return nil, fmt.Errorf("forget %s of %s: %w", token, id, err)
 	}
-	return r, told(id, r.remove(ctx, gone, o, chains.ForgetInstance))
+	return r, classify(id, r.remove(ctx, gone, o, chains.ForgetInstance))
 }
 
-// told says of which kind an error of the chains is.
-func told(id string, err error) error {
+// classify gives an error of the chains the kind of this package's errors.
+func classify(id string, err error) error {
 	switch {
 	case errors.Is(err, chain.ErrNoInstance):
 		return kind.Of(client.ErrNotFound, err)
@@ -64,9 +64,9 @@ func told(id string, err error) error {
 	return err
 }
 
-// closed refuses a process that is at work, and gives those of its workflows that tell of all instances: its own, and
-// its parts'.
-func closed(ctx context.Context, x *executions) (all []string, err error) {
+// endedWorkflows refuses a process at work, and returns the workflows whose histories concern all instances: the
+// process and its parts.
+func endedWorkflows(ctx context.Context, x *executions) (all []string, err error) {
 	runs, _, err := x.runs(ctx)
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func closed(ctx context.Context, x *executions) (all []string, err error) {
 	for _, r := range runs {
 		id := r.GetExecution().GetWorkflowId()
 		if id == x.process && isOpen(r) {
-			return nil, refused(x.process, "the process is at work, and its instances with it: wait until it has"+
-				" ended, or cancel it, which ends the others' work too")
+			return nil, refused(x.process, "the process is at work, and its instances with it: wait until it has "+
+				"ended, or cancel it, which also ends the other instances")
 		}
 		if protocol.IsStartedOrPart(id) && !slices.Contains(all, id) {
 			all = append(all, id)

@@ -2,7 +2,6 @@ package ideafiles
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/approval/policy"
@@ -47,7 +46,7 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 		}
 	}
 	if len(e.reopened) > 0 {
-		turn.ForgetFailures(e.idea, slices.Sorted(maps.Keys(e.reopened)))
+		turn.ForgetFailures(e.idea, jsonval.SortedKeys(e.reopened))
 	}
 	return e.idea, nil
 }
@@ -75,14 +74,12 @@ func (e *editor) part(path ...string) map[string]any {
 
 // add puts messages after all others, and reopens the instances that they are about.
 func (e *editor) add(messages ...any) {
-	context, _ := e.idea["context"].([]any)
+	context := jsonval.AsList(e.idea["context"])
 	messages = ideafile.WithTokensNormalized(messages, ideafile.SplitContextByInstance(context).FindInstanceToken)
 	e.idea["context"] = append(context, messages...)
 	for _, raw := range messages {
-		if m, ok := raw.(map[string]any); ok {
-			if token, ok := m["_instance"].(string); ok {
-				e.reopens(token)
-			}
+		if token, ok := jsonval.AsObject(raw)["_instance"].(string); ok {
+			e.reopens(token)
 		}
 	}
 }
@@ -109,25 +106,25 @@ func (e *editor) addFile() error {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &InvalidError{e.File, errs}
 	}
-	for _, key := range slices.Sorted(maps.Keys(more)) {
-		if err := e.addKey(key, more[key]); err != nil {
-			return err
-		}
+	if err := e.addKeys(more); err != nil {
+		return err
 	}
 	return e.addDelegates(more)
 }
 
-func (e *editor) addMore() error {
-	for _, key := range slices.Sorted(maps.Keys(e.More)) {
-		if err := e.addKey(key, e.More[key]); err != nil {
+func (e *editor) addMore() error { return e.addKeys(e.More) }
+
+func (e *editor) addKeys(more map[string]any) error {
+	for key, v := range jsonval.Sorted(more) {
+		if err := e.addKey(key, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They take the place of
-// those of the same name that the Idea carries.
+// addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They replace files of
+// the same name that the Idea carries.
 func (e *editor) addDelegates(more map[string]any) error {
 	read, problems := ideafile.ReadIdea(more)
 	if len(problems.Errors()) > 0 {
@@ -155,7 +152,7 @@ func (e *editor) addKey(key string, v any) error {
 	case key == "context" && isList:
 		e.add(list...)
 	case key == "schema" && isObject:
-		tools, _ := object["tools"].(map[string]any)
+		tools := jsonval.AsObject(object["tools"])
 		for name, tool := range tools {
 			e.part("schema", "tools")[name] = tool
 		}
@@ -278,8 +275,7 @@ func (e *editor) reopens(token string) {
 }
 
 func (e *editor) unmark(token string) {
-	context, _ := e.idea["context"].([]any)
-	for _, raw := range context {
+	for _, raw := range jsonval.AsList(e.idea["context"]) {
 		m, ok := raw.(map[string]any)
 		if owner, _ := m["_instance"].(string); ok && owner == token {
 			delete(m, "_status")

@@ -1,8 +1,6 @@
 package ideafiles
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/model/diag"
@@ -15,7 +13,7 @@ import (
 
 // stateOf gives an instance's State, and the message whose payload it is. An Idea of a chain has one for each instance.
 func (e *editor) stateOf(token string) (message map[string]any, state any) {
-	context, _ := e.idea["context"].([]any)
+	context := jsonval.AsList(e.idea["context"])
 	for n := len(context) - 1; n >= 0; n-- {
 		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
 		if ok && m.PayloadKind == ideafile.TypeState && m.InstanceToken == token {
@@ -51,18 +49,18 @@ func (e *editor) mergeStates() error {
 	if owners.HasInstance("") {
 		states = map[string]any{"": v}
 	}
-	for _, word := range slices.Sorted(maps.Keys(states)) {
-		_, isState := states[word].(map[string]any)
+	for word, v := range jsonval.Sorted(states) {
+		_, isState := v.(map[string]any)
 		token, known := owners.FindInstanceToken(word)
 		switch {
 		case !isState:
-			return invalid("read %s: %s: State is an object, not %s", e.StateFile, word, jsonval.TypeOf(states[word]))
+			return invalid("read %s: %s: State is an object, not %s", e.StateFile, word, jsonval.TypeOf(v))
 		case !known:
 			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, word,
 				strings.Join(owners.InstanceTokens, ", "))
 		}
 		m, old := e.stateOf(token)
-		e.change(token, m, jsonval.DeepMerge(old, states[word]))
+		e.change(token, m, jsonval.DeepMerge(old, v))
 	}
 	if !ok {
 		return invalid("read %s: want an object, not %s", e.StateFile, jsonval.TypeOf(v))
@@ -79,7 +77,7 @@ func (e *editor) unsetAll() error {
 		m, state := e.stateOf(token)
 		rest, ok := jsonval.RemoveAt(state, path)
 		if !ok || len(path) == 0 {
-			return invalid("unset %s: nothing stands there", text)
+			return invalid("unset %s: there is no value at this path", text)
 		}
 		e.change(token, m, rest)
 		turn.ForgetWritesTo(e.idea, token, path)
@@ -99,7 +97,8 @@ func (e *editor) setAll() error {
 		}
 		value, err := jsonval.Decode([]byte(what))
 		if err != nil {
-			return invalid(`set %s: %s is no JSON (a text is written "so"): %s`, where, what, DecodeCause(err))
+			return invalid(`set %s: %s is not JSON (a text needs quotes, "like this"): %s`, where, what,
+				DecodeCause(err))
 		}
 		m, state := e.stateOf(token)
 		next, ok := jsonval.SetAt(state, path, value)

@@ -89,7 +89,7 @@ func readTable(
 		}
 		if errors.Is(err, io.EOF) {
 			if empty > 0 {
-				ps.Warn(file, "%d rows without a single value are left out", empty)
+				ps.Warn(file, "%d empty rows are left out", empty)
 			}
 			return rows, header, ps
 		}
@@ -223,10 +223,10 @@ func (u untypedColumns) see(kind, column, text string) {
 
 // warnings proposes types for the columns that hold nothing but numbers or flags: they are read as texts.
 func (u untypedColumns) warnings(file string) (ps diag.Problems) {
-	for _, kind := range jsonval.SortedKeys(u) {
+	for kind, columns := range jsonval.Sorted(u) {
 		properties, names := map[string]any{}, []string{}
-		for _, column := range jsonval.SortedKeys(u[kind]) {
-			if t := u[kind][column]; t != "" {
+		for column, t := range jsonval.Sorted(columns) {
+			if t != "" {
 				properties[column] = map[string]any{"type": t}
 				names = append(names, fmt.Sprintf("%q (%s)", column, t))
 			}
@@ -243,14 +243,14 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 }
 
 func propertiesOf(schema any) map[string]any {
-	object, _ := schema.(map[string]any)
-	properties, _ := object["properties"].(map[string]any)
+	object := jsonval.AsObject(schema)
+	properties := jsonval.AsObject(object["properties"])
 	return properties
 }
 
 // typesOf lists the types that a property's schema names; none means that it is a text.
 func typesOf(schema any) (types []string) {
-	object, _ := schema.(map[string]any)
+	object := jsonval.AsObject(schema)
 	switch t := object["type"].(type) {
 	case string:
 		return []string{t}

@@ -9,13 +9,14 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
+	"processidea/model/jsonval"
 )
 
 // delegateReader reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process
 // carries them. What a file is called is its path from the folder of the first one.
 type delegateReader struct {
-	file     string         // the first Idea file; empty: there is none, and nothing but what the Idea carries
-	files    map[string]any // by key; those that the Idea carries count before those of the folder
+	file     string         // the first Idea file; empty if only the Idea's own files are available
+	files    map[string]any // by key; files that the Idea carries take precedence over the folder's
 	read     map[string]bool
 	known    *Tools // nil: whether there are such activities is not asked
 	problems *diag.Problems
@@ -44,7 +45,7 @@ func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) err
 // withInstructions returns an Idea's source with the instructions of the files that its messages name, as far as they
 // are there.
 func (r *delegateReader) withInstructions(source map[string]any, from string) (map[string]any, error) {
-	context, _ := source["context"].([]any)
+	context := jsonval.AsList(source["context"])
 	for _, key := range delegate.InstructionFiles(context, from) {
 		if r.files[key] == nil {
 			if err := r.load(key); err != nil {
@@ -55,9 +56,8 @@ func (r *delegateReader) withInstructions(source map[string]any, from string) (m
 	return delegate.WithInstructions(source, from, r.files), nil
 }
 
-// WithInstructions returns the source of an Idea, or a part of one, from a file, with the instructions that its
-// messages name: those that it carries, and those of the file's folder. A file that is missing is left to
-// delegate.CheckFiles.
+// WithInstructions returns the source of an Idea, or of a part of one, from a file, with the instructions that its
+// messages name: from the Idea, or from the file's folder. delegate.CheckFiles reports a missing file.
 func WithInstructions(source map[string]any, file string, problems *diag.Problems) (map[string]any, error) {
 	r := &delegateReader{file: file, problems: problems}
 	_, r.files, _ = delegate.ExtractFiles(source, nil) // readAll tells what is wrong with what it carries

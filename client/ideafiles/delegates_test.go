@@ -103,7 +103,8 @@ func TestTheFilesOfInstructionsAreCarriedWhereTheyAreNamed(t *testing.T) {
 	b := `{"context":[` + named + `]}`
 	policy := func(step string) string { return "instruction: {steps: [{id: " + step + ", text: Look.}]}" }
 	dir := withDelegates(t, b, "{}")
-	for name, text := range map[string]string{"idea.json": strings.Replace(aDelegate, `[{`, `[`+named+`,{`, 1), "p.yaml": policy("a"),
+	for name, text := range map[string]string{"idea.json": strings.Replace(aDelegate, `[{`, `[`+named+`,{`, 1),
+		"p.yaml":     policy("a"),
 		"sub/p.yaml": policy("b")} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -124,7 +125,8 @@ func TestWhatIsWrongWithInstructionsIsSaidBeforeAnythingStarts(t *testing.T) {
 		"it is missing":     {"none.json", `{}`, "$.context[0].file: the start brings no file none.json"},
 		"it leads out":      {"../p.json", `{}`, "$.context[0].file: a file that an Idea names lies in the folder"},
 		"it does not parse": {"p.json", `{"instruction":`, "p.json: $: "},
-		"it is an Idea":     {"p.json", `{"context":[]}`, `p.json: $.context: unknown key "context"; an instruction's file has`},
+		"it is an Idea": {"p.json", `{"context":[]}`,
+			`p.json: $.context: unknown key "context"; an instruction's file has`},
 	} {
 		dir := folder(t, map[string]string{"p.json": c.text,
 			"idea.json": `{"context":[{"type":"instruction","file":"` + c.file + `"}]}`})

@@ -9,9 +9,9 @@ import (
 	"processidea/model/diag"
 )
 
-// ErrInvalid is wrapped by every error in what was given: a file that is missing or has another form, a place that is
-// none. Trying again does not help.
-var ErrInvalid = errors.New("what was given cannot be used")
+// ErrInvalid is wrapped by every error in the input: a missing or malformed file, an invalid place. Retrying does not
+// help.
+var ErrInvalid = errors.New("invalid input")
 
 // InvalidError lists everything that is wrong with a file, or with an Idea. It wraps ErrInvalid.
 type InvalidError struct {

@@ -7,8 +7,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// NamedBy has a column of a table name the instances of an Idea: config.instanceName reads it. messages are those of
-// the rows; where none of them has the column, the problem says which there are.
+// NamedBy names the instances of an Idea after a column of a table, through config.instanceName. messages are the rows;
+// if none of them has the column, the problem lists the existing columns.
 func NamedBy(idea map[string]any, column string, messages []any) (map[string]any, *diag.Problem) {
 	known := map[string]bool{}
 	for _, m := range messages {

@@ -94,8 +94,8 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	return d, problems, nil
 }
 
-// LoadAlone reads an Idea with its delegates, and checks their form. What a folder holds beside it is not meant:
-// whoever starts it brings the data. What its Plans read of that cannot be checked before it is there.
+// LoadAlone reads an Idea with its delegates, and checks their form. It ignores data files beside it, since the caller
+// brings the data when starting it. What its Plans read of that data cannot be checked yet.
 func LoadAlone(s Source, known Tools) (*Definition, error) {
 	if s.Instances = ""; !s.RepliesGiven {
 		s.Replies = ""
@@ -153,7 +153,7 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 			problems.Add(name, "%s", strings.TrimPrefix(line, "rehearsal: parse "))
 		}
 	case replies == 0:
-		problems.Add(name, "it holds no reply")
+		problems.Add(name, "it has no replies")
 	}
 	d.Replies = string(data)
 	return nil
@@ -185,7 +185,7 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 		}
 		d.Idea = named
 	}
-	context, _ := d.Idea["context"].([]any)
+	context := jsonval.AsList(d.Idea["context"])
 	d.rowPlaces, d.firstRow = places, len(context)
 	// What is wrong with the Idea is known by now, and nothing is wrong with the rows.
 	if d.Idea, err = WithInstructions(WithMessages(d.Idea, messages), d.Source.Idea, problems); err != nil {
@@ -205,7 +205,7 @@ func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
 			continue
 		}
 		// A plain row has no key "input".
-		m, _ := d.Idea["context"].([]any)[at].(map[string]any)
+		m := jsonval.AsObject(d.Idea["context"].([]any)[at])
 		if _, plain := m[ideafile.TypeInput].(map[string]any); plain && m["type"] == ideafile.TypeInput {
 			rest = strings.TrimPrefix(rest, "."+ideafile.TypeInput)
 		}
@@ -214,9 +214,9 @@ func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
 	return problems
 }
 
-// WithMessages is an Idea with messages after those of its context. The one that is given stays as it is.
+// WithMessages returns a copy of an Idea with messages appended to its context.
 func WithMessages(idea map[string]any, messages []any) map[string]any {
-	context, _ := idea["context"].([]any)
+	context := jsonval.AsList(idea["context"])
 	out := maps.Clone(idea)
 	out["context"] = append(context[:len(context):len(context)], messages...)
 	return out

@@ -175,7 +175,7 @@ func TestAScriptWithoutAReplyIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, problems, _ := Load(s, builtins)
-	wantProblem(t, problems, "replies.jsonl", "it holds no reply")
+	wantProblem(t, problems, "replies.jsonl", "it has no replies")
 }
 
 func TestAFileThatCannotBeReadIsInvalid(t *testing.T) {

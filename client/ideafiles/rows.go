@@ -51,7 +51,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 		rows, ps = readLines(name, data)
 	}
 	if len(rows)+len(ps) == 0 {
-		ps.Add(name, "it holds no row")
+		ps.Add(name, "it has no rows")
 	}
 	messages, wrong := messagesOf(rows, idea)
 	for _, r := range rows {
@@ -78,7 +78,7 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 		if !ok {
 			continue
 		}
-		if alike := names.take(token); alike != "" {
+		if alike := names.reserve(token); alike != "" {
 			ps.Add(r.place+" $._instance", "%s", ideafile.ConfusableTokensError(token, alike))
 		}
 	}
@@ -93,7 +93,7 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 		messages = append(messages, m)
 		wrong := r.problems(m, given)
 		if len(wrong) == 0 && !r.isWrong {
-			wrong = r.misfit(m, fits)
+			wrong = r.inputProblems(m, fits)
 		}
 		ps.Append(wrong...)
 	}
@@ -127,8 +127,8 @@ func inputFits(idea *ideafile.Idea) func(input any) error {
 	}
 }
 
-// misfit says how the input of a row does not fit its schema.
-func (r row) misfit(message map[string]any, fits func(any) error) (ps diag.Problems) {
+// inputProblems lists how the input of a row violates its schema.
+func (r row) inputProblems(message map[string]any, fits func(any) error) (ps diag.Problems) {
 	if message["type"] != ideafile.TypeInput {
 		return nil
 	}
@@ -169,7 +169,7 @@ func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 		r, problem := readRow(place, line)
 		if problem != nil && len(rows)+len(ps) == 0 && isOneObject(data) {
 			problem.Message =
-				"an object that takes several lines: a row is one line, or the rows are a list, [{…}, {…}]"
+				"an object over several lines: write each row on one line, or all rows as a list, [{…}, {…}]"
 			return nil, diag.Problems{*problem}
 		}
 		if problem != nil {
@@ -264,7 +264,7 @@ func (r row) problems(message any, given map[payloadOf]string) diag.Problems {
 	if ok {
 		of := payloadOf{m.InstanceToken, m.PayloadKind}
 		if before := given[of]; before != "" && m.PayloadKind != "" && m.InstanceToken != "" {
-			ps.Add("$._instance", "%s gives instance %s its %s already: one instance cannot be two rows", before,
+			ps.Add("$._instance", "%s already gives instance %s its %s: one instance cannot have two rows", before,
 				m.InstanceToken, m.PayloadKind)
 		} else {
 			given[of] = r.place

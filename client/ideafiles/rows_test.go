@@ -99,7 +99,7 @@ func TestAMisspelledInstanceIsNoData(t *testing.T) {
 func TestAFileWithoutARowIsRefused(t *testing.T) {
 	for file, text := range map[string]string{"rows.jsonl": "\n \n", "rows.csv": "a,b\n", "empty.csv": ""} {
 		_, problems := rowsOf(t, file, text, noContext)
-		wantProblem(t, problems, file, "it holds no row")
+		wantProblem(t, problems, file, "it has no rows")
 	}
 }
 
@@ -154,9 +154,9 @@ func TestAListOfObjectsIsAnInstancesFileToo(t *testing.T) {
 		"[\n{\"a\":1},\n{\"a\":1":  {"rows.jsonl:2", "the list of rows has no end"},
 		"[{\"a\":1}]\n[{\"a\":2}]": {"rows.jsonl:2", "text after the list of rows"},
 		"[{\"a\":1,\n\n\"b\":}]":   {"rows.jsonl:1", "invalid character"},
-		"[]":                       {"rows.jsonl", "it holds no row"},
+		"[]":                       {"rows.jsonl", "it has no rows"},
 		"{\n  \"a\": 1,\n \"b\": 2\n}": {"rows.jsonl:1",
-			"an object that takes several lines: a row is one line, or the rows are a list"},
+			"an object over several lines: write each row on one line, or all rows as a list"},
 	} {
 		_, problems := rowsOf(t, "rows.jsonl", text, noContext)
 		wantProblem(t, problems, want[0], want[1])
@@ -167,7 +167,7 @@ func TestTwoRowsNeverBecomeOneInstance(t *testing.T) {
 	_, problems := rowsOf(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"y","a":1}`+"\n\n"+
 		`{"_instance":"x","b":2}`, noContext)
 	wantProblem(t, problems, "rows.jsonl:4 $._instance",
-		"rows.jsonl:1 gives instance x its input already: one instance cannot be two rows")
+		"rows.jsonl:1 already gives instance x its input: one instance cannot have two rows")
 	_, problems = rowsOf(t, "rows.csv", "_instance,a\nx,1\nx,2\n", noContext)
 	wantProblem(t, problems, "rows.csv:3 $._instance", "rows.csv:2 gives instance x its input already")
 	_, problems = rowsOf(t, "rows.jsonl", `{"_instance":"x","type":"state","a":1}`,
@@ -221,7 +221,7 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 			len(problems.Errors()) > 0 {
 			t.Errorf("%s: %s %v", name, got, problems)
 		}
-		wantProblem(t, problems, "rows.csv", "2 rows without a single value are left out")
+		wantProblem(t, problems, "rows.csv", "2 empty rows are left out")
 	}
 	for name, c := range map[string]struct{ text, place, want string }{
 		"Windows-1252": {"name,amount\nA,1\nM\xfcller,2\n", "rows.csv:3", `save the file as UTF-8`},

@@ -42,7 +42,7 @@ func Find(given, instances, replies string) (Source, error) {
 		return s, err
 	}
 	if s.Idea == "" {
-		return s, invalid("find Idea in %s: it holds none of %s", given, strings.Join(ideaNames, ", "))
+		return s, invalid("find Idea in %s: it has none of %s", given, strings.Join(ideaNames, ", "))
 	}
 	if s.Instances == "" {
 		if s.Instances, err = onlyOne(given, instanceNames); err != nil {
@@ -89,7 +89,7 @@ func onlyOne(folder string, names []string) (string, error) {
 	case 1:
 		return filepath.Join(folder, found[0]), nil
 	}
-	return "", invalid("find files in %s: it holds %s; which one counts?", folder, strings.Join(found, " and "))
+	return "", invalid("find files in %s: it has %s; keep only one", folder, strings.Join(found, " and "))
 }
 
 // Name is what a process is called whose id nobody gave: the base name of the file or folder.

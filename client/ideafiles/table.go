@@ -23,7 +23,7 @@ func utf8Text(file string, data []byte) ([]byte, *diag.Problem) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data)
 		if err != nil || len(data)%2 != 0 || bytes.ContainsRune(decoded, utf8.RuneError) {
-			return nil, &diag.Problem{JSONPath: file, Message: "it begins as UTF-16 and is broken: " + saveAsUTF8}
+			return nil, &diag.Problem{JSONPath: file, Message: "it begins as UTF-16 but is broken: " + saveAsUTF8}
 		}
 		text = decoded
 	}
@@ -37,11 +37,11 @@ func utf8Text(file string, data []byte) ([]byte, *diag.Problem) {
 		place := fmt.Sprintf("%s:%d", file, n)
 		if !utf8.Valid(line) {
 			return nil, &diag.Problem{JSONPath: place,
-				Message: "this is no text in UTF-8, so that its letters cannot be told for sure: " + saveAsUTF8}
+				Message: "this text is not UTF-8, so its letters cannot be read reliably: " + saveAsUTF8}
 		}
 		if bytes.IndexByte(line, 0) >= 0 {
 			return nil, &diag.Problem{JSONPath: place,
-				Message: "a zero byte stands here, as in UTF-16 without its mark: " + saveAsUTF8}
+				Message: "there is a zero byte, as in UTF-16 without a byte order mark: " + saveAsUTF8}
 		}
 	}
 	return text, nil
@@ -50,8 +50,8 @@ func utf8Text(file string, data []byte) ([]byte, *diag.Problem) {
 // separatorNames are what separates the columns of tables, as people call it.
 var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
-// separatorOf returns what separates the columns of a CSV file, and its lines from the header on: what a first line
-// sep= says, as Excel writes it, or else the one of the separators that stands in the header, outside quotes.
+// separatorOf returns the column separator of a CSV file, and its lines from the header on. A first line sep= sets the
+// separator, as Excel writes it; otherwise it is the separator found in the header, outside quotes.
 func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err error) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	said := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)

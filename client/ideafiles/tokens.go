@@ -22,33 +22,33 @@ func CompareTokens(a, b string) int {
 	return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
 }
 
-// SortedTokens are the instances of which something is known, in their order.
+// SortedTokens returns the keys, which are instance tokens, in their order.
 func SortedTokens[T any](byToken map[string]T) []string {
 	return slices.SortedFunc(maps.Keys(byToken), CompareTokens)
 }
 
 // namer names instances in order and leaves out the names that are taken.
 type namer struct {
-	taken spelling.TokenIndex
-	last  int
+	used spelling.TokenIndex
+	last int
 }
 
 func newNamer(idea *ideafile.Idea) *namer {
 	n := &namer{}
 	for _, t := range idea.InstanceTokens() {
-		n.take(t)
+		n.reserve(t)
 	}
 	return n
 }
 
-// take notes a name, and returns another one that it could be taken for; "" if there is none.
-func (n *namer) take(name string) (alike string) { return n.taken.AddToken(name) }
+// reserve records a name, and returns an earlier one that looks like it; "" if there is none.
+func (n *namer) reserve(name string) (alike string) { return n.used.AddToken(name) }
 
 func (n *namer) next() string {
 	for {
 		n.last++
 		name := spelling.TokenForNumber(n.last)
-		if _, taken := n.taken.FindToken(spelling.TypeableToken(name)); !taken {
+		if _, taken := n.used.FindToken(spelling.TypeableToken(name)); !taken {
 			return name
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Known are Tools that a program knows: kinds.Known is one.
 type Known interface {
-	// Names are those of the Go functions.
+	// Names are the names of the Go functions.
 	Names() []string
 	// Bind says what runs each Tool of an Idea, and what is wrong with those that nothing runs.
 	Bind(idea *ideafile.Idea) (map[string]ideafile.ToolBinding, diag.Problems)
@@ -53,13 +53,14 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 	problems := t.misspelt(idea, bindings)
 	problems.Append(check.Check(idea, bindings)...)
 	if t.Elsewhere {
-		soften(problems, check.CheckDirectPlans(idea, bindings))
+		demoteToWarnings(problems, check.CheckDirectPlans(idea, bindings))
 	}
 	found.Append(problems...)
 	return found.SortedByPath()
 }
 
-// misspelt warns of Tools whose name is nearly that of a Go tool: what nothing runs, the LLM writes by itself.
+// misspelt warns of Tools whose name resembles a Go tool's, since the LLM writes the results of a Tool that nothing
+// runs.
 func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (ps diag.Problems) {
 	if idea.Simulation != nil {
 		return nil
@@ -78,7 +79,8 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 	return ps
 }
 
-// unused lists the Go tools that no Tool of a file is run by: whoever uses one means another by a name that is like it.
+// unused lists the Go tools that no Tool of a file runs on. A Go tool in use is not what a similar name was meant to
+// be.
 func (t Tools) unused(bindings map[string]ideafile.ToolBinding) []string {
 	used := map[string]bool{}
 	for _, b := range bindings {
@@ -87,9 +89,8 @@ func (t Tools) unused(bindings map[string]ideafile.ToolBinding) []string {
 	return slices.DeleteFunc(t.names(), func(name string) bool { return used[name] })
 }
 
-// fewestLetters is how long a name must be for a letter more or less to be a slip of the pen: "vote" is not meant as
-// "note".
-const fewestLetters = 6
+// minTypoLength is the shortest name for which one letter more or less counts as a typo: "vote" is not meant as "note".
+const minTypoLength = 6
 
 // nearTool gives the name that somebody may have meant: one that differs in case and separators alone, or in a few
 // letters.
@@ -99,7 +100,7 @@ func nearTool(name string, names []string) string {
 			return n
 		}
 	}
-	if len([]rune(name)) < fewestLetters {
+	if len([]rune(name)) < minTypoLength {
 		return ""
 	}
 	return diag.NearestName(name, names)
@@ -147,9 +148,9 @@ func (t Tools) bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 	return bindings, problems
 }
 
-// soften makes warnings of the problems that only the workers can judge: what is taken for a latent Tool here may be a
-// Go function there.
-func soften(problems, doubtful diag.Problems) {
+// demoteToWarnings turns problems into warnings that only the workers can judge: a latent Tool here may be a Go
+// function there.
+func demoteToWarnings(problems, doubtful diag.Problems) {
 	for n := range problems {
 		for _, d := range doubtful {
 			problems[n].IsWarning = problems[n].IsWarning || problems[n] == d

@@ -11,48 +11,50 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Fact is a value, with its name, as it is read.
+// Fact is a named value, prepared for reading.
 type Fact struct {
 	Name   string
 	Text   string
 	Number bool
 	Block  bool   // the text has lines, or is long
-	From   string // where the value comes from; empty: it is not known, or is said of what it is part of
+	From   string // where the value comes from; empty if unknown, or if an enclosing Fact states it
 	Facts  []Fact
 	Left   int // members or items that are not shown
-	// Letter is a text with what came from data marked; Href leads to what the text is the address of.
+	// Letter is the text with the parts from data marked; Href is set if the text is an address.
 	Letter shown.Parts
 	Href   string
-	Folded bool // there are so many below it that they are shown when they are asked for
+	Folded bool // it has so many members that they are shown only on request
 }
 
-// How much of values a page shows.
+// Bounds of what a page shows.
 const (
-	MostFacts    = 400
-	LongestText  = 20_000 // bytes of one text
-	longestTexts = 300_000
-	blockLength  = 120 // characters from which a text has a block of its own
-	foldedFrom   = 12  // members or items from which what lies below the first level is folded
-	// CellLength is in characters of what stands in a cell of a table.
+	MaxFacts       = 400
+	MaxTextBytes   = 20_000 // bytes of one text
+	maxTotalBytes  = 300_000
+	blockThreshold = 120 // longer texts, in characters, get a block of their own
+	foldThreshold  = 12  // members or items from which nested values are folded
+	// CellLength is the maximum length of a table cell in characters.
 	CellLength = 120
 )
 
-// Teller makes facts of values until there are too many.
-type Teller struct {
-	Left, Bytes int                                   // how many facts, and bytes of text, are still told
-	From        func(path jsonval.Path, v any) string // where a value comes from; nil: nothing is known
+// FactBuilder turns values into Facts until its bounds are used up.
+type FactBuilder struct {
+	Left, Bytes int                                   // how many Facts, and bytes of text, remain
+	From        func(path jsonval.Path, v any) string // where a value comes from; may be nil
 }
 
-// NewTeller gives one for a page.
-func NewTeller() *Teller { return &Teller{Left: MostFacts, Bytes: longestTexts} }
+// NewFactBuilder returns a FactBuilder with the bounds of a page.
+func NewFactBuilder() *FactBuilder { return &FactBuilder{Left: MaxFacts, Bytes: maxTotalBytes} }
 
-// Tell makes a fact of a value.
-func (t *Teller) Tell(name string, v any) Fact { return t.tell(name, nil, "", v) }
+// Build returns the Fact of a value.
+func (t *FactBuilder) Build(name string, v any) Fact { return t.build(name, nil, "", v) }
 
-// TellAt is Tell for a value at a path.
-func (t *Teller) TellAt(path jsonval.Path, name string, v any) Fact { return t.tell(name, path, "", v) }
+// BuildAt is Build for a value at a path.
+func (t *FactBuilder) BuildAt(path jsonval.Path, name string, v any) Fact {
+	return t.build(name, path, "", v)
+}
 
-func (t *Teller) tell(name string, path jsonval.Path, said string, v any) Fact {
+func (t *FactBuilder) build(name string, path jsonval.Path, said string, v any) Fact {
 	t.Left--
 	f := Fact{Name: Visible(Clip(name, CellLength))}
 	if t.From != nil {
@@ -61,14 +63,14 @@ func (t *Teller) tell(name string, path jsonval.Path, said string, v any) Fact {
 		}
 	}
 	below := func(key, name string, v any) {
-		f.Facts = append(f.Facts, t.tell(name, append(slices.Clip(path), key), said, v))
+		f.Facts = append(f.Facts, t.build(name, append(slices.Clip(path), key), said, v))
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		if len(v) == 0 {
 			f.Text = "nothing"
 		}
-		f.Folded = len(path) > 0 && len(v) >= foldedFrom
+		f.Folded = len(path) > 0 && len(v) >= foldThreshold
 		for n, k := range jsonval.SortedKeys(v) {
 			if t.Left <= 0 {
 				f.Left = len(v) - n
@@ -80,7 +82,7 @@ func (t *Teller) tell(name string, path jsonval.Path, said string, v any) Fact {
 		if len(v) == 0 {
 			f.Text = "an empty list"
 		}
-		f.Folded = len(path) > 0 && len(v) >= foldedFrom
+		f.Folded = len(path) > 0 && len(v) >= foldThreshold
 		for n, one := range v {
 			if t.Left <= 0 {
 				f.Left = len(v) - n
@@ -89,12 +91,12 @@ func (t *Teller) tell(name string, path jsonval.Path, said string, v any) Fact {
 			below(fmt.Sprint(n), fmt.Sprint(n+1), one)
 		}
 	default:
-		f.Text, f.Number = t.text(v), IsNumber(v)
-		f.Block = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockLength
+		f.Text, f.Number = t.formatValue(v), IsNumber(v)
+		f.Block = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockThreshold
 	}
 	return f
 }
-func (t *Teller) text(v any) string {
+func (t *FactBuilder) formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
@@ -109,7 +111,7 @@ func (t *Teller) text(v any) string {
 		if v == "" {
 			return "an empty text"
 		}
-		text := Clip(v, max(min(LongestText, t.Bytes), CellLength))
+		text := Clip(v, max(min(MaxTextBytes, t.Bytes), CellLength))
 		t.Bytes -= len(text)
 		return Visible(text)
 	}

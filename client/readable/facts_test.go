@@ -13,9 +13,9 @@ func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
 	for n := range 1000 {
 		big[strings.Repeat("k", n+1)] = "v"
 	}
-	told := readable.NewTeller().Tell("", map[string]any{"big": big})
+	told := readable.NewFactBuilder().Build("", map[string]any{"big": big})
 	below := told.Facts[0]
-	if n := len(below.Facts); n+below.Left != 1000 || n > readable.MostFacts {
+	if n := len(below.Facts); n+below.Left != 1000 || n > readable.MaxFacts {
 		t.Errorf("%d are told, and %d left", n, below.Left)
 	}
 	if !below.Folded || told.Folded {
@@ -33,9 +33,10 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 		}
 		return ""
 	}
-	teller := readable.NewTeller()
+	teller := readable.NewFactBuilder()
 	teller.From = from
-	f := teller.Tell("", map[string]any{"whole": map[string]any{"a": "x"}, "parts": map[string]any{"a": "x", "b": "y"}})
+	f := teller.Build("", map[string]any{"whole": map[string]any{"a": "x"},
+		"parts": map[string]any{"a": "x", "b": "y"}})
 	parts, whole := f.Facts[0], f.Facts[1]
 	if whole.From != "by one" || whole.Facts[0].From != "" || parts.From != "" || parts.Facts[0].From != "by another" ||
 		parts.Facts[1].From != "" {

@@ -28,14 +28,14 @@ type Decision struct {
 // Detail is more about a decision: what was shown, what it changed, what came of it.
 type Detail struct{ Name, Text string }
 
-// longestDetail is in characters.
-const longestDetail = 4000
+// maxDetailLength is in characters.
+const maxDetailLength = 4000
 
 // Decisions tells what was decided in a process, in its order.
 func Decisions(made []client.Decided) []Decision {
 	out := make([]Decision, len(made))
 	for n, d := range made {
-		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: who(d.Decision), What: what(d),
+		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: decider(d.Decision), What: what(d),
 			Proof:  proofOf(d.Decision),
 			Reason: text(d.Reason),
 			Order:  d.Kind == approval.SteerAllow || d.Kind == approval.SteerDisallow, Details: details(d)}
@@ -43,9 +43,9 @@ func Decisions(made []client.Decided) []Decision {
 	return out
 }
 
-func text(s string) string { return readable.Visible(readable.Clip(s, longestDetail)) }
+func text(s string) string { return readable.Visible(readable.Clip(s, maxDetailLength)) }
 
-func value(v any) string { return readable.ShortText(v, longestDetail) }
+func value(v any) string { return readable.ShortText(v, maxDetailLength) }
 
 var verbs = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed",
@@ -74,7 +74,7 @@ func what(d client.Decided) string {
 	return text(strings.TrimSpace(verb + " " + d.CallID + " " + d.Tool))
 }
 
-func who(d approval.Decision) string {
+func decider(d approval.Decision) string {
 	switch d.DecidedBy {
 	case approval.DecidedByTimeout:
 		return "nobody: the deadline had come"

@@ -37,10 +37,10 @@ var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 
 // How much a file holds.
 const (
-	mostDrawn    = 300 // Calls of a Plan that is drawn
-	mostPerState = 2000
-	mostValues   = 200_000
-	mostText     = 40 << 20 // bytes of the texts in States
+	maxDrawnCalls     = 300 // Calls of a Plan that is drawn
+	maxValuesPerState = 2000
+	maxValues         = 200_000
+	maxTextBytes      = 40 << 20 // bytes of the texts in States
 )
 
 // Report is what a process did.
@@ -52,7 +52,7 @@ type Report struct {
 	Picture   template.HTML
 	Calls     int
 	Decisions []Decision
-	Undone    []client.TakenBack
+	Undone    []client.UndoneCall
 	Steps     []string // what became of the steps of instructions
 	States    []State
 	Left      int // instances whose State is not shown
@@ -69,7 +69,7 @@ type Idea struct {
 	Took      string // since the Idea before; empty of the first
 }
 
-// State is that of one instance in the latest Idea.
+// State is the State of one instance in the latest Idea.
 type State struct {
 	Name, Status string // the name is a token where people have given none
 	Values       readable.Fact
@@ -115,14 +115,14 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) err
 		return err
 	}
 	r.Decisions = Decisions(made)
-	if r.Undone, err = c.TakenBack(ctx); err != nil {
+	if r.Undone, err = c.UndoneCalls(ctx); err != nil {
 		return err
 	}
 	plan, err := c.PlanWithStatus(ctx)
 	if err != nil {
 		return err
 	}
-	if r.Calls = len(plan.Calls); r.Calls > 0 && r.Calls <= mostDrawn {
+	if r.Calls = len(plan.Calls); r.Calls > 0 && r.Calls <= maxDrawnCalls {
 		// its texts are escaped where it is drawn
 		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses))
 	}
@@ -173,7 +173,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		return err
 	}
 	if output := jsonval.AsObject(idea["solution"])["output"]; output != nil {
-		f := (&readable.Teller{Left: mostPerState, Bytes: mostText}).Tell("", output)
+		f := (&readable.FactBuilder{Left: maxValuesPerState, Bytes: maxTextBytes}).Build("", output)
 		r.Output = &f
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
@@ -189,23 +189,23 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		}
 	}
 	tokens := ideafiles.SortedTokens(states)
-	values, bytes := mostValues, mostText
+	values, bytes := maxValues, maxTextBytes
 	for n, token := range tokens {
 		if values <= 0 || bytes <= 0 {
 			r.Left = len(tokens) - n
 			break
 		}
-		t := &readable.Teller{Left: min(mostPerState, values), Bytes: bytes, From: From(authors, token)}
+		t := &readable.FactBuilder{Left: min(maxValuesPerState, values), Bytes: bytes, From: From(authors, token)}
 		had := t.Left
 		r.States = append(r.States,
-			State{Name: text(names.NameOf(token)), Status: statuses[token], Values: t.Tell("", states[token])})
+			State{Name: text(names.NameOf(token)), Status: statuses[token], Values: t.Build("", states[token])})
 		values, bytes = values-(had-t.Left), t.Bytes
 	}
 	return nil
 }
 
-// From says in words who wrote the values of an instance's State, for a Teller; empty where several wrote parts of one,
-// of each of which it says who.
+// From describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote parts of a
+// value, since each part then names its author.
 func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
 		by, entry, single := authors.Of(token, path)
@@ -242,13 +242,13 @@ func sizeOf(v any) (size int, composed bool) {
 // Proof says in words how people's decisions are proved.
 func Proof(r *chain.Report) string {
 	c := r.Decisions
-	if c.Declared+c.Signed+c.Carried == 0 {
+	if c.Declared+c.Signed+c.Inherited == 0 {
 		return "People decided on no Call."
 	}
 	s := fmt.Sprintf("People decided %s: in %d the decision says of itself who took it, %d are signed.",
 		times(c.Declared+c.Signed), c.Declared, c.Signed)
-	if c.Carried > 0 {
-		s += fmt.Sprintf(" %s from the processes that it was forked from.", readable.Plural(c.Carried, "proof"))
+	if c.Inherited > 0 {
+		s += fmt.Sprintf(" %s from the processes that it was forked from.", readable.Plural(c.Inherited, "proof"))
 	}
 	switch {
 	case c.Signed == 0:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +37,7 @@ type Options struct {
 	// of both is needed.
 	Every time.Duration `json:"-"`
 	Cron  []string      `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
-	// TimeZone is that of the cron expressions.
+	// TimeZone applies to the cron expressions.
 	TimeZone string `json:"timeZone,omitempty" doc:"of cron, by its IANA name; absent: UTC" example:"Europe/Berlin"`
 	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps.
 	Overlap string `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
@@ -79,14 +78,14 @@ type Started struct {
 	At      time.Time `json:"at"`
 }
 
-// Schedules are those of a namespace.
+// Schedules manages the schedules of a namespace.
 type Schedules struct{ client *client.Client }
 
 // Of gives the schedules of a client's namespace.
 func Of(c *client.Client) *Schedules { return &Schedules{c} }
 
 // ErrExists says that there is a schedule of the id, whatever it starts. Such an error wraps client.ErrInvalid too.
-var ErrExists = errors.New("there is a schedule of this id")
+var ErrExists = errors.New("a schedule with this id exists")
 
 // Make makes a schedule. The error wraps client.ErrInvalid where the options or the Idea are wrong, or where there is a
 // schedule of the id.
@@ -111,7 +110,7 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 	var refused *serviceerror.InvalidArgument
 	switch {
 	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
-		return kind.Of(ErrExists, invalid("make schedule %s: there is one of this id", o.ID))
+		return kind.Of(ErrExists, invalid("make schedule %s: a schedule with this id exists", o.ID))
 	case errors.As(err, &refused):
 		return invalid("make schedule %s: %w", o.ID, err)
 	case err != nil:
@@ -154,17 +153,17 @@ func (o Options) check() error {
 	case err != nil:
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
 	case (o.Every > 0) == (len(o.Cron) > 0):
-		return invalid("make schedule %s: want an interval or cron expressions, and not both", o.ID)
+		return invalid("make schedule %s: want either an interval or cron expressions", o.ID)
 	case o.Every < 0 || o.Every%time.Second != 0 || o.Every > jsonval.MaxDuration:
 		return invalid(
 			"make schedule %s: want an interval of a second or more, in whole seconds, up to 10 years, not %s",
 			o.ID, o.Every)
 	case o.CatchUp != 0 && (o.CatchUp < MinCatchUp || o.CatchUp > jsonval.MaxDuration):
-		return invalid("make schedule %s: want to catch up what was missed by %s to 10 years, not %s", o.ID,
+		return invalid("make schedule %s: missed starts are caught up within %s to 10 years, not %s", o.ID,
 			MinCatchUp, o.CatchUp)
 	case o.Overlap != "" && !known:
 		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap,
-			strings.Join(slices.Sorted(maps.Keys(Overlaps)), ", "))
+			strings.Join(jsonval.SortedKeys(Overlaps), ", "))
 	}
 	return nil
 }
@@ -204,8 +203,7 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 	return found, nil
 }
 
-// Find gives a schedule as it stands now. The error wraps client.ErrNotFound where there is none of the id that starts
-// processes.
+// Find returns a schedule. The error wraps client.ErrNotFound if the id has no schedule that starts processes.
 func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	d, err := s.describe(ctx, id)
 	if err != nil {
@@ -281,8 +279,8 @@ func (s *Schedules) Now(ctx context.Context, id, by string) error {
 	})
 }
 
-// mostByHand is of how many processes a schedule remembers who began them: of the latest.
-const mostByHand = 100
+// maxManualRuns bounds how many of the latest manual starts a schedule remembers, with who made them.
+const maxManualRuns = 100
 
 // withBegun has the processes that the schedule starts from now on know who began one by hand: it may be started
 // later, behind others.
@@ -307,7 +305,7 @@ func (s *Schedules) withBegun(ctx context.Context,
 			return nil, err
 		}
 		start.ByHand = append(start.ByHand, b)
-		start.ByHand = start.ByHand[max(0, len(start.ByHand)-mostByHand):]
+		start.ByHand = start.ByHand[max(0, len(start.ByHand)-maxManualRuns):]
 		changed := *action
 		changed.Args = []any{start}
 		schedule.Action = &changed
@@ -374,7 +372,7 @@ func (*Schedules) do(what, id string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &none):
-		return kind.Errorf(client.ErrNotFound, "%s schedule %s: there is none of this id", what, id)
+		return kind.Errorf(client.ErrNotFound, "%s schedule %s: no schedule has this id", what, id)
 	}
 	return fmt.Errorf("%s schedule %s: %w", what, id, err)
 }

@@ -32,8 +32,8 @@ type Report struct {
 	MadeUp []string `json:"madeUp"`
 	// Unasked are MCP servers whose tools are not known.
 	Unasked []string `json:"unasked"`
-	Graph   string   `json:"graph"` // of the Plan, as Mermaid; empty where there is none
-	// Data is the folder in which everything was kept; empty: nothing was. Whoever keeps it fills it in.
+	Graph   string   `json:"graph"` // the Plan as Mermaid; empty without a Plan
+	// Data is the folder in which everything was kept; empty if nothing was. The caller that keeps it sets it.
 	Data string `json:"data,omitempty"`
 }
 
@@ -50,7 +50,7 @@ type DelegateCost struct {
 	Cost
 }
 
-// Report looks at everything that the simulated process came to. result is that of the process, ended or not.
+// Report summarizes the simulated process. result is its result, final or not.
 func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process,
 	result loop.Result) (*Report, error) {
 	r := &Report{
@@ -131,8 +131,8 @@ func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *cl
 	return nil
 }
 
-// plan gives all Calls that the process planned, after those of a Plan that runs without a Request; of one that is
-// split, those of its first part.
+// plan returns all Calls that the process planned, after those of a Plan that runs without a Request; for a split
+// process, the Calls of its first part.
 func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) ([]any, error) {
 	chain := c.Chain(process)
 	last, err := chain.Length(ctx)

@@ -131,9 +131,9 @@ func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (fact
 		var f fact
 		switch field.Value.(type) {
 		case []any, map[string]any:
-			f = t.TellAt(jsonval.Path{field.Name}, field.Title, field.Value)
+			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, field.Value)
 		default:
-			f = t.TellAt(jsonval.Path{field.Name}, field.Title, field.Shown)
+			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, field.Shown)
 			f.From = from(jsonval.Path{field.Name}, field.Value)
 		}
 		if len(f.Facts) == 0 {
@@ -160,7 +160,7 @@ func factOf(v any) *fact {
 	if v == nil {
 		return nil
 	}
-	f := newTeller().Tell("", v)
+	f := newTeller().Build("", v)
 	return &f
 }
 

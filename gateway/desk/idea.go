@@ -143,7 +143,7 @@ func (p *ideaPage) addStates(seen *sight) {
 			break
 		}
 		t.From = report.From(seen.authors, token)
-		s := instanceState{Token: token, State: t.Tell("", i.States[token])}
+		s := instanceState{Token: token, State: t.Build("", i.States[token])}
 		if p.Instance == "" && token != "" {
 			s.Href = p.at(p.At, token)
 		}

@@ -68,7 +68,7 @@ func collectPlaces(places map[string]string, at string, v any, depth int) {
 func placeKey(v any) (key string, is bool) {
 	switch v := v.(type) {
 	case string:
-		return "s" + v, len(v) > 2 && len(v) < readable.LongestText
+		return "s" + v, len(v) > 2 && len(v) < readable.MaxTextBytes
 	case json.Number:
 		return "n" + v.String(), len(v) > 1
 	}

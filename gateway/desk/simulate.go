@@ -49,7 +49,7 @@ func trialOf(r *simulation.Report) *trial {
 			t.Left = len(tokens) - n
 			break
 		}
-		state := tell.Tell(string(r.Instances[token].Status), r.Instances[token].State)
+		state := tell.Build(string(r.Instances[token].Status), r.Instances[token].State)
 		t.States = append(t.States, instanceState{Token: short(token), State: state})
 	}
 	return t

@@ -10,7 +10,7 @@ var (
 	visible, clip, shortText = readable.Visible, readable.Clip, readable.ShortText
 	plural, thousands        = readable.Plural, readable.Thousands
 	ago, until, stamp        = readable.Ago, readable.Until, readable.Stamp
-	isNumber, newTeller      = readable.IsNumber, readable.NewTeller
+	isNumber, newTeller      = readable.IsNumber, readable.NewFactBuilder
 )
 
 type fact = readable.Fact
@@ -19,7 +19,7 @@ type fact = readable.Fact
 func short(s string) string { return visible(clip(s, cellLength)) }
 func long(s string) string  { return visible(clip(s, longestText)) }
 
-const longestText = readable.LongestText
+const longestText = readable.MaxTextBytes
 
 // factsOf tells the members of a value.
-func factsOf(v any) []fact { return newTeller().Tell("", jsonval.ToJSONValue(v)).Facts }
+func factsOf(v any) []fact { return newTeller().Build("", jsonval.ToJSONValue(v)).Facts }

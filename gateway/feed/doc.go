@@ -1,5 +1,5 @@
-// Package feed follows processes for any number of people: each process is looked at by one watcher, whoever follows
-// it, and not at all when nobody does.
+// Package feed follows processes for any number of people: one watcher polls each process, for all its followers, and
+// stops when there are none.
 //
 // A watcher asks Temporal how far the process has come (one call, which no worker answers), and the process itself only
 // where that has changed. It looks several times a second while something happens, and less and less often while

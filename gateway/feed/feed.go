@@ -146,8 +146,8 @@ func (f *Feed) leave(w *watcher) {
 	}
 }
 
-// Events gives what is new, until the process has ended or ctx is done. Wait is how long to wait for something new
-// before an Event without a Kind says that nothing is: whoever is told of it sees that the way is still open.
+// Events yields what is new until the process has ended or ctx is done. After wait without news it yields an Event
+// without a Kind, which shows the consumer that the connection is still open.
 func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {

@@ -14,7 +14,7 @@ import (
 // Kind tells Snapshots apart.
 type Kind string
 
-// The kinds of Snapshots, which are those of events too.
+// The kinds of Snapshots, which are also the kinds of events.
 const (
 	KindStatus Kind = "status" // where the process stands
 	KindUnseen Kind = "unseen" // it cannot be asked
@@ -43,7 +43,7 @@ const (
 	CodeUnreachable = "unreachable"
 )
 
-// Cursor is a moment of a process, of which every gateway knows what came after it.
+// Cursor is a moment of a process; any gateway can tell what came after it.
 type Cursor struct {
 	Ideas  int    // how many had been sealed
 	Run    string // of the workflow

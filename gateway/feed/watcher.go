@@ -40,7 +40,7 @@ type watcher struct {
 // keptLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
 const keptLinks = 64
 
-// current gives the latest Snapshot, or why there is none for good, and what is closed when there is a newer one.
+// current returns the latest Snapshot, or the permanent error, and a channel that is closed at the next one.
 func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

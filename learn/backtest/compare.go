@@ -51,7 +51,7 @@ func compareTraces(then, now *trace) (differences []Difference, unknown []string
 		case p.open:
 			unknown = append(unknown, fmt.Sprintf("%s reads what is not known", p.now.tool))
 		case p.now == nil:
-			d, open := missing(p.then, now)
+			d, open := missingCall(p.then, now)
 			if open != "" {
 				unknown = append(unknown, open)
 				continue
@@ -98,8 +98,8 @@ func compareSteps(then, now []ideafile.StepOutcome) (list []Difference) {
 	return list
 }
 
-// missing is a Call of the past that would not run; open is why nobody can say so.
-func missing(c *tracedCall, now *trace) (d Difference, open string) {
+// missingCall is a Call of the past that would not run; open is why nobody can say so.
+func missingCall(c *tracedCall, now *trace) (d Difference, open string) {
 	d = Difference{Kind: CallMissing, Tool: c.tool, Then: c.id, About: c.tool + " would not run",
 		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, brief(c.params))}
 	for _, other := range now.calls {
@@ -155,7 +155,7 @@ func (p *pair) differences() (list []Difference) {
 	case p.now.status != p.then.status:
 		add(OtherOutcome, fmt.Sprintf("would be %s, and was %s", p.now.status, p.then.status),
 			"with %s would be %s, and was %s%s",
-			shown, p.now.status, p.then.status, because(p.now))
+			shown, p.now.status, p.then.status, reasonOf(p.now))
 	case p.now.hasResult && p.then.hasResult && !jsonval.Equal(p.now.result, p.then.result):
 		add(OtherResult, "would have another result", "with %s would have the result %s, and had %s", shown,
 			brief(p.now.result), brief(p.then.result))
@@ -163,7 +163,7 @@ func (p *pair) differences() (list []Difference) {
 	return list
 }
 
-func because(c *tracedCall) string {
+func reasonOf(c *tracedCall) string {
 	if c.fault == nil {
 		return ""
 	}
@@ -204,10 +204,10 @@ func changedParams(then, now map[string]any) (names, text string) {
 	return strings.Join(keys, ", "), strings.Join(parts, "; ")
 }
 
-const longestValue = 80 // characters of a value in a text
+const maxValueLength = 80 // characters of a value in a text
 
 // brief is a value as JSON, cut where it is long.
-func brief(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), longestValue) }
+func brief(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), maxValueLength) }
 
 // compareStates compares what two runs with the same Calls left in State, whatever the paths are called.
 func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
@@ -222,7 +222,7 @@ func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 			if !ok || len(from[n]) == 0 || from[n].String() == to[n].String() {
 				continue
 			}
-			if moved, done := jsonval.SetAt(without(was, from[n], true), to[n], v); done {
+			if moved, done := jsonval.SetAt(removeValue(was, from[n], true), to[n], v); done {
 				was = moved
 			}
 		}

@@ -61,7 +61,7 @@ func (p *player) call(id string) *played {
 	return p.calls[id]
 }
 
-// isStuck reports whether a Call runs of which nobody knows what it comes to.
+// isStuck reports whether a running Call has an unknown outcome.
 func (p *player) isStuck() bool {
 	for _, c := range p.calls {
 		if c.unknown {
@@ -188,7 +188,7 @@ func (p *player) trace() *trace {
 		if o := played.result; o != nil {
 			c.result, c.hasResult, c.handedBack = o.result, o.fault == nil, o.handedBack
 		}
-		if rec := p.flow.FindCall(c.id); c.latent {
+		if rec := p.flow.FindCall(c.id); c.writtenByLLM {
 			c.result, c.hasResult = rec.Output, true
 		}
 	}

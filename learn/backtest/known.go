@@ -54,16 +54,16 @@ func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]an
 	return found
 }
 
-func whatRan(c *tracedCall) (string, map[string]any, bool) {
+func ranTool(c *tracedCall) (string, map[string]any, bool) {
 	return c.ranTool, c.ranParams, c.ran && (c.hasResult || c.status == ideafile.Failed)
 }
 
-func whatWasShown(c *tracedCall) (string, map[string]any, bool) {
+func shownTool(c *tracedCall) (string, map[string]any, bool) {
 	return c.tool, c.params, len(c.decisions) > 0
 }
 
 func (k *known) outcome(ready dataflow.ReadyCall) (outcome, bool) {
-	c := k.find(ready.Record, ready.Tool.Name, ready.Params, whatRan, k.used)
+	c := k.find(ready.Record, ready.Tool.Name, ready.Params, ranTool, k.used)
 	if c == nil {
 		return outcome{}, false
 	}
@@ -76,21 +76,21 @@ func (k *known) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 
 func (k *known) decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (approval.Decision, bool) {
 	if asked == 0 {
-		c := k.find(rec, p.Tool, p.Params, whatWasShown, k.decided)
+		c := k.find(rec, p.Tool, p.Params, shownTool, k.decided)
 		k.deciding[rec.ID], k.decided[c] = c, true
 	}
 	c := k.deciding[rec.ID]
 	if c == nil || asked >= len(c.decisions) {
 		return approval.Decision{}, false
 	}
-	return again(c.decisions[asked]), true
+	return redecided(c.decisions[asked]), true
 }
 
-// answer has the result of the same Call, whoever wrote it then; of parameters that did not fit, what the LLM had made
-// of the same ones.
+// answer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are adapted
+// as the LLM had adapted the same ones.
 func (k *known) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
-		c := k.find(rec, q.Tool, q.Params, whatRan, k.used)
+		c := k.find(rec, q.Tool, q.Params, ranTool, k.used)
 		if c == nil || c.status == ideafile.Failed {
 			return outcome{}, false
 		}

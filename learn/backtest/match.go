@@ -31,7 +31,7 @@ func matchCalls(then, now *trace) (pairs []*pair) {
 	take(false, false, func(a, b *tracedCall) bool { return equal(a, b) && a.status == b.status && a.asked == b.asked })
 	take(false, false, func(a, b *tracedCall) bool { return equal(a, b) && a.status == b.status })
 	take(false, false, equal)
-	oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return isVain(c, pairs) })
+	oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return isFailedAttempt(c, pairs) })
 	take(true, false, func(a, b *tracedCall) bool { return b.params != nil })
 	newCalls = append(newCalls, waiting(now)...)
 	take(false, true, func(a, b *tracedCall) bool { return b.params == nil })
@@ -67,9 +67,9 @@ func waiting(t *trace) []*tracedCall {
 	})
 }
 
-// isVain reports whether a Call of the past came to nothing and was made again, equal, with success: to do it once is
-// the same.
-func isVain(c *tracedCall, pairs []*pair) bool {
+// isFailedAttempt reports whether a Call of the past came to nothing and was made again, equal, with success: to do it
+// once is the same.
+func isFailedAttempt(c *tracedCall, pairs []*pair) bool {
 	return c.fault != nil && slices.ContainsFunc(pairs, func(p *pair) bool {
 		return p.then.tool == c.tool && jsonval.Equal(p.then.params, c.params)
 	})

@@ -10,9 +10,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// newIdea is the new Idea on the data of a past process: with its instances, and what they had as they began. What the
-// new file says of data for all instances counts in place of what all had then; what an instance has of its own is
-// always the past's. Schemas are the new file's.
+// newIdea returns the new Idea on the data of a past process: with its instances, and their data as they began. Shared
+// data of the new file replaces the shared data of the past; data of a single instance is always taken from the past.
+// Schemas come from the new file.
 func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	source := maps.Clone(idea.Source)
 	source["meta"] = jsonval.WithoutKey(jsonval.AsObject(source["meta"]), "template")
@@ -28,8 +28,8 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	return made, nil
 }
 
-// OnPast is a new Idea on the data of a past process, as it is run here: of one that was split, on those of its first
-// part. Its first Messages are those of the file, each in its place; nil where no instance is left.
+// OnPast returns a new Idea on the data of a past process; for a process that was split, on the data of its first part.
+// The Messages of the file come first, each in its place. It returns nil if no instance is left.
 func OnPast(idea *ideafile.Idea, p *Past) (*ideafile.Idea, error) {
 	for _, c := range p.chains {
 		if len(c.instances) > 0 {
@@ -72,11 +72,11 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 				past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
 		}
 	}
-	return append(context, pastData(c, given)...)
+	return append(context, recordedData(c, given)...)
 }
 
-// pastData are the Messages with what the instances had as they began, but for what the new file gives to all.
-func pastData(c *chain, given map[string]bool) (context []any) {
+// recordedData are the Messages with what the instances had as they began, but for what the new file gives to all.
+func recordedData(c *chain, given map[string]bool) (context []any) {
 	for n, i := range c.instances {
 		messages := i.own
 		if n == 0 {

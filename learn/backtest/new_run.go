@@ -13,8 +13,8 @@ import (
 	"processidea/model/turn"
 )
 
-// begin is when every new run begins: no clock is read.
-var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// startTime is when every new run begins: no clock is read.
+var startTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // newRun is the new Idea on the instances of one chain: the loop of a process, its instances, and a Planner in the
 // LLM's place.
@@ -27,13 +27,13 @@ type newRun struct {
 	own      *pastPlans // the Planner, where none was given
 	loop     *loop.Loop
 	players  map[string]*player
-	told     map[string]toldCall
+	reported map[string]reportedCall
 	reports  int
 	now      time.Time
 }
 
-// toldCall is what the loop was told of a Call.
-type toldCall struct {
+// reportedCall is what the loop was told of a Call.
+type reportedCall struct {
 	status    ideafile.CallStatus
 	decisions int
 }
@@ -42,17 +42,17 @@ type toldCall struct {
 func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, planner Planner,
 	c *chain) (map[string]*trace, *loop.Loop, error) {
 	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{},
-		told: map[string]toldCall{}, now: begin}
+		reported: map[string]reportedCall{}, now: startTime}
 	if planner == nil {
-		r.own = &pastPlans{chain: c, next: map[string]int{}, silent: map[string]bool{}}
+		r.own = &pastPlans{chain: c, next: map[string]int{}, answeredOtherwise: map[string]bool{}}
 		r.planner = r.own
 	}
 	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
 		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
-	r.loop = loop.New(idea, c.ProcessID, bindings, begin)
+	r.loop = loop.New(idea, c.ProcessID, bindings, startTime)
 	for _, i := range c.instances {
 		flow := dataflow.New(r.palette, idea.Context, i.token)
-		flow.SetTime(begin)
+		flow.SetTime(startTime)
 		r.players[i.token] = newPlayer(flow, newKnown(i.trace, flow.HasDirectPlan() && i.planned()))
 		if flow.HasDirectPlan() {
 			flow.StartDirectPlan()
@@ -60,18 +60,18 @@ func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, plann
 			r.report(i.token, 0)
 		}
 	}
-	if err := r.toTheEnd(); err != nil {
+	if err := r.runToEnd(); err != nil {
 		return nil, nil, err
 	}
 	return r.traces(), r.loop, nil
 }
 
-// mostSteps bounds what a Planner may have a process do.
-const mostSteps = 10_000
+// maxSteps bounds what a Planner may have a process do.
+const maxSteps = 10_000
 
-// toTheEnd goes on until the process is finished, or waits for what nobody knows.
-func (r *newRun) toTheEnd() error {
-	for range mostSteps {
+// runToEnd goes on until the process is finished, or waits for what nobody knows.
+func (r *newRun) runToEnd() error {
+	for range maxSteps {
 		step, request := r.loop.Advance(r.now)
 		switch step {
 		case loop.StepFinished:
@@ -114,7 +114,7 @@ func (r *newRun) request(request *turn.RequestInput) error {
 	switch {
 	case errors.Is(err, ErrNoReply):
 		for _, token := range request.InstanceTokens() {
-			r.note(token, r.whatIsAsked(request, err))
+			r.note(token, r.describeRequest(request, err))
 		}
 	case err != nil:
 		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, request.RequestNumber, err)
@@ -142,8 +142,8 @@ func (r *newRun) request(request *turn.RequestInput) error {
 	return nil
 }
 
-// whatIsAsked says what a Request wants to which nobody has an answer.
-func (r *newRun) whatIsAsked(request *turn.RequestInput, err error) string {
+// describeRequest says what a Request wants to which nobody has an answer.
+func (r *newRun) describeRequest(request *turn.RequestInput, err error) string {
 	if len(request.Questions) > 0 {
 		return "the LLM would be asked " + request.QuestionSummary() + ", and was not"
 	}
@@ -161,7 +161,7 @@ func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 				why = f.Message
 			}
 			r.note(i.token, "the LLM would be asked: "+why)
-			r.own.silent[i.token] = true
+			r.own.answeredOtherwise[i.token] = true
 		}
 	}
 }
@@ -218,11 +218,11 @@ func (r *newRun) report(token string, closed int) {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked
 	}
 	for _, rec := range p.flow.CallRecords() {
-		now := toldCall{rec.Status, len(rec.Decisions)}
-		if r.told[rec.ID] == now {
+		now := reportedCall{rec.Status, len(rec.Decisions)}
+		if r.reported[rec.ID] == now {
 			continue
 		}
-		r.told[rec.ID] = now
+		r.reported[rec.ID] = now
 		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault,
 			Result: rec.Result, Decisions: rec.Decisions,
 			RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, Call: rec.WrittenCall,

@@ -25,12 +25,12 @@ type LeftOut struct {
 	Reason   string `json:"why"`
 }
 
-// chain is what one chain of Ideas tells: that of a process, or of one part of it.
+// chain holds what one chain of Ideas records, of a process or of one of its parts.
 type chain struct {
 	*past.Chain
 	instances []*pastInstance
 	output    any                        // the solution's last output; nil where there was none
-	writes    map[string][]turn.LogEntry // those of each instance that stand
+	writes    map[string][]turn.LogEntry // by instance, without those that were undone
 }
 
 // pastInstance is one instance as it went.

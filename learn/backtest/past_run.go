@@ -19,10 +19,10 @@ import (
 // So it is known with which values each Call ran.
 func (of *chain) repeat(i *pastInstance) (*player, recorded) {
 	p, memory := replay(of, i)
-	if i.trace = tracePast(p, memory, i); i.trace.unlike && i.undone {
+	if i.trace = traceRecorded(p, memory, i); i.trace.branchDiffers && i.undone {
 		of.undoWrites(i, false)
 		p, memory = replay(of, i)
-		i.trace = tracePast(p, memory, i)
+		i.trace = traceRecorded(p, memory, i)
 	}
 	return p, memory
 }
@@ -35,10 +35,11 @@ func replay(c *chain, i *pastInstance) (*player, recorded) {
 	memory := recorded{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
 	for n, call := range i.calls {
-		// A Plan that ran directly is Request 0, of which no Call is taken from outside: all are counted one up.
+		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Requests are
+		// counted one up.
 		request := call.Key.Request + 1
 		memory.byKey[ideafile.CallKey{Request: request, Index: call.Key.Index}] = call
-		p.flow.AcceptCall(request, call.Key.Index, asReplayed(call.Written))
+		p.flow.AcceptCall(request, call.Key.Index, replayedCall(call.Written))
 		if n+1 == len(i.calls) || i.calls[n+1].Key.Request != call.Key.Request {
 			p.flow.CloseRequest(request)
 			p.work()
@@ -47,14 +48,14 @@ func replay(c *chain, i *pastInstance) (*player, recorded) {
 	return p, memory
 }
 
-// tracePast is the trace of a replay, with each Call as the chain tells of it.
-func tracePast(p *player, memory recorded, i *pastInstance) *trace {
+// traceRecorded is the trace of a replay, with each Call as the chain tells of it.
+func traceRecorded(p *player, memory recorded, i *pastInstance) *trace {
 	t := p.trace()
 	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
 		if call := memory.byKey[ideafile.CallKey{Request: rec.Request, Index: rec.Index}]; call != nil {
-			t.unlike = t.unlike || (call.Status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
+			t.branchDiffers = t.branchDiffers || (call.Status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
 			traced.describeAs(call)
 		}
 	}
@@ -63,7 +64,7 @@ func tracePast(p *player, memory recorded, i *pastInstance) *trace {
 
 // describeAs has a Call of the past be as its chain tells of it.
 func (c *tracedCall) describeAs(call *pastCall) {
-	_, c.latent = call.Written.RawObject()["_output"]
+	_, c.writtenByLLM = call.Written.RawObject()["_output"]
 	c.status, c.unknown, c.asked = call.Status, false, c.asked || len(call.Decisions) > 0
 	if call.Fault != nil {
 		c.fault = call.Fault
@@ -73,12 +74,12 @@ func (c *tracedCall) describeAs(call *pastCall) {
 	}
 	answered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
 	c.ran = !answered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
-		wasRun(c.fault))
+		hadRun(c.fault))
 	c.hasResult = c.hasResult && c.status == ideafile.Done
 }
 
-// wasRun reports whether a Call that failed had run: one that was written wrongly never did.
-func wasRun(f *diag.Fault) bool {
+// hadRun reports whether a Call that failed had run: one that was written wrongly never did.
+func hadRun(f *diag.Fault) bool {
 	if f == nil {
 		return true
 	}
@@ -91,9 +92,9 @@ func wasRun(f *diag.Fault) bool {
 	return true
 }
 
-// asReplayed is a Call as it is played again: without the result that the LLM wrote into it, which the chain has as
-// that of any other, and after Calls that are counted one up.
-func asReplayed(w ideafile.WrittenCall) ideafile.WrittenCall {
+// replayedCall returns a Call for replay: without a result that the LLM wrote into it, since the chain holds that like
+// any other result, and with Request numbers counted one up.
+func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 	if w.RawObject() == nil {
 		return w
 	}
@@ -145,7 +146,7 @@ func (r recorded) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int
 	if c == nil || asked >= len(c.Decisions) {
 		return approval.Decision{}, false
 	}
-	return again(c.Decisions[asked]), true
+	return redecided(c.Decisions[asked]), true
 }
 
 func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
@@ -156,9 +157,8 @@ func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome,
 	return outcome{adapted: c.adapted.AdaptedParams}, true
 }
 
-// again is a decision as it is taken once more: whoever took it, of what groups and under which proof, is looked at no
-// more.
-func again(d approval.Decision) approval.Decision {
+// redecided returns a decision to apply again, without its decider, groups and proof, which are not checked again.
+func redecided(d approval.Decision) approval.Decision {
 	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams,
 		Replacement: d.Replacement,
 		GivenResult: d.GivenResult}

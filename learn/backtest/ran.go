@@ -21,9 +21,8 @@ type RanInstance struct {
 	Calls            []undo.Call
 }
 
-// ReadRan reads what the Calls of a process did, by its chain: with what each ran, what it read and wrote, and what it
-// came to. Where an instance cannot be repeated from the chain, that of its Calls is known which the chain says by
-// itself.
+// ReadRan reads from its chain what the Calls of a process did: what each ran with, read, wrote and came to. If an
+// instance cannot be replayed, it returns only what the chain records directly of its Calls.
 func ReadRan(run past.Run) (all []RanInstance, err error) {
 	chains, err := openChains(run)
 	for _, c := range chains {
@@ -37,7 +36,7 @@ func ReadRan(run past.Run) (all []RanInstance, err error) {
 func (of *chain) readRan(token string) RanInstance {
 	i := of.readInstance(token)
 	if !i.status.HasEnded() {
-		of.addUntold(i)
+		of.addUnrecorded(i)
 	}
 	player, memory := of.repeat(i)
 	why := i.whyNotRepeated()
@@ -58,13 +57,13 @@ func (of *chain) readRan(token string) RanInstance {
 	return out
 }
 
-// addUntold adds the Calls of a direct Plan of which nothing is told, in an instance that was ended while it was at
-// work: they may have run. Calls of a solution of which no record tells may have, too.
-func (of *chain) addUntold(i *pastInstance) {
+// addUnrecorded adds Calls without a record that may have run: those of a direct Plan in an instance that was ended
+// while at work, and those of solutions.
+func (of *chain) addUnrecorded(i *pastInstance) {
 	known := map[ideafile.CallKey]bool{}
 	for _, c := range i.calls {
 		known[c.Key] = true
-		if !c.IsTold && !of.wrote(i, c.Key) {
+		if !c.IsRecorded && !of.wrote(i, c.Key) {
 			c.Status = ideafile.Running
 		}
 	}
@@ -107,8 +106,8 @@ func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall) {
 	}
 }
 
-// describeRun says whether a Call ran, of which Tool and with what. why is why its instance cannot be repeated; empty
-// where it can.
+// describeRun states whether a Call ran, with which Tool and parameters. why is the reason why its instance cannot be
+// replayed; empty if it can.
 func describeRun(c *undo.Call, t *tracedCall, past *pastCall, why string) {
 	last := ""
 	if n := len(past.Decisions); n > 0 {

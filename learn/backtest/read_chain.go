@@ -54,7 +54,7 @@ func stateOf(context []ideafile.Message, token string) any {
 // readResult finds the result of a Call: in the log, in the record, or in the final State at its path.
 func (of *chain) readResult(i *pastInstance, c *pastCall) {
 	palette := ideafile.Palette{Tools: of.Last().Tools, InstanceTokens: []string{i.token}, UntargetedCallsGoToAll: true,
-		BindingByTool: anyBinding(c.Written)}
+		BindingByTool: permissiveBindings(c.Written)}
 	call, _, f := palette.ReadCall(c.Written)
 	if f != nil {
 		return
@@ -67,7 +67,7 @@ func (of *chain) readResult(i *pastInstance, c *pastCall) {
 			continue
 		}
 		c.adapted = e.ParamsAdaptation
-		c.takeWrite(call.OutputPath, e)
+		c.applyWrite(call.OutputPath, e)
 	}
 	if c.HasResult || c.Status != ideafile.Done {
 		return
@@ -75,8 +75,8 @@ func (of *chain) readResult(i *pastInstance, c *pastCall) {
 	c.Result, c.HasResult = past.ResultInState(call, i.finalState)
 }
 
-// takeWrite takes a Call's write as its result, or as a value that its delegate handed back.
-func (c *pastCall) takeWrite(output refexpr.OutputPath, e turn.LogEntry) {
+// applyWrite takes a Call's write as its result, or as a value that its delegate handed back.
+func (c *pastCall) applyWrite(output refexpr.OutputPath, e turn.LogEntry) {
 	isResult := slices.ContainsFunc(output.Paths(), func(p jsonval.Path) bool { return p.String() == e.Path.String() })
 	switch {
 	case !isResult:
@@ -91,8 +91,8 @@ func (c *pastCall) takeWrite(output refexpr.OutputPath, e turn.LogEntry) {
 	}
 }
 
-// anyBinding lets a Call be read whether the LLM wrote its result or not.
-func anyBinding(w ideafile.WrittenCall) map[string]ideafile.ToolBinding {
+// permissiveBindings lets a Call be read whether the LLM wrote its result or not.
+func permissiveBindings(w ideafile.WrittenCall) map[string]ideafile.ToolBinding {
 	kind := ideafile.KindGo
 	if _, latent := w.RawObject()["_output"]; latent {
 		kind = ideafile.KindLatent

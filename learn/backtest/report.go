@@ -33,7 +33,7 @@ type Report struct {
 	LeftOut []LeftOut    `json:"leftOut"`
 	// Instructions say in how many instances the steps of the new Idea's instructions would be fulfilled.
 	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
-	// Calls counts the Calls of the past that ran, and Unmatched those of the new runs whose results are not known.
+	// Calls counts the recorded Calls that ran, Unmatched the Calls of the new runs whose results are unknown.
 	Calls     int `json:"calls"`
 	Unmatched int `json:"callsWithoutResult"`
 	// Requests counts those that the new Idea makes.
@@ -65,7 +65,7 @@ type Group struct {
 	Instances []string `json:"instances"`
 }
 
-// Name is how an instance is called among those of several processes.
+// Name names an instance uniquely among several processes.
 func (i InstanceReport) Name(several bool) string {
 	switch {
 	case i.Instance == "":
@@ -160,8 +160,8 @@ func (r *Report) count(then, now *trace) {
 	}
 }
 
-// compareOutput compares the outputs of a process of which every instance is the same. One that refers to State is no
-// value yet.
+// compareOutput compares the outputs of a process whose instances are all the same. An output that refers to State is
+// not a value yet.
 func (r *Report) compareOutput(c *chain, output any, complete bool) {
 	refs, err := refexpr.FindReferences(c.output)
 	if !complete || c.output == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.output, output) {

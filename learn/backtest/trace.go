@@ -17,12 +17,12 @@ type trace struct {
 	calls []*tracedCall // in Plan order
 	state any
 	// status is how the instance ended; empty where it did not, and unknown says why.
-	status  ideafile.InstanceStatus
-	fault   *diag.Fault
-	unknown []string
-	steps   []ideafile.StepOutcome // of its instructions, where it has ended
-	direct  bool                   // of a new run: a Plan runs the instance, so that no Calls come later
-	unlike  bool                   // of a past: a Call was skipped there and not here, or the reverse
+	status        ideafile.InstanceStatus
+	fault         *diag.Fault
+	unknown       []string
+	steps         []ideafile.StepOutcome // of its instructions, where it has ended
+	direct        bool                   // of a new run: a Plan runs the instance, so that no Calls come later
+	branchDiffers bool                   // of a past: a Call was skipped there and not here, or the reverse
 }
 
 // tracedCall is a Call with what became of it.
@@ -33,21 +33,21 @@ type tracedCall struct {
 	// there.
 	params map[string]any
 	// ranTool and ranParams are what ran after people's decisions; empty where nothing did.
-	ranTool   string
-	ranParams map[string]any
-	ran       bool
-	asked     bool // a person was asked, or would be
-	decisions []approval.Decision
-	status    ideafile.CallStatus
-	fault     *diag.Fault
-	reason    string // why it did not run
-	result    any
-	hasResult bool
-	unknown   bool // it would run, and what it would give is not known
-	latent    bool // the LLM wrote its result
-	approved  int  // how often it was approved here, since nobody had decided on such a Call
-	output    refexpr.OutputPath
-	depth     int // how many Calls stand one behind the other before it
+	ranTool      string
+	ranParams    map[string]any
+	ran          bool
+	asked        bool // a person was asked, or would be
+	decisions    []approval.Decision
+	status       ideafile.CallStatus
+	fault        *diag.Fault
+	reason       string // why it did not run
+	result       any
+	hasResult    bool
+	unknown      bool // it would run, and what it would give is not known
+	writtenByLLM bool // the LLM wrote its result
+	approved     int  // how often it was approved here, since nobody had decided on such a Call
+	output       refexpr.OutputPath
+	depth        int // how many Calls stand one behind the other before it
 
 	adapted    *approval.ParamsAdaptation
 	handedBack map[string]any
@@ -61,7 +61,7 @@ func (c *tracedCall) matters() bool {
 func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, started dataflow.ReadyCall) *tracedCall {
 	c := &tracedCall{id: rec.ID, tool: rec.Tool, decisions: rec.Decisions, asked: len(rec.Decisions) > 0 ||
 		rec.PendingApproval != nil,
-		status: rec.Status, fault: rec.Fault, output: rec.OutputPath, latent: rec.HasOutput,
+		status: rec.Status, fault: rec.Fault, output: rec.OutputPath, writtenByLLM: rec.HasOutput,
 		adapted: rec.ParamsAdaptation}
 	switch {
 	case started.Record != nil:

@@ -31,7 +31,7 @@ func beganBefore(first *ideafile.Idea, token string) bool {
 	if jsonval.AsObject(first.Source["meta"])["origin"] != nil {
 		return false
 	}
-	return slices.ContainsFunc(past.Told(first),
+	return slices.ContainsFunc(past.RecordedCalls(first),
 		func(p turn.PastCall) bool { return p.Request == 0 && p.StatusByInstance[token].IsFinal() })
 }
 
@@ -41,29 +41,29 @@ func undone(state any, e turn.LogEntry, prune bool) any {
 	whole, isObject := e.Value.(map[string]any)
 	if isObject && (e.OutputMethod == "assign" || e.OutputMethod == "merge" || len(e.Path) == 0) {
 		for _, k := range jsonval.SortedKeys(whole) {
-			state = without(state, slices.Concat(e.Path, jsonval.Path{k}), prune)
+			state = removeValue(state, slices.Concat(e.Path, jsonval.Path{k}), prune)
 		}
 		return state
 	}
-	list, _ := at.([]any)
+	list := jsonval.AsList(at)
 	taken := 0
 	switch e.OutputMethod {
 	case "push":
 		taken = 1
 	case "concat":
-		values, _ := e.Value.([]any)
+		values := jsonval.AsList(e.Value)
 		taken = len(values)
 	}
 	if taken > 0 && taken < len(list) {
 		state, _ = jsonval.SetAt(state, e.Path, list[:len(list)-taken:len(list)-taken])
 		return state
 	}
-	return without(state, e.Path, prune)
+	return removeValue(state, e.Path, prune)
 }
 
-// without is a State without the value at a path, and without the objects above it that are empty then where prune says
-// so.
-func without(state any, p jsonval.Path, prune bool) any {
+// removeValue is a State without the value at a path, and without the objects above it that are empty then where prune
+// says so.
+func removeValue(state any, p jsonval.Path, prune bool) any {
 	for ; len(p) > 0; p = p[:len(p)-1] {
 		less, ok := jsonval.RemoveAt(state, p)
 		if !ok {

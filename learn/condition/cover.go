@@ -29,7 +29,7 @@ func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 	c = s.conditionOf([]hypothesis{h}, 1, class, outside)
 	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside),
 		len(s.Samples)) {
-		return nil, nil, &Doubt{Text: c.Text, Reason: "too few, it may be chance"}
+		return nil, nil, &Doubt{Candidate: c.Text, Reason: "too few, it may be chance"}
 	}
 	c.When, c.Unless = h.schemas(class, outside, false)
 	return c, outside, nil

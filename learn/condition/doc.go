@@ -1,14 +1,14 @@
 // Package condition finds the simplest condition that tells one class of samples from the other, as a JSON Schema over
 // what was there.
 //
-// A Sample is what was there at one time, a JSON value, and whether it belongs to the class. Search.Find returns a
-// Condition, or a Doubt that says why there is none. A condition is made of tests of single fields:
+// A Sample is a JSON value observed at one time, and whether it belongs to the class. Search.Find returns a Condition,
+// or a Doubt that explains why there is none. A condition is made of tests of single fields:
 //
 //   - a field is there, or is not;
 //   - a field is one of some values, or is none of them;
 //   - a number, or the length of a list, is above or below a threshold.
 //
-// It is one test, or up to three of which all must hold, or one of which must; a test of n values counts n times.
+// It is one test, or a conjunction or disjunction of up to three tests. A test of n values counts n times.
 //
 // Invariants:
 //

@@ -34,8 +34,7 @@ func readFields(samples []Sample) []*field {
 		collectFields(byName, len(samples), n, nil, sample.View)
 	}
 	var list []*field
-	for _, name := range jsonval.SortedKeys(byName) {
-		f := byName[name]
+	for _, f := range jsonval.Sorted(byName) {
 		if f.finish(); f.varies() {
 			list = append(list, f)
 		}
@@ -68,8 +67,8 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 	if _, isHandle := jsonval.AsBlobHandle(v); !ok || isHandle || len(path) >= maxDepth {
 		return
 	}
-	for _, k := range jsonval.SortedKeys(m) {
-		collectFields(byName, total, n, append(path[:len(path):len(path)], k), m[k])
+	for k, v := range jsonval.Sorted(m) {
+		collectFields(byName, total, n, append(path[:len(path):len(path)], k), v)
 	}
 }
 

@@ -31,12 +31,13 @@ type Condition struct {
 	When, Unless map[string]any
 	// UnlessRounded is Unless with thresholds at round numbers between the two sides.
 	UnlessRounded map[string]any
-	// Text is the condition in words, with round thresholds. Also holds the others that separate the samples as well.
-	Text string
-	Also []string
-	// Untold lists what no sample showed and a longer condition might decide otherwise, in words: neither When nor
+	// Text is the condition in words, with round thresholds. Alternatives are other conditions that separate the
+	// samples as well.
+	Text         string
+	Alternatives []string
+	// Undecided lists, in words, what no sample showed and a longer condition might decide otherwise: neither When nor
 	// Unless holds there.
-	Untold []string
+	Undecided []string
 	// Size is of how many tests it is made.
 	Size int
 	// Reads lists the places that the condition reads.
@@ -48,15 +49,15 @@ type Condition struct {
 // Doubt says why there is no Condition.
 type Doubt struct {
 	Reason string
-	// Text is a condition that separates the samples and is not believed; empty: there is none.
-	Text string
+	// Candidate is a condition that separates the samples but may do so by chance; empty if there is none.
+	Candidate string
 }
 
 // String returns the reason.
 func (d *Doubt) String() string { return d.Reason }
 
-// hypothesis is a set of tests of which all hold in the samples of one side, and one at least fails in each of the
-// other.
+// hypothesis is a set of tests. All hold in the samples of one side; in each sample of the other side at least one
+// fails.
 type hypothesis struct {
 	tests   []*test
 	inClass bool // the side in which all hold is the class
@@ -118,8 +119,8 @@ func (s Search) doubtOfSeparation() *Doubt {
 func (s Search) judge(found []hypothesis, fields []*field, size int, class, others []int) (*Condition, *Doubt) {
 	text := s.describe(found[0], class, others)
 	doubt := func(why string) *Doubt {
-		return &Doubt{Text: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s", text, len(class),
-			len(class), len(others), why)}
+		return &Doubt{Candidate: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",
+			text, len(class), len(class), len(others), why)}
 	}
 	switch k := min(len(class), len(others)); {
 	case k < MinSide:
@@ -130,7 +131,7 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 		return nil, doubt("but so do many others, and it cannot be told which is meant")
 	}
 	c := s.conditionOf(found, size, class, others)
-	c.tellApart(s, fields, found, class, others)
+	c.setSchemas(s, fields, found, class, others)
 	return c, nil
 }
 
@@ -143,7 +144,7 @@ func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *
 		_, fails := h.schemas(class, others, true)
 		rounded = append(rounded, fails)
 		if n > 0 {
-			c.Also = append(c.Also, s.describe(h, class, others))
+			c.Alternatives = append(c.Alternatives, s.describe(h, class, others))
 		}
 		for _, t := range h.tests {
 			c.addRead(t.f.path)
@@ -177,13 +178,13 @@ func (h hypothesis) excludedBy(t *test, excluded []int) (list []int) {
 	return list
 }
 
-// zones returns, test by test, what is so in the class, and what in the others.
-func (h hypothesis) zones(class, others []int, rounded bool) (holds, fails []zone) {
+// constraints returns, test by test, what is so in the class, and what in the others.
+func (h hypothesis) constraints(class, others []int, rounded bool) (holds, fails []constraint) {
 	own, excluded := h.sides(class, others)
 	for _, t := range h.tests {
 		alone := h.excludedBy(t, excluded)
-		holds = append(holds, t.zone(own, alone, true, rounded))
-		fails = append(fails, t.zone(alone, own, false, rounded))
+		holds = append(holds, t.constraint(own, alone, true, rounded))
+		fails = append(fails, t.constraint(alone, own, false, rounded))
 	}
 	if h.inClass {
 		return holds, fails
@@ -193,9 +194,9 @@ func (h hypothesis) zones(class, others []int, rounded bool) (holds, fails []zon
 
 // schemas returns what holds in the class, and what holds in the others.
 func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails map[string]any) {
-	in, out := h.zones(class, others, rounded)
+	in, out := h.constraints(class, others, rounded)
 	if h.inClass {
-		return allOf(schemasOf(in)), anyOf(schemasOf(out))
+		return allOf(viewSchemas(in)), anyOf(viewSchemas(out))
 	}
-	return anyOf(schemasOf(in)), allOf(schemasOf(out))
+	return anyOf(viewSchemas(in)), allOf(viewSchemas(out))
 }

@@ -140,8 +140,8 @@ func TestTwoFieldsThatSeparateAsWellMustAgree(t *testing.T) {
 	c := found(t, samples(t, 20, func(n int) (string, bool) {
 		return fmt.Sprintf(`{"amount": %d, "kind": %q}`, n, []string{"small", "large"}[n/10]), n >= 10
 	}))
-	if c.Text != `kind is "large"` || len(c.Also) != 1 || c.Also[0] != "amount > 9" {
-		t.Errorf("it says %q and %q", c.Text, c.Also)
+	if c.Text != `kind is "large"` || len(c.Alternatives) != 1 || c.Alternatives[0] != "amount > 9" {
+		t.Errorf("it says %q and %q", c.Text, c.Alternatives)
 	}
 	if got := state(t, c, decoded(t, `{"amount": 3, "kind": "large"}`)); got != nil {
 		t.Errorf("where they disagree it is %v", got)
@@ -152,7 +152,7 @@ func TestTooFewSamplesAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	s := samples(t, 6, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d, "x": %d}`, n, n*5%7), n >= 3 })
 	c, doubt := s.Find()
-	if c != nil || doubt.Text != "amount > 2" ||
+	if c != nil || doubt.Candidate != "amount > 2" ||
 		doubt.Reason != "amount > 2 in 3 of 3, and not in the other 3: too few, it may be chance" {
 		t.Errorf("%v %v", c, doubt)
 	}

@@ -80,13 +80,13 @@ func (h *hull) hasOthersInside() bool {
 
 // schema holds within the hull.
 func (h *hull) schema() map[string]any {
-	var all []zone
+	var all []constraint
 	for _, s := range h.spans {
-		if z, ok := s.zone(h.own); ok {
+		if z, ok := s.constraint(h.own); ok {
 			all = append(all, z)
 		}
 	}
-	return allOf(schemasOf(all))
+	return allOf(viewSchemas(all))
 }
 
 // bound is that a field has what samples outside of the hull have, or lies still farther out.
@@ -115,13 +115,13 @@ func (h *hull) outsideSchema() map[string]any {
 	}
 	var reached []map[string]any
 	for _, reach := range reaches {
-		var all []zone
+		var all []constraint
 		for _, b := range reach {
-			if z, ok := b.zone(); ok {
+			if z, ok := b.constraint(); ok {
 				all = append(all, z)
 			}
 		}
-		reached = append(reached, allOf(schemasOf(all)))
+		reached = append(reached, allOf(viewSchemas(all)))
 	}
 	return anyOf(reached)
 }
@@ -182,16 +182,15 @@ func differInValues(a, b []bound) (at int, ok bool) {
 	return at, at >= 0
 }
 
-func (b bound) zone() (z zone, ok bool) {
+func (b bound) constraint() (z constraint, ok bool) {
 	if b.kind == member {
-		return b.span.zoneOf(b.samples)
+		return b.span.constraintOf(b.samples)
 	}
-	return b.span.f.valueZone(b.kind, b.samples, nil, false), true
+	return b.span.f.valueConstraint(b.kind, b.samples, nil, false), true
 }
 
-// unseen says what samples of the other side have, and those of this side have not, beside what the found conditions
-// test.
-func (h *hull) unseen(describe func(zone) string) (list []string) {
+// describeUnseen lists what only the other side's samples have, apart from what the found conditions test.
+func (h *hull) describeUnseen(describe func(constraint) string) (list []string) {
 	for _, s := range h.spans {
 		for _, k := range []kind{member, atLeast, atMost} {
 			beyond := slices.DeleteFunc(slices.Clone(h.others), func(n int) bool {
@@ -202,9 +201,9 @@ func (h *hull) unseen(describe func(zone) string) (list []string) {
 				func(t *test) bool { return t.isAbout(beyond, h.own, k) }) {
 				continue
 			}
-			z, ok := s.zoneOf(beyond)
+			z, ok := s.constraintOf(beyond)
 			if k != member {
-				z, ok = s.f.valueZone(k, beyond, h.own, true), true
+				z, ok = s.f.valueConstraint(k, beyond, h.own, true), true
 			}
 			if ok {
 				list = append(list, describe(z))
@@ -220,9 +219,9 @@ func (t *test) isAbout(beyond, own []int, k kind) bool {
 	return t.excludes[beyond[0]] || holdsBeyond && (k == member || t.kind == k)
 }
 
-// tellApart gives a Condition its two JSON Schemas: each holds only where all conditions of up to maxSize tests that
-// separate the samples agree, whether all of their tests must hold or one.
-func (c *Condition) tellApart(search Search, fields []*field, found []hypothesis, class, others []int) {
+// setSchemas sets When and Unless of a Condition. Each schema holds only where all conditions of up to maxSize tests
+// that separate the samples agree, whether they are conjunctions or disjunctions.
+func (c *Condition) setSchemas(search Search, fields []*field, found []hypothesis, class, others []int) {
 	var when, unless []map[string]any
 	add := func(h *hull, inClass bool) {
 		if h == nil {
@@ -236,8 +235,8 @@ func (c *Condition) tellApart(search Search, fields []*field, found []hypothesis
 		for _, s := range h.spans {
 			c.addRead(s.f.path)
 		}
-		for _, text := range h.unseen(search.describeZone) {
-			c.Untold = append(c.Untold, fmt.Sprintf(both, c.Text, text))
+		for _, text := range h.describeUnseen(search.describeConstraint) {
+			c.Undecided = append(c.Undecided, fmt.Sprintf(both, c.Text, text))
 		}
 	}
 	add(newHull(fields, found, class, others), true)

@@ -7,28 +7,28 @@ import (
 	"processidea/model/jsonval"
 )
 
-// zone is a set of values of one field, as a JSON Schema can say it.
-type zone struct {
+// constraint is a set of values of one field that a JSON Schema can express.
+type constraint struct {
 	path        jsonval.Path
-	leaf        map[string]any // what the value must fit; nil: anything
-	allowAbsent bool           // where the field is not there, it fits too
-	isAbsent    bool           // the field is not there
+	valueSchema map[string]any // nil allows any value
+	allowAbsent bool           // a missing field is allowed too
+	isAbsent    bool           // the field must be missing
 }
 
-// schema is the zone over the whole view.
-func (z zone) schema() map[string]any {
+// viewSchema is the constraint as a schema of the whole view.
+func (z constraint) viewSchema() map[string]any {
 	switch {
 	case z.isAbsent:
 		return map[string]any{"not": nested(z.path, nil, true)}
 	case z.allowAbsent:
-		return nested(z.path, z.leaf, false)
+		return nested(z.path, z.valueSchema, false)
 	}
-	return nested(z.path, z.leaf, true)
+	return nested(z.path, z.valueSchema, true)
 }
 
-func schemasOf(zones []zone) (list []map[string]any) {
+func viewSchemas(zones []constraint) (list []map[string]any) {
 	for _, z := range zones {
-		list = append(list, z.schema())
+		list = append(list, z.viewSchema())
 	}
 	return list
 }
@@ -48,7 +48,7 @@ func nested(path jsonval.Path, leaf map[string]any, required bool) map[string]an
 	return s
 }
 
-// allOf joins JSON Schemas of which all must hold: into one where they say different things of the same objects.
+// allOf returns a schema that requires all of the JSON Schemas. It merges them where they constrain different things.
 func allOf(list []map[string]any) map[string]any {
 	out := []any{}
 	var joined map[string]any
@@ -80,21 +80,21 @@ func anyOf(list []map[string]any) map[string]any {
 	return map[string]any{"anyOf": out}
 }
 
-// merge makes one JSON Schema of two that both must hold; ok is false where a keyword says two things.
+// merge returns one JSON Schema that requires both; ok is false if they set a keyword to different values.
 func merge(a, b map[string]any) (map[string]any, bool) {
 	out := map[string]any{}
 	maps.Copy(out, a)
-	for _, k := range jsonval.SortedKeys(b) {
+	for k, v := range jsonval.Sorted(b) {
 		old, known := out[k]
 		switch {
-		case !known || jsonval.Equal(old, b[k]):
-			out[k] = b[k]
+		case !known || jsonval.Equal(old, v):
+			out[k] = v
 		case k == "required":
-			out[k] = union(old.([]any), b[k].([]any))
+			out[k] = union(old.([]any), v.([]any))
 		case k == "properties":
-			both, y := maps.Clone(old.(map[string]any)), b[k].(map[string]any)
-			for _, name := range jsonval.SortedKeys(y) {
-				part, ok := merge(jsonval.AsObject(both[name]), jsonval.AsObject(y[name]))
+			both, y := maps.Clone(old.(map[string]any)), v.(map[string]any)
+			for name, v := range jsonval.Sorted(y) {
+				part, ok := merge(jsonval.AsObject(both[name]), jsonval.AsObject(v))
 				if !ok {
 					return nil, false
 				}
@@ -102,7 +102,7 @@ func merge(a, b map[string]any) (map[string]any, bool) {
 			}
 			out[k] = both
 		case tighter[k] != nil:
-			out[k] = tighter[k](old, b[k])
+			out[k] = tighter[k](old, v)
 		default:
 			return nil, false
 		}
@@ -110,7 +110,7 @@ func merge(a, b map[string]any) (map[string]any, bool) {
 	return out, true
 }
 
-// tighter is, of two bounds of a keyword, the one that lets less in.
+// tighter returns the stricter of two bounds of a keyword.
 var tighter = map[string]func(a, b any) any{
 	"minimum": greater, "minItems": greater, "exclusiveMinimum": greater, "maximum": smaller, "maxItems": smaller,
 }

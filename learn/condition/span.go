@@ -25,8 +25,7 @@ type span struct {
 	tests     []*test         // of a condition that was found
 }
 
-// spanKind is how a field is spanned; ok is false for one that no condition would test: texts of which each is another
-// one.
+// spanKind chooses how to span a field; ok is false if no condition would test it, as texts that never repeat.
 func (f *field) spanKind(asValues bool) (how int, ok bool) {
 	switch {
 	case f.isLength:
@@ -77,8 +76,7 @@ func (s *span) token(n int) string {
 	return s.f.keys[n]
 }
 
-// outside reports whether a sample has something there that those of the side have not: a number beyond theirs, or
-// another value.
+// outside reports whether a sample has a value in the field that no sample of this side has, or a number beyond theirs.
 func (s *span) outside(n int) (kind, bool) {
 	if s.how == ofNumbers && s.f.isNumber[n] && s.low >= 0 {
 		x := s.f.numbers[n]
@@ -122,26 +120,26 @@ func rare(m, n int) bool {
 	return sum <= rareChance
 }
 
-// zone is all that is spanned; ok is false where that is everything.
-func (s *span) zone(own []int) (z zone, ok bool) {
-	if z, ok = s.zoneOf(own); s.isOpen[atMost] {
-		delete(z.leaf, s.f.keyword(atLeast))
+// constraint covers all that is spanned; ok is false if that is everything.
+func (s *span) constraint(own []int) (z constraint, ok bool) {
+	if z, ok = s.constraintOf(own); s.isOpen[atMost] {
+		delete(z.valueSchema, s.f.keyword(atLeast))
 	}
 	if s.isOpen[atLeast] {
-		delete(z.leaf, s.f.keyword(atMost))
+		delete(z.valueSchema, s.f.keyword(atMost))
 	}
 	return z, ok
 }
 
-// zoneOf is what some samples have: of numbers, all between the smallest and the greatest.
-func (s *span) zoneOf(samples []int) (z zone, ok bool) {
+// constraintOf covers what some samples have: for numbers, everything between the smallest and the greatest.
+func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
 	switch own := newSpan(s.f, s.how, samples); {
 	case s.how == ofPresence:
-		return zone{path: s.f.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
+		return constraint{path: s.f.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
 	case s.how == ofNumbers && own.low >= 0:
-		z = s.f.valueZone(atLeast, samples, nil, false)
-		z.leaf[s.f.keyword(atMost)] = s.f.values[own.high]
+		z = s.f.valueConstraint(atLeast, samples, nil, false)
+		z.valueSchema[s.f.keyword(atMost)] = s.f.values[own.high]
 		return z, true
 	}
-	return s.f.valueZone(member, samples, nil, false), true
+	return s.f.valueConstraint(member, samples, nil, false), true
 }

@@ -175,14 +175,14 @@ func (f *field) numericTests(own, others []int) (list []*test) {
 	return list
 }
 
-// zone is what the test says of the samples given: of its own side, or of what it must exclude. With rounded, a
-// threshold stands at a round number between the two sides, else at the nearest sample.
-func (t *test) zone(samples, others []int, own, rounded bool) zone {
+// constraint is what the test requires of the given samples: of its own side, or of the excluded side. With rounded, a
+// threshold is a round number between the two sides, otherwise it is the nearest sample.
+func (t *test) constraint(samples, others []int, own, rounded bool) constraint {
 	k := t.kind
 	if !own {
 		k = map[kind]kind{present: absent, absent: present, member: member, atLeast: atMost, atMost: atLeast}[k]
 	}
-	z := zone{path: t.f.path}
+	z := constraint{path: t.f.path}
 	switch k {
 	case present:
 		return z
@@ -190,12 +190,12 @@ func (t *test) zone(samples, others []int, own, rounded bool) zone {
 		z.isAbsent = true
 		return z
 	}
-	return t.f.valueZone(k, samples, others, rounded)
+	return t.f.valueConstraint(k, samples, others, rounded)
 }
 
-// valueZone is the zone of the values that some samples have.
-func (f *field) valueZone(k kind, samples, others []int, rounded bool) zone {
-	z := zone{path: f.path, leaf: map[string]any{}}
+// valueConstraint is the constraint to the values of some samples.
+func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) constraint {
+	z := constraint{path: f.path, valueSchema: map[string]any{}}
 	values, nulls := []any{}, false
 	for _, n := range samples {
 		if !f.has[n] {
@@ -214,23 +214,23 @@ func (f *field) valueZone(k kind, samples, others []int, rounded bool) zone {
 	}
 	if k == member || edge < 0 {
 		slices.SortFunc(values, func(a, b any) int { return bytes.Compare(jsonval.Encode(a), jsonval.Encode(b)) })
-		z.leaf["enum"] = values
+		z.valueSchema["enum"] = values
 		if len(values) == 0 {
-			return zone{path: f.path, isAbsent: true}
+			return constraint{path: f.path, isAbsent: true}
 		}
 		return z
 	}
-	z.leaf = f.boundSchema(k, f.values[edge])
+	z.valueSchema = f.boundSchema(k, f.values[edge])
 	if rounded && near >= 0 {
-		z.leaf = f.roundedSchema(k, edge, near)
+		z.valueSchema = f.roundedSchema(k, edge, near)
 	}
 	if nulls {
-		z.leaf["type"] = []any{z.leaf["type"], "null"}
+		z.valueSchema["type"] = []any{z.valueSchema["type"], "null"}
 	}
 	return z
 }
 
-// keyword is that of JSON Schema for a bound of the field's numbers, or of the lengths of its lists.
+// keyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
 func (f *field) keyword(k kind) string {
 	if f.isLength {
 		return map[kind]string{atLeast: "minItems", atMost: "maxItems"}[k]

@@ -9,10 +9,10 @@ import (
 
 // describe returns a hypothesis as a sentence that holds in the class.
 func (s Search) describe(h hypothesis, class, others []int) string {
-	holds, _ := h.zones(class, others, true)
+	holds, _ := h.constraints(class, others, true)
 	var parts []string
 	for _, z := range holds {
-		parts = append(parts, s.describeZone(z))
+		parts = append(parts, s.describeConstraint(z))
 	}
 	if h.inClass {
 		return strings.Join(parts, " and ")
@@ -20,7 +20,7 @@ func (s Search) describe(h hypothesis, class, others []int) string {
 	return strings.Join(parts, " or ")
 }
 
-func (s Search) describeZone(z zone) string {
+func (s Search) describeConstraint(z constraint) string {
 	name := z.path.String()
 	if s.NameOf != nil {
 		name = s.NameOf(z.path)
@@ -28,18 +28,18 @@ func (s Search) describeZone(z zone) string {
 	if z.isAbsent {
 		return name + " is not there"
 	}
-	if len(z.leaf) == 0 {
+	if len(z.valueSchema) == 0 {
 		return name + " is there"
 	}
 	text := ""
-	for _, k := range jsonval.SortedKeys(z.leaf) {
-		if values, ok := z.leaf[k].([]any); ok && k == "enum" {
+	for k, v := range jsonval.Sorted(z.valueSchema) {
+		if values, ok := v.([]any); ok && k == "enum" {
 			text = name + " is " + oneOf(values)
 		} else if format, ok := comparisons[k]; ok {
-			text = fmt.Sprintf(format, name, jsonval.Encode(z.leaf[k]))
+			text = fmt.Sprintf(format, name, jsonval.Encode(v))
 		}
 	}
-	if _, several := z.leaf["type"].([]any); several {
+	if _, several := z.valueSchema["type"].([]any); several {
 		text += " or null"
 	}
 	if z.allowAbsent {

@@ -55,8 +55,7 @@ func (h *hardener) alignCalls() {
 	h.dropUnusedCalls()
 }
 
-// withoutPlannedAgain leaves out the Calls that were blocked, and of which the instance planned one alike later: the
-// later one stands for both.
+// withoutPlannedAgain drops blocked Calls that the instance planned again later: the later Call represents both.
 func withoutPlannedAgain(recordedCalls []*recordedCall) []*recordedCall {
 	var kept []*recordedCall
 	for n, recorded := range recordedCalls {

@@ -15,8 +15,7 @@ func (h *Result) MarkComplete() error {
 			"model: harden: the Plan cannot be complete, since it needs an LLM or a person: not generalised: %s",
 			h.Differences[0])
 	}
-	context, _ := h.Idea["context"].([]any)
-	for _, raw := range context {
+	for _, raw := range jsonval.AsList(h.Idea["context"]) {
 		if m := jsonval.AsObject(raw); m["type"] == ideafile.TypePlan && m["stage"] == ideafile.StageOptimal {
 			m["stage"] = ideafile.StageComplete
 		}

@@ -26,7 +26,7 @@ type callCondition struct {
 type conditionSearch struct {
 	call    *mergedCall
 	visible []*mergedCall // the Calls whose results were there when it was planned
-	hidden  []*mergedCall // earlier ones of the Plan of which that is not known: what they write is not looked at
+	hidden  []*mergedCall // earlier ones of the Plan that may not have ended: what they write is ignored
 	search  condition.Search
 }
 
@@ -56,11 +56,12 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 			text: made.Text, fromStart: s.readsStartAlone(made.Reads),
 			inInstances: s.inInstances(h.instances)}
 		also := ""
-		if len(made.Also) > 0 {
-			also = "; so does " + strings.Join(made.Also, "; and ") + ": where they disagree, it is left to the LLM"
+		if len(made.Alternatives) > 0 {
+			also = "; so does " + strings.Join(made.Alternatives, "; and ") +
+				": where they disagree, it is left to the LLM"
 		}
-		if len(made.Untold) > 0 {
-			also += "; left to the LLM, as no run had it: " + diag.FirstNamesAndCount(made.Untold)
+		if len(made.Undecided) > 0 {
+			also += "; left to the LLM, as no run had it: " + diag.FirstNamesAndCount(made.Undecided)
 		}
 		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text,
 			countInstances(made.InClass),
@@ -197,7 +198,7 @@ func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
 	return view
 }
 
-// isHidden reports whether a Call may write at a path of which it is not known whether it had ended.
+// isHidden reports whether a Call that may not have ended writes at a path.
 func (s *conditionSearch) isHidden(p jsonval.Path) bool {
 	return slices.ContainsFunc(s.hidden,
 		func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
@@ -278,7 +279,7 @@ func withoutCondition(raw map[string]any) map[string]any {
 
 func bothHold(a, b any) any { return joined("allOf", addSchema(addSchema(nil, a), b)) }
 
-// addSchema adds a JSON Schema to those of a list, if it says something and none of them says the same.
+// addSchema appends a JSON Schema to a list, unless it is empty or already there.
 func addSchema(list []any, schema any) []any {
 	if schema == nil || jsonval.ContainsValue(list, schema) {
 		return list
@@ -286,7 +287,7 @@ func addSchema(list []any, schema any) []any {
 	return append(list, schema)
 }
 
-// joined is one JSON Schema of several, by the keyword that says whether all hold, or any; nil: there is none.
+// joined combines JSON Schemas by a keyword, allOf or anyOf; nil if there are none.
 func joined(keyword string, list []any) any {
 	switch len(list) {
 	case 0:

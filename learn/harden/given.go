@@ -13,7 +13,8 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	byKey := map[ideafile.CallKey]*recordedCall{}
 	for n, c := range all {
-		// A Plan that ran directly is Request 0, of which no Call is taken from outside: all are counted one up.
+		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Requests are
+		// counted one up.
 		request := c.Key.Request + 1
 		byKey[ideafile.CallKey{Request: request, Index: c.Key.Index}] = c
 		instance.AcceptCall(request, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())

@@ -35,7 +35,7 @@ type Result struct {
 	Notes       []string       `json:"notes"`
 }
 
-// ErrNothingCommon is wrapped by the error of processes of which no Plan can be made.
+// ErrNothingCommon is wrapped by the error if no Plan can be made of the processes.
 var ErrNothingCommon = errors.New("there is no Plan to write")
 
 // Harden finds the Plan that finished processes have in common. With template, the Idea leaves out the data that the
@@ -85,7 +85,7 @@ type hardener struct {
 type processRun struct {
 	ProcessID           string
 	firstIdea, lastIdea *ideafile.Idea
-	chains              []*chainRun // its own, and those of its parts
+	chains              []*chainRun // of the process and of its parts
 	instances           []*instanceRun
 }
 
@@ -129,7 +129,7 @@ type mergedCall struct {
 	condition          *callCondition // nil: it runs in every instance
 	doubt              string         // why no condition was found
 	untried            *recordedCall  // as a Plan that ran directly had it, where no instance had it
-	fallback           bool           // it stands beside a Call whose condition is kept
+	fallback           bool           // the alternative of a Call whose condition is kept
 }
 
 // alignmentKey is what Calls of different instances have in common that are one Call of the Plan: the nth with a tool,

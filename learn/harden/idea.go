@@ -25,7 +25,7 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 		switch {
 		case m.PayloadKind == ideafile.TypeState || m.Type == ideafile.TypeError || m.Type == ideafile.TypePlan:
 		case m.InstanceToken != "":
-			// Only those of instances among which the Plan was made.
+			// Only Messages of instances that the Plan was made from.
 			if slices.ContainsFunc(h.processes[0].instances,
 				func(r *instanceRun) bool { return r.instanceToken == m.InstanceToken }) {
 				instanceMessages = append(instanceMessages, m.Source)
@@ -66,7 +66,7 @@ func (h *hardener) ideaMeta(last *ideafile.Idea) map[string]any {
 	return meta
 }
 
-// dataMessagesReadByPlan says of each kind of data that a template's instances are to bring what form it had.
+// dataMessagesReadByPlan describes, for each kind of data that a template's instances must bring, the form that it had.
 func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 	values := map[string][]any{}
 	for _, r := range h.instances {
@@ -76,16 +76,16 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 		}
 	}
 	delete(values, ideafile.TypeState)
-	for _, kind := range jsonval.SortedKeys(values) {
+	for kind, v := range jsonval.Sorted(values) {
 		if !slices.ContainsFunc(h.instances, func(r *instanceRun) bool { return h.instanceBringsData(r, kind) }) {
 			continue
 		}
 		schema := h.instances[0].startView.SchemaByKind[kind]
 		if schema == nil {
 			properties := map[string]any{}
-			for _, payload := range values[kind] {
+			for _, payload := range v {
 				for _, k := range jsonval.SortedKeys(jsonval.AsObject(payload)) {
-					properties[k] = inferTypeSchema(values[kind], k)
+					properties[k] = inferTypeSchema(v, k)
 				}
 			}
 			schema = map[string]any{"type": "object", "properties": properties}

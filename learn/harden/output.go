@@ -131,8 +131,8 @@ func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, 
 		return nil, false
 	}
 	parts := map[string]any{}
-	for _, k := range jsonval.SortedKeys(m) {
-		references, ok := p.locateOutput(append(at[:len(at):len(at)], k), m[k], vary)
+	for k, v := range jsonval.Sorted(m) {
+		references, ok := p.locateOutput(append(at[:len(at):len(at)], k), v, vary)
 		if !ok {
 			return nil, false
 		}

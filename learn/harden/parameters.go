@@ -123,8 +123,8 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, other
 	return names, others
 }
 
-// commonValue returns one value that yields the values of all samples. ok is false, and the difference recorded, where
-// there is none.
+// commonValue returns one value that yields the values of all samples. If there is none, it records the difference and
+// ok is false.
 func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, ok bool) {
 	if allSamplesEqual(samples) {
 		return h.generalizeConstant(at, samples), true
@@ -248,7 +248,7 @@ func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample)
 		at, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
 }
 
-// noteSingleSamples says of what was seen in one instance alone which literals are believed to be constants.
+// noteSingleSamples notes which literals are taken for constants though only one instance shows them.
 func (h *hardener) noteSingleSamples() {
 	if len(h.mergedCalls) > 0 && h.startedWithSameValues() {
 		which := "there is one instance"
@@ -298,9 +298,9 @@ func literalsOf(c *mergedCall) (list []string) {
 			walk(append(at[:len(at):len(at)], step), part)
 		}
 	}
-	for _, k := range jsonval.SortedKeys(c.rawCall) {
+	for k, v := range jsonval.Sorted(c.rawCall) {
 		if !strings.HasPrefix(k, "_") {
-			walk(jsonval.Path{k}, c.rawCall[k])
+			walk(jsonval.Path{k}, v)
 		}
 	}
 	return list
@@ -388,8 +388,8 @@ func outlierInstances(samples []paramSample) []*instanceRun {
 	for _, sample := range samples {
 		count[string(jsonval.Encode(sample.value))]++
 	}
-	for _, text := range jsonval.SortedKeys(count) {
-		if mostCommon == "" || count[text] > count[mostCommon] {
+	for text, v := range jsonval.Sorted(count) {
+		if mostCommon == "" || v > count[mostCommon] {
 			mostCommon = text
 		}
 	}

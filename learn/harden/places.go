@@ -69,8 +69,8 @@ func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
 	}
 	var found []refexpr.Reference
 	start := s.instance.startView.PayloadByKind
-	for _, kind := range jsonval.SortedKeys(start) {
-		found = appendReferences(found, refexpr.Reference{Kind: kind}, start[kind], literal)
+	for kind, v := range jsonval.Sorted(start) {
+		found = appendReferences(found, refexpr.Reference{Kind: kind}, v, literal)
 	}
 	return found
 }

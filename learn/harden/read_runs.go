@@ -98,7 +98,7 @@ func (c *chainRun) beganBeforeFirstIdea() bool {
 	if jsonval.AsObject(c.First().Source["meta"])["origin"] != nil {
 		return false
 	}
-	return slices.ContainsFunc(past.Told(c.First()), func(p turn.PastCall) bool {
+	return slices.ContainsFunc(past.RecordedCalls(c.First()), func(p turn.PastCall) bool {
 		ended := false
 		//workflowcheck:ignore -- the order does not matter
 		for _, s := range p.StatusByInstance {
@@ -171,7 +171,7 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 	var all []*recordedCall
 	for _, c := range r.chain.Calls(r.instanceToken) {
 		recorded := &recordedCall{Call: c, rawCall: c.Written.RawObject()}
-		if c.IsTold {
+		if c.IsRecorded {
 			rule := ruleOf(recorded.rawCall)
 			if c.Status == ideafile.Skipped && rule.When != nil {
 				continue

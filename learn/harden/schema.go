@@ -227,8 +227,8 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []stri
 func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
 	list := c.expressions()
 	wired := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredParams
-	for _, k := range jsonval.SortedKeys(wired) {
-		if e, err := refexpr.ParseExpression(wired[k]); err == nil {
+	for _, v := range jsonval.Sorted(wired) {
+		if e, err := refexpr.ParseExpression(v); err == nil {
 			list = append(list, e)
 		}
 	}

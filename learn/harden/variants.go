@@ -12,9 +12,9 @@ import (
 // maxVariants bounds into how many Calls one is divided whose parameters differ between the instances.
 const maxVariants = 4
 
-// splitByParams divides a Call of which some parameters differ, and nothing tells how, into one for each of their
-// values: what tells the instances apart may then be found. It returns nothing where the values are too many, or too
-// seldom.
+// splitByParams divides a Call with differing parameters that nothing explains into one Call per value, since a
+// condition may then separate the instances. It returns nothing if there are too many values, or if a value is too
+// rare.
 func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 	byValue, instances := map[string]*mergedCall{}, h.ranIn(c)
 	for _, r := range instances {
@@ -35,9 +35,8 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 		return nil
 	}
 	var variants []*mergedCall
-	for _, key := range jsonval.SortedKeys(byValue) {
-		v := byValue[key]
-		if len(v.recordedByInstance) < condition.MinSide && !v.stoodInPlans() || len(h.generalizeCall(v)) > 0 {
+	for _, v := range jsonval.Sorted(byValue) {
+		if len(v.recordedByInstance) < condition.MinSide && !v.ranByPlanOnly() || len(h.generalizeCall(v)) > 0 {
 			return nil
 		}
 		variants = append(variants, v)
@@ -45,8 +44,8 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 	return variants
 }
 
-// stoodInPlans reports whether the Call always ran by a Plan that ran directly: it was no Request's idea.
-func (c *mergedCall) stoodInPlans() bool {
+// ranByPlanOnly reports whether the Call always ran by a Plan that ran directly: it was no Request's idea.
+func (c *mergedCall) ranByPlanOnly() bool {
 	_, last := c.requests()
 	return last == 0
 }

@@ -22,7 +22,7 @@ type Run struct {
 	ProcessID string
 	Ideas     []map[string]any
 	Log       []turn.LogEntry
-	// Parts are those of a process that was split: its instances and their Calls are there.
+	// Parts are the parts of a split process, which have its instances and their Calls.
 	Parts []Run
 }
 
@@ -34,23 +34,23 @@ type Chain struct {
 	// FirstIdea is the first Idea that has an instance, Status how the instance ended, each by token.
 	FirstIdea map[string]*ideafile.Idea
 	Status    map[string]ideafile.InstanceStatus
-	// Planned are the Calls of solutions of which no record tells.
-	Planned []turn.PastCall
-	told    []turn.PastCall       // what records say, the latest last
-	faults  map[string]diag.Fault // of which errors in the context tell, by the Call's id
+	// Planned are the Calls of solutions that have no record.
+	Planned  []turn.PastCall
+	recorded []turn.PastCall       // what records say, the latest last
+	faults   map[string]diag.Fault // errors in the context, by the Call's id
 }
 
 // Call is a Call in one instance, as the last Idea that tells of it has it.
 type Call struct {
-	Key       ideafile.CallKey
-	Written   ideafile.WrittenCall
-	Status    ideafile.CallStatus
-	Fault     *diag.Fault
-	Result    any
-	HasResult bool
-	Decisions []approval.Decision
-	RanCall   *turn.ExecutedCall // as it ran after people's decisions
-	IsTold    bool               // by a record; else it stands in a solution alone
+	Key        ideafile.CallKey
+	Written    ideafile.WrittenCall
+	Status     ideafile.CallStatus
+	Fault      *diag.Fault
+	Result     any
+	HasResult  bool
+	Decisions  []approval.Decision
+	RanCall    *turn.ExecutedCall // as it ran after people's decisions
+	IsRecorded bool               // there is a record; otherwise only a solution has it
 }
 
 // First is the first Idea, Last the last one.
@@ -75,7 +75,7 @@ func Open(run Run) (*Chain, error) {
 				c.FirstIdea[token] = idea
 			}
 		}
-		c.told = append(c.told, Told(idea)...)
+		c.recorded = append(c.recorded, RecordedCalls(idea)...)
 		c.Planned = append(c.Planned, planned(idea, tokens)...)
 		c.readFaults(idea)
 	}
@@ -85,7 +85,7 @@ func Open(run Run) (*Chain, error) {
 	// A Call for "*" was for the instances that its Request covered: where a record tells of it, that tells which these
 	// were.
 	isTold := map[ideafile.CallKey]bool{}
-	for _, p := range c.told {
+	for _, p := range c.recorded {
 		isTold[keyOf(p)] = true
 	}
 	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.PastCall) bool { return isTold[keyOf(p)] })
@@ -93,7 +93,7 @@ func Open(run Run) (*Chain, error) {
 	return c, nil
 }
 
-// OpenParts reads the chains that have the instances: of a process that was split, those of its parts.
+// OpenParts reads the chains that have the instances: the parts of a split process, otherwise the process itself.
 func OpenParts(run Run) (chains []*Chain, err error) {
 	runs := slices.DeleteFunc(slices.Clone(run.Parts), func(part Run) bool { return len(part.Ideas) == 0 })
 	if len(run.Parts) == 0 {
@@ -113,8 +113,8 @@ func keyOf(p turn.PastCall) ideafile.CallKey {
 	return ideafile.CallKey{Request: p.Request, Index: p.Index}
 }
 
-// Told is what the records in an Idea say of earlier Calls. Those of a Plan that ran directly are of Request 0.
-func Told(idea *ideafile.Idea) (told []turn.PastCall) {
+// RecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request 0.
+func RecordedCalls(idea *ideafile.Idea) (told []turn.PastCall) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		switch {
@@ -145,7 +145,7 @@ func planned(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
 }
 
 func solutionCalls(idea *ideafile.Idea) []any {
-	calls, _ := jsonval.AsObject(idea.Source["solution"])["calls"].([]any)
+	calls := jsonval.AsList(jsonval.AsObject(idea.Source["solution"])["calls"])
 	return calls
 }
 
@@ -185,13 +185,13 @@ func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 // Calls lists the Calls of an instance, in the order of the Plan.
 func (c *Chain) Calls(token string) (calls []Call) {
 	latest := map[ideafile.CallKey]Call{}
-	for n, p := range slices.Concat(c.Planned, c.told) {
+	for n, p := range slices.Concat(c.Planned, c.recorded) {
 		status, isPlanned := p.StatusByInstance[token]
 		if !isPlanned {
 			continue
 		}
 		call := Call{Key: keyOf(p), Written: p.WrittenCall, Status: status, Fault: p.FaultByInstance[token],
-			Decisions: p.DecisionsByInstance[token], IsTold: n >= len(c.Planned)}
+			Decisions: p.DecisionsByInstance[token], IsRecorded: n >= len(c.Planned)}
 		call.Result, call.HasResult = p.ResultByInstance[token]
 		if ran, ok := p.RanCallByInstance[token]; ok {
 			call.RanCall = &ran
@@ -246,7 +246,7 @@ func DifferingKeys(a, b map[string]any) []string {
 	})
 }
 
-// DataMessage writes a Message with data as it stands in an Idea.
+// DataMessage returns a data Message in the form that an Idea has.
 func DataMessage(m ideafile.Message) map[string]any {
 	out := map[string]any{"type": m.PayloadKind, m.PayloadKind: m.Payload}
 	if m.PayloadKind != ideafile.TypeState && m.PayloadKind != ideafile.TypeInput {

@@ -67,15 +67,15 @@ type tool struct {
 	calls   []*asked
 }
 
-// Judge says of each Tool about whose Calls people were asked what they did, by the Tools' names.
+// Judge reports, for each Tool that needed people's decisions, how they decided. Findings are sorted by Tool.
 func Judge(runs []Run) []Finding {
 	tools := map[string]*tool{}
 	for _, run := range runs {
 		readRun(tools, run)
 	}
 	findings := []Finding{}
-	for _, name := range jsonval.SortedKeys(tools) {
-		findings = append(findings, tools[name].judge())
+	for _, v := range jsonval.Sorted(tools) {
+		findings = append(findings, v.judge())
 	}
 	return findings
 }
@@ -144,7 +144,7 @@ func (t *tool) counts() (c Counts) {
 	return c
 }
 
-// search is over the Calls of some kinds, of which those that were changed are the class.
+// search covers the Calls with certain kinds of decisions; the class is the Calls that people changed.
 func (t *tool) search(kinds ...string) condition.Search {
 	var s condition.Search
 	for _, call := range t.calls {
@@ -169,7 +169,7 @@ func (t *tool) factsOf(kind string) []string {
 		return nil
 	}
 	changed := approval.Decision{Kind: kind}.PastTense()
-	switch c, others, _ := tell(s); {
+	switch c, others, _ := searchSeparation(s); {
 	case c != nil && others == 0:
 		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", n, changed, c.Text)}
 	case c != nil:
@@ -178,9 +178,9 @@ func (t *tool) factsOf(kind string) []string {
 	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, changed)}
 }
 
-// tell finds what all of the class have, and how many others have it too. A single test is taken before several that
-// tell all apart, unless more others than members of the class pass it.
-func tell(s condition.Search) (c *condition.Condition, others int, doubt *condition.Doubt) {
+// searchSeparation finds what all members of the class have, and counts the others that have it too. It prefers a
+// single test over several that separate the samples fully, unless more others than members pass it.
+func searchSeparation(s condition.Search) (c *condition.Condition, others int, doubt *condition.Doubt) {
 	exact, _ := s.Find()
 	if exact != nil && exact.Size == 1 {
 		return exact, 0, nil
@@ -199,12 +199,12 @@ func tell(s condition.Search) (c *condition.Condition, others int, doubt *condit
 // be.
 func (t *tool) propose(f *Finding) {
 	s := t.search(policy.AllKinds()...)
-	found, _, doubt := tell(s)
+	found, _, doubt := searchSeparation(s)
 	if found == nil {
 		f.Why = "nothing tells which people change, so that all must be asked about: " + doubt.Reason
-		if doubt.Text != "" {
+		if doubt.Candidate != "" {
 			f.Why = fmt.Sprintf("nothing tells which people change, so that all must be asked about (%s: %s)",
-				doubt.Text, doubt.Reason)
+				doubt.Candidate, doubt.Reason)
 		}
 		return
 	}

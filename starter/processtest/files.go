@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -113,14 +112,14 @@ func toolsOf(idea map[string]any) map[string]any {
 func (s *settings) checkFaked(d *ideafiles.Definition) error {
 	all := maps.Clone(toolsOf(d.Idea))
 	for _, file := range d.Delegates {
-		idea, _ := file.(map[string]any)
+		idea := jsonval.AsObject(file)
 		maps.Copy(all, toolsOf(idea))
 	}
 	var errs []error
 	for _, name := range s.faked {
 		if all[name] == nil {
 			errs = append(errs, fmt.Errorf("fake %s: the Idea has no Tool of this name; it has %s", name,
-				strings.Join(slices.Sorted(maps.Keys(all)), ", ")))
+				strings.Join(jsonval.SortedKeys(all), ", ")))
 		}
 	}
 	return errors.Join(errs...)

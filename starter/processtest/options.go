@@ -62,8 +62,8 @@ func FakeError(tool string, err error) Option {
 // fakeName is under what name a fake is registered, so that it takes the place of no Go function that other Tools use.
 func fakeName(tool string) string { return "fake:" + tool }
 
-// WithReplies is what the LLM replies, each a line of a replies file, which may be broken here: {"solution": {"calls":
-// […]}}. They count instead of the folder's replies.jsonl. What stands in a line is in docs/idea-file.md, "Replies".
+// WithReplies sets the LLM's replies, each a line of a replies file, which may be broken here: {"solution": {"calls":
+// […]}}. They replace the folder's replies.jsonl. docs/idea-file.md, "Replies", describes a line.
 func WithReplies(lines ...string) Option {
 	return func(s *settings) {
 		var text bytes.Buffer
@@ -78,7 +78,8 @@ func WithReplies(lines ...string) Option {
 	}
 }
 
-// WithInstances are the rows of data that the process runs over, instead of those of the folder. None leaves those out.
+// WithInstances sets the rows of data that the process runs over, in place of the folder's. Without arguments there are
+// none.
 func WithInstances(rows ...map[string]any) Option {
 	return func(s *settings) { s.rows, s.rowsGiven = rows, true }
 }

@@ -13,7 +13,7 @@ import (
 
 // Request is what the LLM was asked.
 type Request struct {
-	Process  string // its id; of a delegate it begins with that of the process that runs it
+	Process  string // its id; a delegate's begins with the id of the process that runs it
 	Number   int    // of the process's Requests, from 1; one that is made again has the same
 	Messages []prompt.Message
 }

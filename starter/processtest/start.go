@@ -19,6 +19,7 @@ import (
 	"processidea/connect"
 	"processidea/internal/devserver"
 	"processidea/internal/rehearsal"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/store/blobs"
 	"processidea/tools"
@@ -145,7 +146,7 @@ func delegatesOf(d *ideafiles.Definition) map[string]bool {
 	}
 	add(d.Idea)
 	for _, file := range d.Delegates {
-		idea, _ := file.(map[string]any)
+		idea := jsonval.AsObject(file)
 		add(idea)
 	}
 	return names

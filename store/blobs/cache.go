@@ -5,8 +5,8 @@ import "bytes"
 const (
 	// DefaultCacheBytes is how many bytes of values a store keeps in memory that was told nothing else.
 	DefaultCacheBytes = 32 << 20
-	// cacheLargest bounds the values that are kept, in bytes; larger ones are read again.
-	cacheLargest = 256 << 10
+	// maxCachedValueBytes bounds the values that are kept, in bytes; larger ones are read again.
+	maxCachedValueBytes = 256 << 10
 	// cacheEntry is about what keeping a value takes beside its bytes.
 	cacheEntry = 256
 )
@@ -20,7 +20,7 @@ func newCache(room int) cache {
 
 // add keeps a copy: what it is given may be a piece of something large, which would be kept with it.
 func (c cache) add(digest string, data []byte) {
-	if len(data) <= cacheLargest {
+	if len(data) <= maxCachedValueBytes {
 		c.Keep(digest, bytes.Clone(data))
 	}
 }

@@ -13,8 +13,8 @@ func TestTheCacheStaysUnderItsBytesAndKeepsWhatWasUsedLast(t *testing.T) {
 	data := make([]byte, 100<<10)
 	for n := range 100 {
 		c.add(fmt.Sprint(n), data)
-		if c.taken > room {
-			t.Fatalf("it holds %d bytes of %d after %d values", c.taken, room, n+1)
+		if c.usedBytes > room {
+			t.Fatalf("it holds %d bytes of %d after %d values", c.usedBytes, room, n+1)
 		}
 		c.Get("0")
 	}
@@ -23,14 +23,14 @@ func TestTheCacheStaysUnderItsBytesAndKeepsWhatWasUsedLast(t *testing.T) {
 			t.Errorf("value %s is there: %v", digest, ok)
 		}
 	}
-	c.add("large", make([]byte, cacheLargest+1))
+	c.add("large", make([]byte, maxCachedValueBytes+1))
 	if _, ok := c.Get("large"); ok {
 		t.Error("a large value was kept")
 	}
 	c.Remove("0")
 	c.Purge()
-	if c.taken != 0 || c.last.Len() != 0 {
-		t.Errorf("%d bytes of %d values are left", c.taken, c.last.Len())
+	if c.usedBytes != 0 || c.last.Len() != 0 {
+		t.Errorf("%d bytes of %d values are left", c.usedBytes, c.last.Len())
 	}
 }
 

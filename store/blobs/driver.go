@@ -90,12 +90,12 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	if owned {
 		claim.ClaimData[claimOwner] = ownerIn(ctx)
 	}
-	if id, ok := encryption.KeyOf(p); ok { // of which no two have a piece in common
+	if id, ok := encryption.KeyOf(p); ok { // no two of these share a piece
 		claim.ClaimData[claimKey] = id
 		if !owned {
 			put = d.store.putSealed
 		}
-	} else if len(data) > cutFrom {
+	} else if len(data) > minCutBytes {
 		claim.ClaimData[claimPieces] = "true"
 		put = d.store.putPieces
 	}
@@ -162,7 +162,7 @@ var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect()
 // it; empty if it is no such claim.
 func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
 
-// OwnerOfClaim returns the process with whose data key a payload in the store is encrypted; empty if it is none.
+// OwnerOfClaim returns the process whose data key encrypts a payload in the store; empty if no data key does.
 func OwnerOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimOwner] }
 
 // Resolve returns the payload that a claim stands for, and any other as it is. Temporal's SDK does so for workflows

@@ -41,7 +41,7 @@ func (s *Store) encodeArray(ctx context.Context, list []any, give func(data []by
 
 func (s *Store) encodeObject(ctx context.Context, m map[string]any, give func(data []byte)) error {
 	separator := "{"
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		give([]byte(separator))
 		name := k
 		if len(m) == 1 { // it may be escaped
@@ -51,7 +51,7 @@ func (s *Store) encodeObject(ctx context.Context, m map[string]any, give func(da
 		}
 		jsonval.EncodeToPooledBuffer(name, give)
 		give([]byte(":"))
-		if err := s.EncodeWhole(ctx, m[k], give); err != nil {
+		if err := s.EncodeWhole(ctx, v, give); err != nil {
 			return err
 		}
 		separator = ","

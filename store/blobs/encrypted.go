@@ -164,31 +164,31 @@ func (s *Store) openNamed(ctx context.Context, name string, data []byte) ([]byte
 	return unsealed(key.Open(sealed, boundName+name))
 }
 
-// inUse is the folder that lists the keys which have encrypted something here: under the id of each is an object that
-// only this key opens.
-const inUse = "keys/"
+// keysInUseFolder is the folder that lists the keys which have encrypted something here: under the id of each is an
+// object that only this key opens.
+const keysInUseFolder = "keys/"
 
-// NoteKeys notes in the bucket that the primary key is in use. The store does so itself before it encrypts anything;
-// whoever is about to encrypt elsewhere, in Temporal's histories, calls it before.
+// NoteKeys records in the bucket that the primary key is in use. The store does so before it encrypts anything; a
+// caller that encrypts elsewhere, in Temporal's histories, must call NoteKeys first.
 func (s *Store) NoteKeys(ctx context.Context) error {
-	if s.keys == nil || s.noted.Load() {
+	if s.keys == nil || s.keyListed.Load() {
 		return nil
 	}
 	check, err := s.keys.Seal(nil, boundCheck)
 	if err == nil {
-		err = s.writeAll(ctx, inUse+s.keys.Primary(), check)
+		err = s.writeAll(ctx, keysInUseFolder+s.keys.Primary(), check)
 	}
 	if err != nil {
 		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.Primary(), err)
 	}
-	s.noted.Store(true)
+	s.keyListed.Store(true)
 	return nil
 }
 
 // checkKeys compares the keys with those in use. Opened without keys, the store would write unencrypted what should be
 // encrypted; with another key under the same id, it would write what nobody can read any more.
 func (s *Store) checkKeys(ctx context.Context) error {
-	missing, err := s.missing(ctx)
+	missing, err := s.missingKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("look which keys are in use: %w", err)
 	}
@@ -196,7 +196,7 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		return &encryption.MissingKeyError{IDs: missing, None: true}
 	}
 	for _, id := range s.keys.IDs() {
-		check, err := s.bucket.ReadAll(ctx, inUse+id)
+		check, err := s.bucket.ReadAll(ctx, keysInUseFolder+id)
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			continue
 		}
@@ -207,18 +207,18 @@ func (s *Store) checkKeys(ctx context.Context) error {
 			return fmt.Errorf("check the key: %w", err)
 		}
 		if id == s.keys.Primary() {
-			s.noted.Store(true)
+			s.keyListed.Store(true)
 		}
 	}
 	return nil
 }
 
-// missing lists the keys in use that are not here.
-func (s *Store) missing(ctx context.Context) ([]string, error) {
+// missingKeys lists the keys in use that are not here.
+func (s *Store) missingKeys(ctx context.Context) ([]string, error) {
 	var ids []string
-	items, err := s.Under(ctx, inUse)
+	items, err := s.Under(ctx, keysInUseFolder)
 	for _, i := range items {
-		if id := strings.TrimPrefix(i.Name, inUse); !s.keys.Has(id) {
+		if id := strings.TrimPrefix(i.Name, keysInUseFolder); !s.keys.Has(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -227,7 +227,7 @@ func (s *Store) missing(ctx context.Context) ([]string, error) {
 
 // notFound is the error of a value that was not found: if keys are missing, it may be there all the same.
 func (s *Store) notFound(ctx context.Context) error {
-	missing, err := s.missing(ctx)
+	missing, err := s.missingKeys(ctx)
 	if err == nil && len(missing) == 0 {
 		return ErrMissing
 	}

@@ -19,7 +19,7 @@ import (
 // over leaves an empty folder behind, which looks like a store that nobody has used yet. So a store has a mark, an
 // object with an id of its own, made before anything else is written; who has seen it once waits while it is not there.
 
-// markName is the object that holds the id. It is no hidden file: whoever copies the store's files copies it too.
+// markName is the object that holds the id. It is not a hidden file, so that a copy of the store's files includes it.
 const markName = "process-idea-store"
 
 const markText = "This is the id of this store of Process Idea, made when it was first written to. Who works with " +
@@ -36,21 +36,21 @@ func (s *Store) ID() string {
 	return id
 }
 
-// Mark gives the id of the store, and makes one where there is none.
+// Mark returns the id of the store, and makes one if it has none.
 func (s *Store) Mark(ctx context.Context) (id string, err error) {
 	defer failed(&err, "mark %s", s.place)
 	opened := s.ID()
-	err = s.begin(ctx)
+	err = s.ensureMarked(ctx)
 	if err == nil && opened == "" {
 		err = s.checkKeys(ctx) // it may not have been there when it was opened
 	}
 	return s.ID(), err
 }
 
-// begin makes sure that the store is there and has its mark, before something is written.
-func (s *Store) begin(ctx context.Context) error {
+// ensureMarked makes sure that the store is there and has its mark, before something is written.
+func (s *Store) ensureMarked(ctx context.Context) error {
 	if s.ID() != "" {
-		return s.stays(ctx)
+		return s.checkUnchanged(ctx)
 	}
 	s.marking.Lock()
 	defer s.marking.Unlock()
@@ -72,9 +72,9 @@ func (s *Store) begin(ctx context.Context) error {
 	return err
 }
 
-// stays returns an error where a folder is not the store any more that was opened. A bucket does not go away in
-// silence.
-func (s *Store) stays(ctx context.Context) error {
+// checkUnchanged returns an error where a folder is not the store any more that was opened. A bucket does not go away
+// in silence.
+func (s *Store) checkUnchanged(ctx context.Context) error {
 	if s.folder == "" {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *Store) readMark(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// makeMark gives the store an id, unless it has one. An empty file in the place of the mark is none.
+// makeMark writes an id for the store, unless it has one. An empty file does not count as an id.
 func (s *Store) makeMark(ctx context.Context) error {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails

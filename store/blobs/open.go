@@ -72,9 +72,9 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	}
 	s := &Store{bucket: bucket, place: place, folder: folder}
 	s.cache = newCache(DefaultCacheBytes)
-	s.sure, _ = lru.New[string, time.Time](sureEntries) // the only error is that of a size below one
-	s.dataKeys, _ = lru.New[string, *encryption.Key](sureEntries)
-	s.synced, _ = lru.New[string, struct{}](sureEntries)
+	s.verified, _ = lru.New[string, time.Time](maxVerifiedEntries) // it fails only for a size below one
+	s.dataKeys, _ = lru.New[string, *encryption.Key](maxVerifiedEntries)
+	s.synced, _ = lru.New[string, struct{}](maxVerifiedEntries)
 	return s, nil
 }
 
@@ -90,7 +90,7 @@ func bucketURL(place string) (address, folder string, err error) {
 		u := url.URL{Scheme: fileblob.Scheme, Path: filepath.ToSlash(folder), RawQuery: "metadata=skip&no_tmp_dir=true"}
 		return u.String(), folder, err
 	}
-	// What cannot be read is for whoever opens it to say.
+	// Opening reports what cannot be read.
 	u, err := url.Parse(place)
 	if ours := err == nil && u.Scheme == fileblob.Scheme; !ours {
 		return place, "", nil

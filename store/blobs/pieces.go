@@ -15,17 +15,17 @@ import (
 	"processidea/internal/safego"
 )
 
-// A workflow that continues as new carries all that it knows, most of which it carried before. So a large payload is
-// cut into pieces at places that depend on its content, and what two payloads share is stored once, wherever it is in
-// them.
+// A workflow that continues as new carries over all that it knows, and most of that it had carried before. So a large
+// payload is cut into pieces at places that depend on its content, and pieces that two payloads share are stored once,
+// wherever they are.
 
 // Bounds of pieces, in bytes.
 const (
-	cutFrom      = 128 << 10 // payloads up to this stay whole
-	pieceLeast   = 8 << 10
-	pieceUsual   = 32 << 10
-	pieceMost    = 128 << 10
-	piecesAtOnce = 16
+	minCutBytes       = 128 << 10 // payloads up to this stay whole
+	minPieceBytes     = 8 << 10
+	averagePieceBytes = 32 << 10
+	maxPieceBytes     = 128 << 10
+	maxPieceTransfers = 16
 )
 
 // putPieces stores bytes in pieces, and gives the digest of the list of them: their digests, a line each.
@@ -36,7 +36,7 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 	}
 	list := make([]string, len(pieces))
 	g, inner := safego.WithContext(ctx)
-	g.SetLimit(piecesAtOnce)
+	g.SetLimit(maxPieceTransfers)
 	for n, piece := range pieces {
 		g.Go("blobs.put", func() (err error) {
 			list[n], err = s.Put(inner, piece)
@@ -77,7 +77,7 @@ func (s *Store) Join(ctx context.Context, list []string,
 	get func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(list))
 	g, inner := safego.WithContext(ctx)
-	g.SetLimit(piecesAtOnce)
+	g.SetLimit(maxPieceTransfers)
 	for n, digest := range list {
 		g.Go("blobs.join", func() (err error) {
 			pieces[n], err = get(inner, digest)
@@ -93,7 +93,7 @@ func (s *Store) Join(ctx context.Context, list []string,
 // cut gives the pieces of some bytes, in order.
 func cut(data []byte) (pieces [][]byte, err error) {
 	c, err := chunkers.NewChunker("fastcdc", bytes.NewReader(data),
-		&chunkers.ChunkerOpts{MinSize: pieceLeast, NormalSize: pieceUsual, MaxSize: pieceMost})
+		&chunkers.ChunkerOpts{MinSize: minPieceBytes, NormalSize: averagePieceBytes, MaxSize: maxPieceBytes})
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func TestWhatTwoLargePayloadsShareIsStoredOnceWhereverItStands(t *testing.T) {
 	first := &commonpb.Payload{Data: noise(1<<20, 1)}
 	second := &commonpb.Payload{Data: append(append([]byte("in front of it"), first.Data...), noise(1000, 2)...)}
 	claims := []converter.StorageDriverClaim{stored(t, s, first), stored(t, s, second)}
-	if n := size(t, dir); n > 1<<20+4*pieceMost {
+	if n := size(t, dir); n > 1<<20+4*maxPieceBytes {
 		t.Errorf("%d bytes are stored", n)
 	}
 	for n, want := range []*commonpb.Payload{first, second} {
@@ -80,7 +80,7 @@ func TestWhatTwoLargePayloadsShareIsStoredOnceWhereverItStands(t *testing.T) {
 func TestAChangedByteInAPieceIsFound(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t)
-	claim := stored(t, s, &commonpb.Payload{Data: noise(cutFrom+1, 3)})
+	claim := stored(t, s, &commonpb.Payload{Data: noise(minCutBytes+1, 3)})
 	for _, f := range files(t, dir) {
 		data, err := os.ReadFile(f)
 		if err != nil {
@@ -115,14 +115,15 @@ func TestPiecesAreWhatWasCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, data := range [][]byte{nil, []byte("x"), noise(pieceLeast, 1), noise(pieceMost, 2), noise(3*pieceMost+1, 3),
+	for _, data := range [][]byte{nil, []byte("x"), noise(minPieceBytes, 1), noise(maxPieceBytes, 2),
+		noise(3*maxPieceBytes+1, 3),
 		make([]byte, 1<<20), likeState} {
 		pieces, err := cut(data)
 		if err != nil || !bytes.Equal(bytes.Join(pieces, nil), data) {
 			t.Errorf("%d bytes: %d pieces, %v", len(data), len(pieces), err)
 		}
 		for n, piece := range pieces {
-			if len(piece) > pieceMost || (len(piece) < pieceLeast && n < len(pieces)-1) {
+			if len(piece) > maxPieceBytes || (len(piece) < minPieceBytes && n < len(pieces)-1) {
 				t.Errorf("piece %d has %d bytes", n, len(piece))
 			}
 		}

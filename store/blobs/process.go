@@ -27,10 +27,10 @@ const (
 	dataKeyFolder = "datakeys/"
 )
 
-// destroyed stands in the place of a data key that was destroyed, so that none is ever made again.
+// destroyed replaces a destroyed data key, so that no new one is made.
 const destroyed = "processidea data key destroyed\n"
 
-// moved stands in the place of a data key that another took the place of; the owner of that one and a line end follow.
+// moved replaces a data key that was superseded; the owner of the new key and a line end follow.
 const moved = "processidea data key moved "
 
 // ErrForgotten means that what a process worked on was forgotten: nothing of it can be read or written any more.
@@ -52,9 +52,8 @@ func (e *DataKeyError) Unwrap() error { return e.Cause }
 
 type ownerKey struct{}
 
-// ForProcess returns a context in which what is written and read belongs to a process. The id may be that of an
-// instance, a part or a delegate of it; with an empty one it belongs to nobody, and is encrypted with the store's own
-// key.
+// ForProcess returns a context whose reads and writes belong to a process. The id may name an instance, a part or a
+// delegate of it. With an empty id they belong to no process, and are encrypted with the store's own key.
 func ForProcess(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, RootOf(id))
 }
@@ -70,7 +69,7 @@ func ownerIn(ctx context.Context) string {
 	return owner
 }
 
-// dataKey gives the data key of the process that a context is for; nil where there is none, or nobody's.
+// dataKey returns the data key of the context's process; nil without a key or a process.
 func (s *Store) dataKey(ctx context.Context) (*encryption.Key, error) {
 	return s.dataKeyOf(ctx, ownerIn(ctx))
 }
@@ -108,8 +107,8 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 	return opened, nil
 }
 
-// makeDataKey gives the data key of the process that a context is for, and makes one where there is none. Of several
-// programs that make one at the same time, one succeeds, and the others use its.
+// makeDataKey returns the data key of the context's process, and makes one if there is none. If several programs make
+// one at the same time, all use the key of the one that succeeds.
 func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
 	owner := ownerIn(ctx)
 	known, err := s.dataKeyOf(ctx, owner)
@@ -128,7 +127,7 @@ func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
 
 // makeObject writes an object unless one is there.
 func (s *Store) makeObject(ctx context.Context, name string, data []byte) error {
-	if err := s.begin(ctx); err != nil {
+	if err := s.ensureMarked(ctx); err != nil {
 		return err
 	}
 	return s.makeHere(ctx, name, data)

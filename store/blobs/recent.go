@@ -8,18 +8,18 @@ import (
 
 // Recent keeps what was used last, by a key, up to so many bytes in all. It is safe for concurrent use.
 type Recent[V any] struct {
-	mu    sync.Mutex
-	last  *simplelru.LRU[string, V] // guarded by mu, as is what follows
-	taken int                       // bytes
-	room  int
-	size  func(V) int
+	mu        sync.Mutex
+	last      *simplelru.LRU[string, V] // guarded by mu, as is what follows
+	usedBytes int                       // bytes
+	room      int
+	size      func(V) int
 }
 
 // NewRecent keeps so many entries at most, of so many bytes.
 func NewRecent[V any](entries, room int, size func(V) int) *Recent[V] {
 	r := &Recent[V]{room: room, size: size}
-	// The only error is that of a size below one.
-	r.last, _ = simplelru.NewLRU(entries, func(_ string, v V) { r.taken -= size(v) })
+	// It fails only for a size below one.
+	r.last, _ = simplelru.NewLRU(entries, func(_ string, v V) { r.usedBytes -= size(v) })
 	return r
 }
 
@@ -39,7 +39,7 @@ func (r *Recent[V]) Keep(key string, v V) {
 		return
 	}
 	r.last.Add(key, v)
-	for r.taken += r.size(v); r.taken > r.room; {
+	for r.usedBytes += r.size(v); r.usedBytes > r.room; {
 		r.last.RemoveOldest()
 	}
 }

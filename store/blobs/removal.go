@@ -61,7 +61,7 @@ func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
 	r.checked = asked
 	if !a.ModTime.Equal(r.latest) {
 		r.latest = a.ModTime
-		s.sure.Purge()
+		s.verified.Purge()
 		s.cache.Purge()
 	}
 	return r.latest, nil

@@ -41,7 +41,7 @@ func (s *Store) Renew(ctx context.Context, process string) (*Renewal, error) {
 	return &Renewal{s, process, old, process + renewed + strconv.Itoa(number+1)}, nil
 }
 
-func (r *Renewal) newly(ctx context.Context) context.Context {
+func (r *Renewal) withNewKey(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, r.next)
 }
 
@@ -52,7 +52,7 @@ func (r *Renewal) Value(ctx context.Context, digest string) error {
 		return nil
 	}
 	if err == nil {
-		_, err = r.store.Put(r.newly(ctx), data)
+		_, err = r.store.Put(r.withNewKey(ctx), data)
 	}
 	if err != nil {
 		return fmt.Errorf("blobs: encrypt %s anew: %w", digest, err)
@@ -64,14 +64,14 @@ func (r *Renewal) Value(ctx context.Context, digest string) error {
 func (r *Renewal) Named(ctx context.Context, name string) error {
 	data, ok, err := r.store.Read(ctx, name)
 	if err == nil && ok {
-		err = r.store.Write(r.newly(ctx), name, data)
+		err = r.store.Write(r.withNewKey(ctx), name, data)
 	}
 	return err
 }
 
 // Finish destroys the data key that was, and removes what is left of what it encrypted.
 func (r *Renewal) Finish(ctx context.Context) error {
-	if _, err := r.store.keyToWrite(r.newly(ctx)); err != nil {
+	if _, err := r.store.keyToWrite(r.withNewKey(ctx)); err != nil {
 		return err
 	}
 	owners, err := r.store.ownersOf(ctx, r.process)

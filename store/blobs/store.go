@@ -22,29 +22,29 @@ import (
 
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.
 type Store struct {
-	bucket   *blob.Bucket
-	place    string // as it was opened
-	folder   string // empty for a bucket that is none
-	keys     *encryption.Keys
-	noted    atomic.Bool // the bucket says that the primary key is in use
-	unsynced bool
-	failing  atomic.Bool  // the last write failed
-	refused  atomic.Int64 // the size of what could not be written last
+	bucket    *blob.Bucket
+	place     string // as it was opened
+	folder    string // empty if the bucket is not a folder
+	keys      *encryption.Keys
+	keyListed atomic.Bool // the bucket says that the primary key is in use
+	unsynced  bool
+	failing   atomic.Bool  // the last write failed
+	refused   atomic.Int64 // the size of what could not be written last
 	// Failed is told of each write and read that fails, and whose it was; empty: nobody's. It is set before the first.
 	Failed func(process string, err error)
 
 	id      atomic.Value // a string, once it is known
 	marking sync.Mutex
 
-	cache  cache                         // values by their digests
-	sure   *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
-	synced *lru.Cache[string, struct{}]  // folders whose names will last
+	cache    cache                         // values by their digests
+	verified *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
+	synced   *lru.Cache[string, struct{}]  // folders whose names will last
 
 	dataKeys *lru.Cache[string, *encryption.Key] // by process
 	removals removals
 }
 
-const sureEntries = 16 << 10
+const maxVerifiedEntries = 16 << 10
 
 // Freshness bounds the age of a value that Put has just returned: an older one is written again. So a collector that
 // removes only values which are older than this, and which nobody refers to, removes none that is being used.
@@ -71,15 +71,15 @@ func IsTransient(err error) bool {
 // ErrTooLarge means that a value has more bytes than it may, once stored values are put in the places of their handles.
 var ErrTooLarge = errors.New("the value is too large with all that it refers to")
 
-// failed says of an error, when a function returns it, what was to be done.
+// failed prefixes a returned error with the operation that failed.
 func failed(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("blobs: "+format+": %w", append(args, *err)...)
 	}
 }
 
-// tell tells of an error when a function returns it.
-func (s *Store) tell(ctx context.Context, err *error) {
+// reportFailure tells of an error when a function returns it.
+func (s *Store) reportFailure(ctx context.Context, err *error) {
 	if *err != nil && s.Failed != nil && ctx.Err() == nil {
 		s.Failed(ownerIn(ctx), *err)
 	}
@@ -90,7 +90,7 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) { return s
 
 func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest string, err error) {
 	digest = digestOf(data)
-	defer s.tell(ctx, &err)
+	defer s.reportFailure(ctx, &err)
 	defer failed(&err, "put %s", digest)
 	at := plainly(digest)
 	if !isPlain {
@@ -103,25 +103,25 @@ func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest stri
 	if err != nil {
 		return "", err
 	}
-	if known, ok := s.sure.Get(at.name); ok && time.Since(known) < Freshness/2 {
+	if known, ok := s.verified.Get(at.name); ok && time.Since(known) < Freshness/2 {
 		return digest, nil
 	}
-	there, err := s.stands(ctx, at, data, removal)
+	there, err := s.isStored(ctx, at, data, removal)
 	if err == nil && !there {
 		err = s.writeAt(ctx, at, data)
 	}
 	if err != nil {
 		return "", err
 	}
-	s.sure.Add(at.name, time.Now())
+	s.verified.Add(at.name, time.Now())
 	s.cache.add(digest, data)
 	return digest, nil
 }
 
-// stands reports whether a value lies whole at its place, and was written lately. A name alone says nothing: what was
+// isStored reports whether a value lies whole at its place, and was written lately. A name alone says nothing: what was
 // cut off by a full disk, or has changed since, is written anew, and so is what is older than the last announcement
 // that values are removed.
-func (s *Store) stands(ctx context.Context, at location, data []byte, removal time.Time) (bool, error) {
+func (s *Store) isStored(ctx context.Context, at location, data []byte, removal time.Time) (bool, error) {
 	a, err := s.bucket.Attributes(ctx, at.name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return false, nil
@@ -177,7 +177,7 @@ func (s *Store) check(ctx context.Context, digest string, isPlain bool) (data []
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
-	defer s.tell(ctx, &err)
+	defer s.reportFailure(ctx, &err)
 	defer failed(&err, "get %s", digest)
 	if isPlain {
 		return s.readFirst(ctx, []location{plainly(digest)})
@@ -230,7 +230,7 @@ func IsDigest(s string) bool {
 
 // Write stores bytes under a name, for what is looked up by name: the Ideas of a process. The name stays readable.
 func (s *Store) Write(ctx context.Context, name string, data []byte) (err error) {
-	defer s.tell(ctx, &err)
+	defer s.reportFailure(ctx, &err)
 	defer failed(&err, "write %s", name)
 	data, err = s.sealNamed(ctx, name, data)
 	if err != nil {
@@ -242,11 +242,11 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) (err error)
 // Read reads what Write stored under a name; ok is false if there is nothing. The error wraps ErrChanged if the bytes
 // do not open, and is an *encryption.MissingKeyError if their key is not here.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
-	defer s.tell(ctx, &err)
+	defer s.reportFailure(ctx, &err)
 	defer failed(&err, "read %s", name)
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
-		if err = s.stays(ctx); err == nil {
+		if err = s.checkUnchanged(ctx); err == nil {
 			return nil, false, nil
 		}
 	}

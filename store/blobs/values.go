@@ -39,7 +39,7 @@ func eachMember(ctx context.Context, m map[string]any,
 	return out, nil
 }
 
-// OffloadTools stores the Tools of an Idea and gives what stands in their place.
+// OffloadTools stores the Tools of an Idea, and returns what replaces them.
 func (s *Store) OffloadTools(ctx context.Context, tools map[string]any) (map[string]any, error) {
 	h, err := s.PutObject(ctx, tools)
 	if err != nil {
@@ -102,7 +102,7 @@ type restorer struct {
 	room  int // bytes that values may still take
 }
 
-func (r *restorer) take(size int) error {
+func (r *restorer) reserve(size int) error {
 	r.room -= size
 	if r.room < 0 {
 		return fmt.Errorf("blobs: restore: %w", ErrTooLarge)
@@ -134,7 +134,7 @@ func (r *restorer) restore(ctx context.Context, v any) (any, error) {
 // load reads one stored value, which may hold handles of its own, and follows the path into it.
 func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 	if h.PathInValue == "" {
-		if err := r.take(h.Size); err != nil {
+		if err := r.reserve(h.Size); err != nil {
 			return nil, err
 		}
 	}
@@ -156,7 +156,7 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrUnfit, h.PathInValue)
 	}
 	if h.PathInValue != "" && r.room < math.MaxInt {
-		err = r.take(jsonval.SizeUpToLimit(at, r.room))
+		err = r.reserve(jsonval.SizeUpToLimit(at, r.room))
 	}
 	return at, err
 }

@@ -63,7 +63,7 @@ func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err
 	return names, err
 }
 
-// Values lists every value, except those of keys that are not here: their names cannot be told from others.
+// Values lists every value, except values encrypted with keys that are not here: their names are not recognizable.
 func (s *Store) Values(ctx context.Context) (values []Item, err error) {
 	parts := []string{plainFolder}
 	for _, id := range s.keys.IDs() {
@@ -123,7 +123,7 @@ const rereads = 100
 // writing, or was, is no object.
 func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Item, err error) {
 	defer failed(&err, "list %s", prefix)
-	if err := s.stays(ctx); err != nil {
+	if err := s.checkUnchanged(ctx); err != nil {
 		return nil, err
 	}
 	objects, left := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), rereads
@@ -148,7 +148,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return fmt.Errorf("blobs: remove %s: %w", name, err)
 	}
-	s.sure.Remove(name)
+	s.verified.Remove(name)
 	if !strings.HasPrefix(name, encryptedFolder) && !strings.HasPrefix(name, processFolder) {
 		s.cache.Remove(path.Base(name))
 		return nil

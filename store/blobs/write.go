@@ -20,8 +20,8 @@ const trialName = "health/worker"
 
 var trial = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
 
-// mostTried bounds what TryRefused writes.
-const mostTried = 16 << 20
+// maxTrialBytes bounds what TryRefused writes.
+const maxTrialBytes = 16 << 20
 
 // Try returns an error where nothing can be written now: it writes something of no meaning.
 func (s *Store) Try(ctx context.Context) error { return s.Write(ForProcess(ctx, ""), trialName, trial) }
@@ -37,7 +37,7 @@ func (s *Store) Writable(ctx context.Context) error {
 	if s.failing.Load() {
 		return s.Try(ctx)
 	}
-	return s.stays(ctx)
+	return s.checkUnchanged(ctx)
 }
 
 // writeAll writes an object whole, or leaves what was there. In a folder it is in the disk's safe keeping when this
@@ -49,14 +49,14 @@ func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
 	err := s.writeObject(ctx, name, data)
 	if ctx.Err() == nil {
 		if s.failing.Store(err != nil); err != nil {
-			s.refused.Store(int64(min(len(data), mostTried)))
+			s.refused.Store(int64(min(len(data), maxTrialBytes)))
 		}
 	}
 	return err
 }
 
 func (s *Store) writeObject(ctx context.Context, name string, data []byte) error {
-	if err := s.begin(ctx); err != nil {
+	if err := s.ensureMarked(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -90,10 +90,11 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 	if err := s.syncFolders(path.Dir(name)); err != nil {
 		return err
 	}
-	return s.stays(ctx) // else it was written beside the store
+	return s.checkUnchanged(ctx) // else it was written beside the store
 }
 
-// syncFolders makes the name of an object last, and that of its folder where this program has not used it before.
+// syncFolders makes the name of an object durable, and the name of its folder too if this program has not used it
+// before.
 func (s *Store) syncFolders(folder string) error {
 	if s.unsynced {
 		return nil

@@ -19,7 +19,7 @@ type Authors struct {
 	writes map[string][]turn.LogEntry
 }
 
-// Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea where there is none.
+// Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea if there is no such Idea.
 func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors, err error) {
 	defer failed(&err, "find who wrote in %s", process)
 	manifests, err := s.manifestsUpTo(ctx, process, at)
@@ -37,12 +37,12 @@ func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors
 		}
 	})
 	for _, list := range a.writes {
-		slices.SortStableFunc(list, inPlanOrder)
+		slices.SortStableFunc(list, comparePlanOrder)
 	}
 	return a, err
 }
 
-func inPlanOrder(x, y turn.LogEntry) int {
+func comparePlanOrder(x, y turn.LogEntry) int {
 	return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index),
 		cmp.Compare(x.CorrectionNumber, y.CorrectionNumber))
 }
@@ -69,7 +69,7 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 	const most = 200 // writes that are followed one by one
 	if len(all) <= most && slices.ContainsFunc(all,
 		func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
-		all = a.credited(instance, path, all)
+		all = a.withoutOverwritten(instance, path, all)
 	}
 	_, there := jsonval.ValueAt(a.initial(instance), path)
 	if len(all) == 0 {
@@ -84,9 +84,9 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 	return last.Author, last, !below || !others
 }
 
-// credited leaves out the writes that did not make the value, as a push of another element.
-func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
-	list, _ := contributing(a.initial(instance), all, path)
+// withoutOverwritten leaves out the writes that did not make the value, as a push of another element.
+func (a *Authors) withoutOverwritten(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
+	list, _ := contributingWrites(a.initial(instance), all, path)
 	if len(list) == 0 { // what is kept elsewhere cannot be followed here: each that wrote there counts
 		return all
 	}
@@ -97,8 +97,8 @@ func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEnt
 	return made
 }
 
-// contributing gives the numbers of those of some writes that made the value at a path, and what they lead to there.
-func contributing(initial any, all []turn.LogEntry, path jsonval.Path) (list []int, value any) {
+// contributingWrites returns the indexes of the writes that made the value at a path, and the value that they lead to.
+func contributingWrites(initial any, all []turn.LogEntry, path jsonval.Path) (list []int, value any) {
 	writes := make([]statelog.Write, len(all))
 	for n, e := range all {
 		writes[n] = e.Write

@@ -134,7 +134,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	b.Value, b.Gone, b.Sealed = value, !there, shown.link().Created
 	all, facts, err := s.instanceLog(ctx, instance, manifests)
 	if err == nil {
-		err = s.writes(ctx, b, all, manifests[0], path)
+		err = s.findContributingWrites(ctx, b, all, manifests[0], path)
 	}
 	switch {
 	case err != nil:
@@ -150,7 +150,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 			b.Found, err = s.findInOrigin(ctx, b, place)
 		}
 	default:
-		err = s.nothingThere(b, state, path)
+		err = s.noValueError(b, state, path)
 	}
 	return b, err
 }
@@ -161,7 +161,7 @@ func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Foun
 	process, at := from.text("process"), from.number("at")
 	there, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
 	switch {
-	case lost(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
+	case isBroken(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -171,8 +171,8 @@ func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Foun
 	return cmp.Or(there.Found, &Found{process, at}), nil
 }
 
-// nothingThere says why there is nobody to blame. What was written since the latest Idea is in the next one.
-func (s *Store) nothingThere(b *Blame, state any, path jsonval.Path) error {
+// noValueError says why there is nobody to blame. What was written since the latest Idea is in the next one.
+func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 	why := ""
 	if !jsonval.CanSetAt(state, path) {
 		why = fmt.Sprintf("; what stands above it is %s",
@@ -198,7 +198,7 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 // ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context
 // knows counts. The error wraps ErrBadPlace.
 func ReadPlace(owners ideafile.ContextByInstance, place string) (instance string, p jsonval.Path, err error) {
-	instance, rest, known := cutToken(owners, place)
+	instance, rest, known := cutInstanceToken(owners, place)
 	if !known && !owners.HasInstance("") {
 		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace,
 			len(owners.InstanceTokens), owners.InstanceTokens[0])
@@ -210,8 +210,8 @@ func ReadPlace(owners ideafile.ContextByInstance, place string) (instance string
 	return instance, p, nil
 }
 
-// cutToken takes the token, in either spelling, from the front of a place.
-func cutToken(owners ideafile.ContextByInstance, place string) (instance, rest string, known bool) {
+// cutInstanceToken takes the token, in either spelling, from the front of a place.
+func cutInstanceToken(owners ideafile.ContextByInstance, place string) (instance, rest string, known bool) {
 	longest := -1
 	rest = place
 	for t := range owners.MessagesByInstance {
@@ -236,7 +236,7 @@ func readPath(text string) (jsonval.Path, error) {
 	return r.Path, err
 }
 
-// instanceLog lists what the logs say of an instance, and the writes among it, each with the number of its Idea.
+// instanceLog lists the log entries about an instance, and the writes among them, each with the number of its Idea.
 func (s *Store) instanceLog(ctx context.Context, token string,
 	manifests []*manifest) (writes []Written, facts []turn.LogEntry, err error) {
 	err = s.eachEntry(ctx, manifests, false, func(m *manifest, e turn.LogEntry) {
@@ -252,8 +252,9 @@ func (s *Store) instanceLog(ctx context.Context, token string,
 	return writes, facts, err
 }
 
-// writes finds the writes that made the value at a path. The last one in Plan order is the one that counts.
-func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *manifest,
+// findContributingWrites finds the writes that made the value at a path. The last one in Plan order is the one that
+// counts.
+func (s *Store) findContributingWrites(ctx context.Context, b *Blame, logged []Written, first *manifest,
 	path jsonval.Path) (err error) {
 	var all []Written
 	for _, w := range logged {
@@ -265,8 +266,8 @@ func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *m
 			all = append(all, w)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Written) int { return inPlanOrder(x.entry, y.entry) })
-	all, err = s.credited(ctx, b, all, first, path)
+	slices.SortStableFunc(all, func(x, y Written) int { return comparePlanOrder(x.entry, y.entry) })
+	all, err = s.withoutOverwritten(ctx, b, all, first, path)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -276,9 +277,9 @@ func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *m
 	return nil
 }
 
-// credited leaves out the writes that did not make the value, as a push of another element. If the log does not lead
-// from the first Idea to the value, each that wrote there counts.
-func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *manifest,
+// withoutOverwritten leaves out the writes that did not make the value, as a push of another element. If the log does
+// not lead from the first Idea to the value, each that wrote there counts.
+func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written, first *manifest,
 	path jsonval.Path) ([]Written, error) {
 	whole, _, err := s.load(ctx, first, nil)
 	if err != nil {
@@ -288,7 +289,7 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 	for n, w := range all {
 		entries[n] = w.entry
 	}
-	list, value := contributing(withoutWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
+	list, value := contributingWrites(withoutWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
 	var made []Written
 	for n, w := range all {
 		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {

@@ -60,14 +60,14 @@ func (s *Store) collector(ctx context.Context, r Rules) *collector {
 // collector is one collection.
 type collector struct {
 	*Store
-	rules  Rules
-	listed map[string]*stored    // all values, by name
-	ctx    context.Context       // of the whole collection
-	todo   []reference           // what is needed and not looked into yet
-	found  []*stored             // what is needed, each after something that refers to it
-	gone   []blobs.Item          // manifests that go, in the order in which they go
-	keep   func(reference) error // called for each value that is needed; nil: nothing is
-	result Collected
+	rules            Rules
+	listed           map[string]*stored    // all values, by name
+	ctx              context.Context       // of the whole collection
+	todo             []reference           // what is needed and not looked into yet
+	found            []*stored             // what is needed, each after something that refers to it
+	removedManifests []blobs.Item          // manifests that go, in the order in which they go
+	onNeeded         func(reference) error // called for each value that is needed; nil: nothing is
+	result           Collected
 }
 
 type stored struct {
@@ -76,7 +76,7 @@ type stored struct {
 }
 
 func (c *collector) collect(ctx context.Context) error {
-	if err := c.mark(ctx, c.rules.Held, c.stays, true); err != nil {
+	if err := c.mark(ctx, c.rules.Held, c.keepChain, true); err != nil {
 		return err
 	}
 	if err := c.sweep(ctx); err != nil {
@@ -126,8 +126,8 @@ func (c *collector) mark(ctx context.Context, held *Held,
 	return c.follow(ctx)
 }
 
-// stays reports whether a chain stays, and drops one that does not.
-func (c *collector) stays(ctx context.Context, process string, items []blobs.Item) (bool, error) {
+// keepChain reports whether a chain stays, and drops one that does not.
+func (c *collector) keepChain(ctx context.Context, process string, items []blobs.Item) (bool, error) {
 	old, err := c.old(ctx, process)
 	if err != nil {
 		return false, err
@@ -148,7 +148,7 @@ func (c *collector) old(ctx context.Context, process string) (bool, error) {
 		return false, err
 	}
 	m, err := c.manifest(ctx, process, at)
-	if lost(err) {
+	if isBroken(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -169,24 +169,24 @@ func (c *collector) drop(process string, items []blobs.Item) {
 	for _, i := range items {
 		c.result.Ideas++
 		c.result.IdeaBytes += i.Size
-		c.gone = append(c.gone, i)
+		c.removedManifests = append(c.removedManifests, i)
 	}
 }
 
 // sweep removes the values that nothing needs, or counts them.
 func (c *collector) sweep(ctx context.Context) error {
 	if c.rules.Remove {
-		for _, i := range c.gone {
+		for _, i := range c.removedManifests {
 			if err := c.values.Remove(ctx, i.Name); err != nil {
 				return err
 			}
 		}
 	}
-	for _, name := range jsonval.SortedKeys(c.listed) {
-		v, goes := c.listed[name], false
+	for _, v := range jsonval.Sorted(c.listed) {
+		goes := false
 		if !v.needed {
 			var err error
-			if goes, err = c.take(ctx, v.Item); err != nil {
+			if goes, err = c.remove(ctx, v.Item); err != nil {
 				return err
 			}
 		}
@@ -201,8 +201,8 @@ func (c *collector) sweep(ctx context.Context) error {
 	return nil
 }
 
-// take removes what is old, or says that it would go.
-func (c *collector) take(ctx context.Context, i blobs.Item) (goes bool, err error) {
+// remove removes what is old, or says that it would go.
+func (c *collector) remove(ctx context.Context, i blobs.Item) (goes bool, err error) {
 	goes = i.Written.Before(c.rules.Before)
 	if goes && c.rules.Remove {
 		return c.values.RemoveUntouched(ctx, i)
@@ -250,7 +250,7 @@ func (c *collector) sweepUnfinished(ctx context.Context) error {
 		return err
 	}
 	for _, i := range items {
-		goes, err := c.take(ctx, i)
+		goes, err := c.remove(ctx, i)
 		if err != nil {
 			return err
 		}

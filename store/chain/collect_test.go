@@ -102,7 +102,8 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			s := newShelf(t)
 			newStory(t, s, chain).grow(2)
 			s.age(t)
-			c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{blobs.RootOf(open): true}},
+			c := s.collected(t, Rules{Before: later,
+				Held:   &Held{openProcesses: map[string]bool{blobs.RootOf(open): true}},
 				Remove: true})
 			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).Whole {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
@@ -112,7 +113,8 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 	s := newShelf(t)
 	newStory(t, s, "pq").grow(2)
 	s.age(t)
-	if c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{"p": true}}}); len(c.Chains) != 1 {
+	held := &Held{openProcesses: map[string]bool{"p": true}}
+	if c := s.collected(t, Rules{Before: later, Held: held}); len(c.Chains) != 1 {
 		t.Errorf("p is open, and pq stays")
 	}
 }
@@ -218,12 +220,12 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		for n := range rapid.IntRange(1, 4).Draw(rt, "values") {
 			values = append(values, s.stored(rt, []any{json.Number(fmt.Sprint(n)), s.stored(rt, "in all of them")}))
 		}
-		held := &Held{roots: map[string]bool{}, refs: map[reference]bool{}}
+		held := &Held{openProcesses: map[string]bool{}, refs: map[reference]bool{}}
 		stays, needed := map[string]int{}, map[string]bool{}
 		for n := range rapid.IntRange(1, 4).Draw(rt, "chains") {
 			process := fmt.Sprint("p", n)
 			young, open := rapid.Bool().Draw(rt, "young"), rapid.Bool().Draw(rt, "open")
-			held.roots[process] = open
+			held.openProcesses[process] = open
 			story := newStory(t, s, process)
 			for range rapid.IntRange(1, 20).Draw(rt, "ideas") {
 				i := drawnIdea(rt)

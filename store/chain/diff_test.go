@@ -126,8 +126,10 @@ func TestADiffTellsWhichCallsWereTakenBack(t *testing.T) {
 			"plan": [{"_tool": "book"}, {"_tool": "write"}], "record": {"0.1": `+first+`, "0.2": `+second+`}}`))
 		return i
 	}
-	d := compared(t, 1, 2, with(`{"done": ["①"], "undone": ["②"]}`, `"done"`), with(`"undone"`, `{"failed": ["①"], "undone": ["②"]}`))
-	if got := jsonOf(d.Calls); got != `[{"from":"done","id":"0.1","instance":"①","to":"undone","tool":"book","what":"undone"},`+
+	d := compared(t, 1, 2, with(`{"done": ["①"], "undone": ["②"]}`, `"done"`),
+		with(`"undone"`, `{"failed": ["①"], "undone": ["②"]}`))
+	got := jsonOf(d.Calls)
+	if got != `[{"from":"done","id":"0.1","instance":"①","to":"undone","tool":"book","what":"undone"},`+
 		`{"from":"done","id":"0.2","instance":"②","to":"undone","tool":"write","what":"undone"}]` {
 		t.Error(got)
 	}

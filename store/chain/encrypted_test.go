@@ -81,7 +81,8 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 		jsonval.BlobHandle{Digest: inner[0], Size: 1, ValueType: "string"}.AsJSONValue(),
 		jsonval.BlobHandle{Digest: inner[1], Size: 2, ValueType: "string"}.AsJSONValue(),
 	})))
-	held := &Held{roots: map[string]bool{"p": true}, refs: map[reference]bool{}, opener: s.values.Keys().OpenPayload}
+	held := &Held{openProcesses: map[string]bool{"p": true}, refs: map[reference]bool{},
+		opener: s.values.Keys().OpenPayload}
 	if err := held.refer("", claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
 		t.Fatal(err)
 	}

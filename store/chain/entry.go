@@ -35,9 +35,9 @@ type draft struct {
 	log  any // nil where there is none
 }
 
-// stale are the keys of meta that each Idea sets for itself: the values of the Idea that its process started from do
-// not apply.
-var stale = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
+// keysSetBySeal are the keys of meta that each Idea sets for itself: the values of the Idea that its process started
+// from do not apply.
+var keysSetBySeal = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
 
 func (e Entry) draft() (draft, error) {
 	switch {
@@ -48,7 +48,7 @@ func (e Entry) draft() (draft, error) {
 	}
 	d := draft{body: jsonval.WithoutKey(e.Idea, "meta"), meta: map[string]any{}}
 	maps.Copy(d.meta, jsonval.AsObject(e.Idea["meta"]))
-	for _, k := range stale {
+	for _, k := range keysSetBySeal {
 		delete(d.meta, k)
 	}
 	d.meta["process"], d.meta["at"] = e.Process, jsonval.ToJSONValue(e.At)
@@ -104,10 +104,9 @@ func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]a
 
 // counts returns how much the Idea holds.
 func (d draft) counts() Counts {
-	calls, _ := jsonval.AsObject(d.body["solution"])["calls"].([]any)
+	calls := jsonval.AsList(jsonval.AsObject(d.body["solution"])["calls"])
 	c := Counts{Instances: len(ideafile.SplitContextByInstance(d.body["context"]).InstanceTokens), Calls: len(calls)}
-	log, _ := d.log.([]any)
-	for _, raw := range log {
+	for _, raw := range jsonval.AsList(d.log) {
 		e := jsonval.AsObject(raw)
 		if e["by"] != nil {
 			c.Writes++
@@ -119,23 +118,23 @@ func (d draft) counts() Counts {
 	return c
 }
 
-// ofItself are the keys of meta that describe the Idea itself, and nothing that is made from it. The Request's number
-// stays: the process that starts from the Idea makes that Request again.
-var ofItself = []string{
+// keysNotInherited are the keys of meta that describe the Idea itself, and nothing that is made from it. The Request's
+// number stays: the process that starts from the Idea makes that Request again.
+var keysNotInherited = []string{
 	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt, forgottenKey,
 	forgottenInstanceKey,
 }
 
-// origin is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
-const origin = "origin"
+// originKey is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
+const originKey = "origin"
 
 // Fork returns an Idea, as Load gives it, in the form from which another process starts: its meta names where it comes
 // from.
 func Fork(idea map[string]any) map[string]any {
 	given := jsonval.AsObject(idea["meta"])
-	meta := jsonval.WithoutKey(given, origin)
-	meta[origin] = map[string]any{"process": given["process"], "at": given["at"], "digest": given["digest"]}
-	for _, k := range ofItself {
+	meta := jsonval.WithoutKey(given, originKey)
+	meta[originKey] = map[string]any{"process": given["process"], "at": given["at"], "digest": given["digest"]}
+	for _, k := range keysNotInherited {
 		delete(meta, k)
 	}
 	return ideaOf(meta, idea)

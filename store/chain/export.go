@@ -35,7 +35,7 @@ func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err er
 	}
 	for i, m := range manifests {
 		if at := m.number("at"); at != i+1 {
-			return brokenf(Place(process, i+1), "%s", gap(i+1, at-1))
+			return brokenf(Place(process, i+1), "%s", gapText(i+1, at-1))
 		}
 	}
 	last := manifests[len(manifests)-1]
@@ -43,7 +43,7 @@ func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err er
 	if err := writeLine(w, jsonval.ToJSONValue(head)); err != nil {
 		return err
 	}
-	x := exporter{Store: s, given: map[string]bool{}}
+	x := exporter{Store: s, written: map[string]bool{}}
 	for _, m := range manifests {
 		line, err := x.line(ctx, m)
 		if err != nil {
@@ -64,8 +64,8 @@ func writeLine(w io.Writer, v any) error {
 // exporter writes one chain.
 type exporter struct {
 	*Store
-	tip   *state
-	given map[string]bool // the digests of the values that were given
+	tip     *state
+	written map[string]bool // the digests of the values that were given
 }
 
 func (x *exporter) line(ctx context.Context, m *manifest) (map[string]any, error) {
@@ -84,7 +84,7 @@ func (x *exporter) line(ctx context.Context, m *manifest) (map[string]any, error
 	}
 	line["log"] = log
 	values := map[string]any{}
-	if err := x.give(ctx, log, values); err != nil {
+	if err := x.collectValues(ctx, log, values); err != nil {
 		return nil, err
 	}
 	if len(values) > 0 {
@@ -93,19 +93,20 @@ func (x *exporter) line(ctx context.Context, m *manifest) (map[string]any, error
 	return line, nil
 }
 
-// give collects the values of the store that a value holds, and that those hold, as far as none has given them.
-func (x *exporter) give(ctx context.Context, v any, values map[string]any) error {
+// collectValues collects the values of the store that a value holds, and that those hold, as far as none has given
+// them.
+func (x *exporter) collectValues(ctx context.Context, v any, values map[string]any) error {
 	for _, digest := range handlesIn(v) {
-		if x.given[digest] {
+		if x.written[digest] {
 			continue
 		}
-		x.given[digest] = true
+		x.written[digest] = true
 		inside, err := x.part(ctx, digest)
 		if err != nil {
 			return err
 		}
 		values[digest] = inside
-		if err := x.give(ctx, inside, values); err != nil {
+		if err := x.collectValues(ctx, inside, values); err != nil {
 			return err
 		}
 	}
@@ -119,8 +120,8 @@ func handlesIn(v any) (digests []string) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range jsonval.SortedKeys(v) {
-			digests = append(digests, handlesIn(v[k])...)
+		for _, value := range jsonval.Sorted(v) {
+			digests = append(digests, handlesIn(value)...)
 		}
 	case []any:
 		for _, e := range v {

@@ -43,7 +43,7 @@ func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (
 		switch {
 		case errors.Is(err, blobs.ErrForgotten):
 			err = nil
-		case lost(err):
+		case isBroken(err):
 			f.Unread, err = append(f.Unread, at), nil
 		}
 	}

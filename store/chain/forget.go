@@ -23,8 +23,8 @@ type Forgetting struct {
 	Held func(context.Context) (own, others *Held, err error)
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
-	// Settle is how long to wait for others who write before values are removed; blobs.Settling, but in tests.
-	Settle time.Duration
+	// QuietPeriod is how long to wait for others who write before values are removed; blobs.Settling, but in tests.
+	QuietPeriod time.Duration
 }
 
 // ForgottenContents is what Forget removed.
@@ -61,19 +61,19 @@ func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenConten
 		}
 		done.Ideas += ideas
 	}
-	unshared := func(ctx context.Context) ([]*stored, error) { return s.unshared(ctx, f, tree) }
-	if err := s.removeUnshared(ctx, f.Settle, unshared, done); err != nil {
+	unshared := func(ctx context.Context) ([]*stored, error) { return s.unsharedValues(ctx, f, tree) }
+	if err := s.removeUnshared(ctx, f.QuietPeriod, unshared, done); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
 	for _, process := range tree {
-		if err := s.empty(ctx, process); err != nil {
+		if err := s.emptyChain(ctx, process); err != nil {
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
 	}
 	return done, s.values.Forget(ctx, f.Process)
 }
 
-// tree lists the process and those of its parts and delegates that have a chain.
+// tree lists the process, and its parts and delegates that have a chain.
 func (s *Store) tree(ctx context.Context, process string) ([]string, error) {
 	processes, err := s.Processes(ctx)
 	tree := []string{process}
@@ -95,7 +95,7 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	digests, parent := []any{}, ""
 	for _, at := range numbers {
 		m, err := s.manifest(ctx, process, at)
-		if lost(err) {
+		if isBroken(err) {
 			continue // it was broken before
 		}
 		if err != nil {
@@ -112,7 +112,7 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	}
 	says := jsonval.AsObject(jsonval.ToJSONValue(f))
 	says[digestsKey] = digests
-	m, err := s.layNote(ctx, Entry{Process: process, At: at, Parent: parent, Created: f.At,
+	m, err := s.storeNote(ctx, Entry{Process: process, At: at, Parent: parent, Created: f.At,
 		Idea: map[string]any{"context": []any{}}}, forgottenKey, says, nil)
 	if err == nil {
 		err = s.values.Write(ctx, Place(process, at), m.encode())
@@ -120,8 +120,8 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	return len(numbers), err
 }
 
-// layNote makes the Idea at the end of a chain that says under a key of its meta what was forgotten.
-func (s *Store) layNote(ctx context.Context, e Entry, key string, says map[string]any,
+// storeNote makes the Idea at the end of a chain that says under a key of its meta what was forgotten.
+func (s *Store) storeNote(ctx context.Context, e Entry, key string, says map[string]any,
 	parent *state) (*manifest, error) {
 	d, err := e.draft()
 	if err != nil {
@@ -132,15 +132,15 @@ func (s *Store) layNote(ctx context.Context, e Entry, key string, says map[strin
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := s.lay(ctx, d, e.At, digest, parent, size)
+	m, _, err := s.storeIdea(ctx, d, e.At, digest, parent, size)
 	return m, err
 }
 
 // keptMeta are the keys of meta that stay when the contents are forgotten.
-var keptMeta = []string{"process", "at", "parent", createdAt, origin}
+var keptMeta = []string{"process", "at", "parent", createdAt, originKey}
 
-// empty leaves of all Ideas of a chain but the last what links them.
-func (s *Store) empty(ctx context.Context, process string) error {
+// emptyChain leaves of all Ideas of a chain but the last what links them.
+func (s *Store) emptyChain(ctx context.Context, process string) error {
 	s.tips.Remove(process)
 	numbers, strange, err := s.numbers(ctx, process)
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *Store) empty(ctx context.Context, process string) error {
 func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgotten) error {
 	m, err := s.manifest(ctx, process, at)
 	switch {
-	case lost(err):
+	case isBroken(err):
 		return s.values.Remove(ctx, Place(process, at))
 	case err != nil || m.Forgotten != nil:
 		return err
@@ -181,14 +181,14 @@ func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgot
 	return s.values.Write(ctx, Place(process, at), left.encode())
 }
 
-// rounds is how often values are looked for that somebody wrote while they were removed.
-const rounds = 3
+// maxRemovalRounds is how often values are looked for that somebody wrote while they were removed.
+const maxRemovalRounds = 3
 
 // removeUnshared removes the values that nobody needs any more, those last that lead to others.
 func (s *Store) removeUnshared(
 	ctx context.Context, settle time.Duration, list func(context.Context) ([]*stored, error), done *ForgottenContents,
 ) error {
-	for range rounds {
+	for range maxRemovalRounds {
 		before := time.Now().Add(time.Hour) // what nobody else can write may be as young as it is
 		unshared, err := list(ctx)
 		if err != nil || len(unshared) == 0 {
@@ -248,17 +248,18 @@ func (s *Store) removeUnfinished(of func(name string) bool) error {
 	return err
 }
 
-// unshared lists the values that the process refers to and nobody else does, each after something that refers to it.
-func (s *Store) unshared(ctx context.Context, f Forgetting, tree []string) ([]*stored, error) {
+// unsharedValues lists the values that the process refers to and nobody else does, each after something that refers to
+// it.
+func (s *Store) unsharedValues(ctx context.Context, f Forgetting, tree []string) ([]*stored, error) {
 	ownHeld, otherHeld, err := f.held(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.referred(ctx, ownHeld, f, tree)
+	own, err := s.markReferred(ctx, ownHeld, f, tree, false, nil)
 	if err != nil || len(own.found) == 0 {
 		return nil, err
 	}
-	others, err := s.referredElsewhere(ctx, otherHeld, f, tree, nil)
+	others, err := s.markReferred(ctx, otherHeld, f, tree, true, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -274,20 +275,13 @@ func (f Forgetting) held(ctx context.Context) (own, others *Held, err error) {
 	return f.Held(ctx)
 }
 
-// referred marks the values that some chains and histories refer to.
-func (s *Store) referred(ctx context.Context, held *Held, f Forgetting, chains []string) (*collector, error) {
+// markReferred marks the values that some chains and histories refer to; with elsewhere, those that histories and
+// everything but the chains refer to. onNeeded, if it is not nil, is called for each.
+func (s *Store) markReferred(ctx context.Context, held *Held, f Forgetting, chains []string, elsewhere bool,
+	onNeeded func(reference) error) (*collector, error) {
 	c := s.collector(ctx, Rules{Open: f.Open})
+	c.onNeeded = onNeeded
 	return c, c.mark(ctx, held, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {
-		return slices.Contains(chains, process), nil
-	}, false)
-}
-
-// referredElsewhere marks the values that everything refers to but some chains, and keeps each.
-func (s *Store) referredElsewhere(ctx context.Context, held *Held, f Forgetting, chains []string,
-	keep func(reference) error) (*collector, error) {
-	c := s.collector(ctx, Rules{Open: f.Open})
-	c.keep = keep
-	return c, c.mark(ctx, held, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {
-		return !slices.Contains(chains, process), nil
-	}, true)
+		return slices.Contains(chains, process) != elsewhere, nil
+	}, elsewhere)
 }

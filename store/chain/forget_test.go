@@ -159,7 +159,7 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
 			f := Forgetting{Process: "p", Forgotten: Forgotten{At: later}, Open: s.values.Keys().OpenPayload,
-				Settle: time.Nanosecond}
+				QuietPeriod: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()
 			done := s.cold2(t).forget(t)

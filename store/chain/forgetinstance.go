@@ -26,7 +26,8 @@ var (
 	ErrOnlyInstance = errors.New("it is the only instance of the process, which is to be forgotten as a whole")
 )
 
-// ForgottenInstance is what an Idea at the end of a chain says of an instance that was taken out of those before.
+// ForgottenInstance is the record, in an Idea at the end of a chain, that an instance was removed from the Ideas before
+// it.
 type ForgottenInstance struct {
 	Forgotten
 	Instance string `json:"instance"`
@@ -54,8 +55,8 @@ type journal struct {
 }
 
 const (
-	journalName = "/forgetting"
-	withoutName = ".without"
+	journalName    = "/forgetting"
+	redactedSuffix = ".without"
 )
 
 func journalOf(process string) string { return strings.TrimSuffix(placeOf(process), "/") + journalName }
@@ -80,7 +81,7 @@ func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (done *Forgott
 			return nil, fmt.Errorf("forgetting %s was interrupted: forget that again first", j.Token)
 		}
 	default:
-		if j, err = s.writeWithout(ctx, f); err != nil {
+		if j, err = s.writeAllWithout(ctx, f); err != nil {
 			return nil, err
 		}
 		if err := s.values.Write(ctx, journalOf(f.Process), jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
@@ -112,8 +113,8 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 	return token, err
 }
 
-// writeWithout writes the Ideas of the chains that have the instance anew, beside them.
-func (s *Store) writeWithout(ctx context.Context, f Forgetting) (j journal, err error) {
+// writeAllWithout writes the Ideas of the chains that have the instance anew, beside them.
+func (s *Store) writeAllWithout(ctx context.Context, f Forgetting) (j journal, err error) {
 	j = journal{Token: f.Instance, Forgotten: f.Forgotten}
 	tree, err := s.tree(ctx, f.Process)
 	if err != nil {
@@ -129,15 +130,15 @@ func (s *Store) writeWithout(ctx context.Context, f Forgetting) (j journal, err 
 		}
 	}
 	r := &redaction{token: f.Instance, own: map[string]bool{}}
-	if j.Chains, err = s.learn(ctx, r, chains); err != nil {
+	if j.Chains, err = s.chainsWithInstance(ctx, r, chains); err != nil {
 		return j, err
 	}
-	j.Mentions = r.told
-	if j.Values, err = s.mayGo(ctx, f, slices.Concat(j.Chains, j.Delegates)); err != nil {
+	j.Mentions = r.statedMentions
+	if j.Values, err = s.removableValues(ctx, f, slices.Concat(j.Chains, j.Delegates)); err != nil {
 		return j, err
 	}
 	for _, process := range j.Chains {
-		ideas, mentions, err := s.without(ctx, r, process, f)
+		ideas, mentions, err := s.writeChainWithout(ctx, r, process, f)
 		if err != nil {
 			return j, fmt.Errorf("write the Ideas of %s without it: %w", process, err)
 		}
@@ -146,12 +147,12 @@ func (s *Store) writeWithout(ctx context.Context, f Forgetting) (j journal, err 
 	return j, nil
 }
 
-// learn reads all Ideas, and gives the chains that have the instance.
-func (s *Store) learn(ctx context.Context, r *redaction, chains []string) (with []string, err error) {
+// chainsWithInstance reads all Ideas, and gives the chains that have the instance.
+func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []string) (with []string, err error) {
 	for _, process := range chains {
 		has := false
 		err := s.eachState(ctx, process, func(m *manifest, st *state) error {
-			has = r.learn(m, st.body) || has
+			has = r.collectTexts(m, st.body) || has
 			return nil
 		})
 		if err != nil {
@@ -161,7 +162,7 @@ func (s *Store) learn(ctx context.Context, r *redaction, chains []string) (with 
 			with = append(with, process)
 		}
 	}
-	r.learnt()
+	r.buildNeedles()
 	switch {
 	case len(with) == 0 && r.done:
 		return nil, nil
@@ -195,13 +196,13 @@ func (s *Store) eachState(ctx context.Context, process string, do func(*manifest
 	return nil
 }
 
-// mayGo lists the values that the chains and histories refer to of which something goes.
-func (s *Store) mayGo(ctx context.Context, f Forgetting, chains []string) (names []string, err error) {
+// removableValues lists the values that the chains and histories to be removed refer to.
+func (s *Store) removableValues(ctx context.Context, f Forgetting, chains []string) (names []string, err error) {
 	own, _, err := f.held(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.referred(blobs.ForProcess(ctx, ""), own, f, chains)
+	c, err := s.markReferred(blobs.ForProcess(ctx, ""), own, f, chains, false, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -211,16 +212,16 @@ func (s *Store) mayGo(ctx context.Context, f Forgetting, chains []string) (names
 	return names, nil
 }
 
-// without writes the Ideas of one chain without the instance, and one more that says so.
-func (s *Store) without(
+// writeChainWithout writes the Ideas of one chain without the instance, and one more that says so.
+func (s *Store) writeChainWithout(
 	ctx context.Context, r *redaction, process string, f Forgetting,
 ) (changed int, mentions []Mention, err error) {
 	ctx = blobs.ForProcess(ctx, process)
-	var laid *state
+	var latest *state
 	var last *manifest
 	var left draft
-	said := leftIdeas{}
-	gather := &mentioned{process: process, r: r}
+	var redacted []redactedIdea
+	found := &mentionFinder{process: process, r: r}
 	err = s.eachState(ctx, process, func(m *manifest, st *state) error {
 		log, err := s.logValue(ctx, m)
 		if err != nil {
@@ -231,7 +232,7 @@ func (s *Store) without(
 		if err != nil {
 			return err
 		}
-		last, laid, err = s.lay(ctx, left, st.at, m.Digest, laid, size)
+		last, latest, err = s.storeIdea(ctx, left, st.at, m.Digest, latest, size)
 		if err != nil {
 			return err
 		}
@@ -239,63 +240,64 @@ func (s *Store) without(
 			last.Left = digest
 			changed++
 		}
-		said.list = append(said.list, leftIdea{st.at, m.Digest, last.Left})
-		if err := gather.in(s.loader(ctx), st.at, left); err != nil {
+		redacted = append(redacted, redactedIdea{st.at, m.Digest, last.Left})
+		if err := found.collect(s.loader(ctx), st.at, left); err != nil {
 			return err
 		}
-		return s.values.Write(ctx, Place(process, st.at)+withoutName, last.encode())
+		return s.values.Write(ctx, Place(process, st.at)+redactedSuffix, last.encode())
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	note, err := s.noteOf(ctx, last, left, f, said.list, laid, gather)
+	note, err := s.forgottenNote(ctx, last, left, f, redacted, latest, found)
 	if err == nil {
-		err = s.values.Write(ctx, Place(process, note.number("at"))+withoutName, note.encode())
+		err = s.values.Write(ctx, Place(process, note.number("at"))+redactedSuffix, note.encode())
 	}
-	return changed, gather.list, err
+	return changed, found.list, err
 }
 
-// noteOf makes the Idea that says that an instance was forgotten. It has what the last one has, and no Calls.
-func (s *Store) noteOf(
-	ctx context.Context, last *manifest, left draft, f Forgetting, said []leftIdea, laid *state, gather *mentioned,
+// forgottenNote makes the Idea that says that an instance was forgotten. It has what the last one has, and no Calls.
+func (s *Store) forgottenNote(
+	ctx context.Context, last *manifest, left draft, f Forgetting, redacted []redactedIdea, latest *state,
+	found *mentionFinder,
 ) (*manifest, error) {
 	idea := ideaOf(jsonval.WithoutKey(left.meta, "llm"), left.body)
 	if solution, ok := idea["solution"].(map[string]any); ok {
 		solution = maps.Clone(solution)
 		idea["solution"], solution["calls"] = solution, []any{}
 	}
-	e := Entry{Process: last.text("process"), At: laid.at + 1, Parent: last.Digest, Idea: idea, Created: f.At}
+	e := Entry{Process: last.text("process"), At: latest.at + 1, Parent: last.Digest, Idea: idea, Created: f.At}
 	d, err := e.draft()
 	if err == nil {
-		err = gather.in(s.loader(ctx), e.At, d)
+		err = found.collect(s.loader(ctx), e.At, d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	says := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, gather.list}))
-	says[ideasKey] = jsonval.ToJSONValue(said)
-	return s.layNote(ctx, e, forgottenInstanceKey, says, laid)
+	says := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, found.list}))
+	says[ideasKey] = jsonval.ToJSONValue(redacted)
+	return s.storeNote(ctx, e, forgottenInstanceKey, says, latest)
 }
 
 // loader gives values of the store, as far as they can be read.
 func (s *Store) loader(ctx context.Context) func(jsonval.BlobHandle) (any, error) {
 	return func(h jsonval.BlobHandle) (any, error) {
 		v, err := s.part(ctx, h.Digest)
-		if lost(err) {
+		if isBroken(err) {
 			return nil, nil
 		}
 		return v, err
 	}
 }
 
-// mentioned gathers where the Ideas of a chain may tell of the instance that is gone.
-type mentioned struct {
+// mentionFinder collects where the Ideas of a chain may tell of the instance that is gone.
+type mentionFinder struct {
 	process string
 	r       *redaction
 	list    []Mention
 }
 
-func (g *mentioned) in(load func(jsonval.BlobHandle) (any, error), at int, left draft) error {
+func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at int, left draft) error {
 	w := texts.Walk{Load: load, Give: func(place texts.Place, text string) {
 		why := g.r.mention(place, text)
 		if why == "" {
@@ -321,7 +323,7 @@ func (g *mentioned) in(load func(jsonval.BlobHandle) (any, error), at int, left 
 func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*ForgottenContents, error) {
 	done := &ForgottenContents{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
 	for _, process := range j.Chains {
-		if err := s.eachWithout(ctx, process, s.replace); err != nil {
+		if err := s.eachRedacted(ctx, process, s.replace); err != nil {
 			return nil, err
 		}
 		s.tips.Remove(process)
@@ -329,14 +331,14 @@ func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*Forgott
 	for _, process := range j.Delegates {
 		_, err := s.sealForgotten(blobs.ForProcess(ctx, process), process, j.Forgotten)
 		if err == nil {
-			err = s.empty(blobs.ForProcess(ctx, process), process)
+			err = s.emptyChain(blobs.ForProcess(ctx, process), process)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
 	}
-	unneeded := func(ctx context.Context) ([]*stored, error) { return s.unneeded(ctx, f, j.Values) }
-	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.Settle, unneeded, done); err != nil {
+	unneeded := func(ctx context.Context) ([]*stored, error) { return s.unneededValues(ctx, f, j.Values) }
+	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.QuietPeriod, unneeded, done); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
 	if len(j.Chains)+len(j.Values) > 0 {
@@ -347,21 +349,21 @@ func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*Forgott
 	}
 	remove := func(ctx context.Context, beside, _ string) error { return s.values.Remove(ctx, beside) }
 	for _, process := range j.Chains {
-		if err := s.eachWithout(ctx, process, remove); err != nil {
+		if err := s.eachRedacted(ctx, process, remove); err != nil {
 			return nil, err
 		}
 	}
 	return done, s.values.Remove(ctx, journalOf(f.Process))
 }
 
-// eachWithout goes through what writeWithout wrote beside the Ideas of a chain.
-func (s *Store) eachWithout(
+// eachRedacted goes through what writeAllWithout wrote beside the Ideas of a chain.
+func (s *Store) eachRedacted(
 	ctx context.Context, process string, do func(ctx context.Context, beside, place string) error,
 ) error {
 	ctx = blobs.ForProcess(ctx, process)
 	_, strange, err := s.numbers(ctx, process)
 	for _, name := range strange {
-		if place, isWithout := strings.CutSuffix(name, withoutName); isWithout && err == nil {
+		if place, isWithout := strings.CutSuffix(name, redactedSuffix); isWithout && err == nil {
 			err = do(ctx, name, place)
 		}
 	}
@@ -376,9 +378,9 @@ func (s *Store) replace(ctx context.Context, beside, place string) error {
 	return err
 }
 
-// unneeded lists those of the values that nothing refers to.
-func (s *Store) unneeded(ctx context.Context, f Forgetting, names []string) (list []*stored, err error) {
-	c, err := s.allReferred(ctx, f, nil)
+// unneededValues filters names for values that nothing refers to.
+func (s *Store) unneededValues(ctx context.Context, f Forgetting, names []string) (list []*stored, err error) {
+	c, err := s.markAllReferred(ctx, f, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -390,13 +392,13 @@ func (s *Store) unneeded(ctx context.Context, f Forgetting, names []string) (lis
 	return list, nil
 }
 
-// allReferred marks what everything refers to that stays.
-func (s *Store) allReferred(ctx context.Context, f Forgetting, keep func(reference) error) (*collector, error) {
+// markAllReferred marks what everything refers to that stays.
+func (s *Store) markAllReferred(ctx context.Context, f Forgetting, keep func(reference) error) (*collector, error) {
 	_, held, err := f.held(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.referredElsewhere(ctx, held, f, nil, keep)
+	return s.markReferred(ctx, held, f, nil, true, keep)
 }
 
 // renewKey encrypts all that stays of the process with another data key, and destroys the one that was.
@@ -405,7 +407,7 @@ func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err
 	if renewal == nil || err != nil {
 		return false, err
 	}
-	_, err = s.allReferred(ctx, f, func(r reference) error {
+	_, err = s.markAllReferred(ctx, f, func(r reference) error {
 		if r.process != f.Process {
 			return nil
 		}

@@ -75,7 +75,7 @@ var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Part: "solution.note
 func (s *shelf) forgetting(token string) Forgetting {
 	return Forgetting{
 		Process: "p", Instance: token, Forgotten: Forgotten{At: later, By: "ann"},
-		Open: s.values.Keys().OpenPayload, Settle: time.Nanosecond,
+		Open: s.values.Keys().OpenPayload, QuietPeriod: time.Nanosecond,
 	}
 }
 

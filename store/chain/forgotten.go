@@ -52,8 +52,8 @@ const (
 	digestsKey   = "digests"
 )
 
-// forgotten gives what a manifest says of the contents having been forgotten: of its own, or as the last Idea; nil
-// where it says nothing.
+// forgotten reads from a manifest that contents were forgotten: its own, or, in the last Idea, those of the chain; nil
+// if they were not.
 func (m *manifest) forgotten() *Forgotten {
 	if m.Forgotten != nil || m.Meta[forgottenKey] == nil {
 		return m.Forgotten
@@ -82,7 +82,7 @@ func (v *verifier) lookForgotten(ctx context.Context, numbers []int) error {
 		return nil
 	}
 	last, err := v.manifest(ctx, v.process, numbers[len(numbers)-1])
-	if lost(err) {
+	if isBroken(err) {
 		return nil // it is found where its turn is
 	}
 	if err == nil {
@@ -116,8 +116,8 @@ func (s *Store) Forks(ctx context.Context, process string) (forks []string, err 
 		if root == process || slices.Contains(forks, root) {
 			continue
 		}
-		first, err := s.Link(ctx, id, 1)
-		if lost(err) {
+		first, err := s.LinkAt(ctx, id, 1)
+		if isBroken(err) {
 			continue
 		}
 		if err != nil {

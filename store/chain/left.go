@@ -2,55 +2,55 @@ package chain
 
 import "slices"
 
-// forgottenInstanceKey is the key of meta by which an Idea says that an instance was taken out of those before:
-// ForgottenInstance, and of every Idea before it the digest, and that of what is left.
+// forgottenInstanceKey is the meta key that records the removal of an instance: a ForgottenInstance, and, for every
+// Idea before it, its digest and the digest of what remains.
 const (
 	forgottenInstanceKey = "forgottenInstance"
 	ideasKey             = "ideas"
 )
 
-// leftIdea is an Idea by its digest, and by that of what is left of it; empty: all.
-type leftIdea struct {
+// redactedIdea identifies an Idea by its digest, and by the digest of what remains of it; empty if all remains.
+type redactedIdea struct {
 	At     int    `json:"at"`
 	Digest string `json:"digest"`
 	Left   string `json:"left,omitempty"`
 }
 
-// leftIdeas checks that Ideas from which an instance was taken are those that the last Idea which says so names, by its
-// own digest.
-type leftIdeas struct {
-	list    []leftIdea // the Ideas so far
-	said    []leftIdea // those before the last Idea that tells of a forgotten instance, as it names them
-	before  int        // how many there are before it
-	sayer   int        // its number; 0: there is none
-	missing int        // the first Idea since then of which something is gone; 0: none
+// redactionCheck checks that the last Idea that records a removal names exactly the Ideas that were redacted.
+type redactionCheck struct {
+	list         []redactedIdea // the Ideas so far
+	stated       []redactedIdea // the Ideas that the last recording Idea names
+	statedBefore int            // how many Ideas precede it
+	statedBy     int            // the number of that Idea; 0 if there is none
+	missing      int            // the first redacted Idea after it; 0 if there is none
 }
 
-// forgottenInstance is what an Idea says of an instance that was forgotten; empty where it says nothing.
+// forgottenInstance reads the record of a removed instance; empty if there is none.
 func (m *manifest) forgottenInstance() (f ForgottenInstance) {
 	readInto(m.Meta[forgottenInstanceKey], &f)
 	return f
 }
 
-// note takes the next Idea.
-func (l *leftIdeas) note(r *Report, m *manifest) {
+// note adds the next Idea.
+func (l *redactionCheck) note(r *Report, m *manifest) {
 	at := m.number("at")
 	if says, ok := m.Meta[forgottenInstanceKey].(map[string]any); ok {
-		l.said, l.before, l.sayer, l.missing = nil, len(l.list), at, 0
-		if readInto(says[ideasKey], &l.said) {
+		l.stated, l.statedBefore, l.statedBy, l.missing = nil, len(l.list), at, 0
+		if readInto(says[ideasKey], &l.stated) {
 			r.ForgottenInstances = append(r.ForgottenInstances, m.forgottenInstance())
 		}
 	}
 	if m.Left != "" && l.missing == 0 {
 		l.missing = at
 	}
-	l.list = append(l.list, leftIdea{at, m.Digest, m.Left})
+	l.list = append(l.list, redactedIdea{at, m.Digest, m.Left})
 }
 
-// compare checks, at the end of the chain, that somebody says what was done.
-func (l *leftIdeas) compare(r *Report, part string) {
-	if l.sayer > 0 && !slices.Equal(l.said, l.list[:l.before]) {
-		r.add(l.sayer, part, "Idea %d says that an instance was taken out of other Ideas than those before it", l.sayer)
+// compare reports, at the end of the chain, redactions without a matching record.
+func (l *redactionCheck) compare(r *Report, part string) {
+	if l.statedBy > 0 && !slices.Equal(l.stated, l.list[:l.statedBefore]) {
+		r.add(l.statedBy, part, "Idea %d records the removal of an instance from other Ideas than the ones before it",
+			l.statedBy)
 	}
 	if l.missing > 0 {
 		r.add(l.missing, part, "something was taken out of Idea %d, and no Idea after it says so", l.missing)

@@ -39,7 +39,7 @@ type Link struct {
 // readers is how many manifests are read at a time: a bucket answers many as fast as one.
 const readers = 16
 
-// List gives the Ideas of a process in order. The error wraps ErrNoIdea where there is none.
+// List returns the Ideas of a process in order. The error wraps ErrNoIdea if there are none.
 func (s *Store) List(ctx context.Context, process string) (links []Link, err error) {
 	defer failed(&err, "list Ideas of %s", process)
 	manifests, err := s.manifests(ctx, process)
@@ -49,8 +49,8 @@ func (s *Store) List(ctx context.Context, process string) (links []Link, err err
 	return links, err
 }
 
-// Link gives one Idea of a process, by its number. The error wraps ErrNoIdea where there is none.
-func (s *Store) Link(ctx context.Context, process string, at int) (l Link, err error) {
+// LinkAt returns one Idea of a process by its number. The error wraps ErrNoIdea if there is no such Idea.
+func (s *Store) LinkAt(ctx context.Context, process string, at int) (l Link, err error) {
 	defer failed(&err, "read Idea %d of %s", at, process)
 	m, err := s.manifest(ctx, process, at)
 	if err == nil {
@@ -63,13 +63,12 @@ func (m *manifest) link() Link {
 	// What is no time stays the zero one; Verify says so.
 	created, _ := time.Parse(time.RFC3339Nano, m.text(createdAt))
 	var parts []string
-	list, _ := m.Meta["parts"].([]any)
-	for _, part := range list {
+	for _, part := range jsonval.AsList(m.Meta["parts"]) {
 		parts = append(parts, jsonval.AsText(jsonval.AsObject(part)["process"]))
 	}
 	return Link{
 		Parts: parts, At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
-		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[origin],
+		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[originKey],
 		Undoes: m.Meta["undoes"], Simulated: m.Meta["simulated"],
 		Forgotten: m.forgotten(),
 	}

@@ -23,7 +23,7 @@ type manifest struct {
 	Format int            `json:"format"`
 	Digest string         `json:"digest"`
 	Meta   map[string]any `json:"meta"`
-	// Body is the node of the whole body, or, where On is a number, that of what it differs in from Idea On.
+	// Body is the node of the whole body, or, if On is set, of the delta from Idea On.
 	Body any `json:"body"`
 	On   int `json:"on,omitempty"`
 	lineage
@@ -91,11 +91,11 @@ func readManifest(data []byte) (*manifest, error) {
 	return m, nil
 }
 
-// manifest reads the manifest of an Idea; the error wraps ErrNoIdea where there is none.
+// manifest reads the manifest of an Idea. The error wraps ErrNoIdea if there is no such Idea.
 func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest, error) {
 	place := Place(process, at)
 	data, ok, err := s.values.Read(ctx, place)
-	if lost(err) {
+	if isBroken(err) {
 		return nil, &broken{partOf(place, err), err}
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Any text in the form of a digest, wherever it is, counts as a reference: so no value is lost that is referred to in a
 // way that this file does not know.
 
-// digestLength is that of SHA-256 in hex.
+// digestLength is the length of a SHA-256 digest in hex.
 const digestLength = 64
 
 // eachDigest calls a function for every text in the form of a digest within some bytes; a longer run of digits contains
@@ -75,11 +75,11 @@ func (c *collector) follow(ctx context.Context) error {
 		c.todo = c.todo[:len(c.todo)-1]
 		ctx := blobs.ForProcess(ctx, r.process)
 		data, err := c.values.Check(ctx, r.digest)
-		if gone(err) {
+		if isLost(err) {
 			continue
 		}
-		if err == nil && c.keep != nil {
-			err = c.keep(r)
+		if err == nil && c.onNeeded != nil {
+			err = c.onNeeded(r)
 		}
 		if err == nil {
 			data, err = c.rules.Open.inside(data)
@@ -99,15 +99,15 @@ func (c *collector) follow(ctx context.Context) error {
 func (c *collector) needsOfPieces(ctx context.Context, process string, data []byte) error {
 	list := blobs.PiecesOf(data)
 	whole, err := c.values.Join(ctx, list, c.values.Check)
-	if gone(err) {
+	if isLost(err) {
 		return nil
 	}
 	c.needs(process, whole)
 	return err
 }
 
-// gone reports whether a value cannot be read any more, and refers to nothing.
-func gone(err error) bool {
+// isLost reports whether a value cannot be read any more, and refers to nothing.
+func isLost(err error) bool {
 	return errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) || errors.Is(err, blobs.ErrForgotten)
 }
 

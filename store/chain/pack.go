@@ -10,24 +10,24 @@ import (
 	"processidea/store/blobs"
 )
 
-// lay stores an Idea as the difference from one before it; whole if it has none, or if reading the differences would
-// take longer than reading it.
-func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent *state,
+// storeIdea stores an Idea as the difference from one before it; whole if it has none, or if reading the differences
+// would take longer than reading it.
+func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, parent *state,
 	size int) (*manifest, *state, error) {
 	m := &manifest{Format: format, Digest: digest, Meta: d.meta, Counts: d.counts(), lineage: lineage{Since: at}}
 	st := &state{at: at, digest: digest}
-	node, err := s.layBody(ctx, d.body, m, st, parent, size)
+	node, err := s.storeBody(ctx, d.body, m, st, parent, size)
 	if err != nil {
 		return nil, nil, err
 	}
 	m.Body, st.lineage = node, m.lineage
 	if d.log != nil {
-		m.Log, err = s.leaf(ctx, d.log, ownInline)
+		m.Log, err = s.storeValue(ctx, d.log, maxOwnInline)
 	}
 	return m, st, err
 }
 
-func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state,
+func (s *Store) storeBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state,
 	size int) (any, error) {
 	under := baseFor(st.at, parent)
 	if under != nil {
@@ -35,8 +35,8 @@ func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, s
 		data := jsonval.Encode(delta)
 		if under.Bytes+len(data) <= size {
 			m.On, m.lineage = under.at, lineage{under.Since, under.Steps + 1, under.Bytes + len(data)}
-			st.under, st.whole = under, under.whole
-			return s.layDelta(ctx, data, st)
+			st.base, st.whole = under, under.whole
+			return s.storeDelta(ctx, data, st)
 		}
 	}
 	data := jsonval.Encode(body)
@@ -46,29 +46,29 @@ func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, s
 	if err != nil {
 		return nil, err
 	}
-	return s.wholeBody(ctx, st.body)
+	return s.storeWholeBody(ctx, st.body)
 }
 
 // baseFor returns the Idea to store this one against; nil if it is to be stored whole.
 func baseFor(at int, parent *state) *state {
-	if parent == nil || at-parent.Since >= longest {
+	if parent == nil || at-parent.Since >= maxDeltaDistance {
 		return nil
 	}
-	return parent.find(parent.Since + baseOf(at-parent.Since))
+	return parent.find(parent.Since + deltaBaseOf(at-parent.Since))
 }
 
-// layDelta stores a delta, and makes the state anew from its bytes, so that what is remembered is what will be read.
-func (s *Store) layDelta(ctx context.Context, data []byte, st *state) (any, error) {
+// storeDelta stores a delta, and makes the state anew from its bytes, so that what is remembered is what will be read.
+func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, error) {
 	delta, err := ownCopy(data)
 	if err != nil {
 		return nil, err
 	}
-	body, err := jsonval.ApplyDelta(st.under.body, delta)
+	body, err := jsonval.ApplyDelta(st.base.body, delta)
 	if err != nil {
 		return nil, err
 	}
 	st.body = body.(map[string]any) // a delta of an object leads to an object
-	return s.leaf(ctx, delta, ownInline)
+	return s.storeValue(ctx, delta, maxOwnInline)
 }
 
 // ownCopy decodes bytes, so that what is remembered shares nothing with a caller's values.
@@ -88,8 +88,8 @@ func ownCopy(data []byte) (map[string]any, error) {
 func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	m := jsonval.AsObject(node)
 	v, isValue := m[nodeValue]
-	digest, isPart := m[nodePart].(string)
-	each, isEach := m[nodeEach].(map[string]any)
+	digest, isPart := m[nodeByDigest].(string)
+	each, isEach := m[nodeObject].(map[string]any)
 	runs, isRuns := m[nodeRuns].([]any)
 	switch {
 	case len(m) != 1:
@@ -144,7 +144,7 @@ func (s *Store) part(ctx context.Context, digest string) (any, error) {
 
 // partError names the part that is lost.
 func (s *Store) partError(ctx context.Context, digest string, err error) error {
-	if lost(err) || !blobs.IsDigest(digest) {
+	if isBroken(err) || !blobs.IsDigest(digest) {
 		return &broken{s.values.Name(ctx, digest), err}
 	}
 	return err

@@ -10,50 +10,52 @@ import (
 // A node represents a value in a manifest: {"v": value} the value itself, {"p": digest} a part stored under its digest,
 // {"each": {key: node}} an object, {"runs": [node]} a list of Messages, run by run.
 const (
-	nodeValue = "v"
-	nodePart  = "p"
-	nodeEach  = "each"
-	nodeRuns  = "runs"
+	nodeValue    = "v"
+	nodeByDigest = "p"
+	nodeObject   = "each"
+	nodeRuns     = "runs"
 )
 
 const (
-	// sharedInline is the size in bytes up to which stands in the manifest what other Ideas, and other processes of the
-	// same file, have too; ownInline that of what this Idea alone has.
-	sharedInline = 256
-	ownInline    = 8 << 10
-	// runBytes is the size at which a run of Messages is ended, so that one more does not make all of it new.
-	runBytes = 64 << 10
+	// Values up to these sizes in bytes stay in the manifest. maxSharedInline is for what other Ideas, and other
+	// processes of the same file, have too; maxOwnInline for what only this Idea has.
+	maxSharedInline = 256
+	maxOwnInline    = 8 << 10
+	// maxRunBytes is the size at which a run of Messages is ended, so that one more does not make all of it new.
+	maxRunBytes = 64 << 10
 )
 
-// leaf stores a value as a part of its own if it is over a size.
-func (s *Store) leaf(ctx context.Context, v any, inline int) (any, error) {
+// storeValue stores a value larger than inline as a part of its own, and returns its node.
+func (s *Store) storeValue(ctx context.Context, v any, inline int) (any, error) {
 	data := jsonval.Encode(v)
 	if len(data) <= inline {
 		return map[string]any{nodeValue: v}, nil
 	}
 	digest, err := s.values.Put(ctx, data)
-	return map[string]any{nodePart: digest}, err
+	return map[string]any{nodeByDigest: digest}, err
 }
 
-// wholeBody makes the parts of an Idea that is stored by itself.
-func (s *Store) wholeBody(ctx context.Context, body map[string]any) (any, error) {
-	return members(body, func(k string, v any) (any, error) {
+// storeWholeBody makes the parts of an Idea that is stored by itself.
+func (s *Store) storeWholeBody(ctx context.Context, body map[string]any) (any, error) {
+	return storeMembers(body, func(k string, v any) (any, error) {
 		object, isObject := v.(map[string]any)
 		messages, isContext := v.([]any)
 		switch {
 		case k == "context" && isContext:
-			return s.runs(ctx, messages)
+			return s.storeRuns(ctx, messages)
 		case (k == "schema" || k == "delegates") && isObject:
-			return members(object, func(_ string, v any) (any, error) { return s.leaf(ctx, v, sharedInline) })
+			return storeMembers(object, func(_ string, v any) (any, error) {
+				return s.storeValue(ctx, v, maxSharedInline)
+			})
 		case k == "solution":
-			return s.leaf(ctx, v, ownInline)
+			return s.storeValue(ctx, v, maxOwnInline)
 		}
-		return s.leaf(ctx, v, sharedInline)
+		return s.storeValue(ctx, v, maxSharedInline)
 	})
 }
 
-// members makes the parts of an object, member by member.
-func members(m map[string]any, part func(k string, v any) (any, error)) (any, error) {
+// storeMembers makes the parts of an object, member by member.
+func storeMembers(m map[string]any, part func(k string, v any) (any, error)) (any, error) {
 	each := map[string]any{}
 	for k, v := range m {
 		n, err := part(k, v)
@@ -62,22 +64,22 @@ func members(m map[string]any, part func(k string, v any) (any, error)) (any, er
 		}
 		each[k] = n
 	}
-	return map[string]any{nodeEach: each}, nil
+	return map[string]any{nodeObject: each}, nil
 }
 
-// runs splits a context into runs of Messages that stay as they are and of Messages that change from Idea to Idea.
-func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
+// storeRuns splits a context into runs of Messages that stay as they are and of Messages that change from Idea to Idea.
+func (s *Store) storeRuns(ctx context.Context, messages []any) (any, error) {
 	runs, from, size := []any{}, 0, 0
 	for i, m := range messages {
 		size += len(jsonval.Encode(m))
-		if i+1 < len(messages) && size < runBytes && changing(m) == changing(messages[i+1]) {
+		if i+1 < len(messages) && size < maxRunBytes && changesEachIdea(m) == changesEachIdea(messages[i+1]) {
 			continue
 		}
-		inline := sharedInline
-		if changing(m) {
-			inline = ownInline
+		inline := maxSharedInline
+		if changesEachIdea(m) {
+			inline = maxOwnInline
 		}
-		n, err := s.leaf(ctx, messages[from:i+1], inline)
+		n, err := s.storeValue(ctx, messages[from:i+1], inline)
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +88,8 @@ func (s *Store) runs(ctx context.Context, messages []any) (any, error) {
 	return map[string]any{nodeRuns: runs}, nil
 }
 
-// changing reports whether a Message is one that each Idea states anew.
-func changing(message any) bool {
+// changesEachIdea reports whether a Message is one that each Idea states anew.
+func changesEachIdea(message any) bool {
 	m := jsonval.AsObject(message)
 	switch m["type"] {
 	case ideafile.TypeState, ideafile.TypePlan, ideafile.TypeError:

@@ -23,7 +23,7 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 	logged := manifests[slices.IndexFunc(manifests, func(m *manifest) bool { return m.number("at") == b.Last.Idea })]
 	if e.PartProcessID != "" {
 		made, err := s.manifests(ctx, e.PartProcessID)
-		if err != nil && !lost(err) {
+		if err != nil && !isBroken(err) {
 			return err
 		}
 		manifests, p.Part = made, e.PartProcessID
@@ -56,7 +56,7 @@ func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m 
 	if err != nil {
 		return err
 	}
-	calls, _ := jsonval.AsObject(whole["solution"])["calls"].([]any)
+	calls := jsonval.AsList(jsonval.AsObject(whole["solution"])["calls"])
 	if e.Request == 0 {
 		calls = ideafile.RecordedCallsOfInstance(whole, e.Instance)
 	}
@@ -87,7 +87,7 @@ func (s *Store) reads(ctx context.Context, p *Proposed, e turn.LogEntry, call ma
 	return nil
 }
 
-// referencesIn lists the References in a Call's parameters. A bad one stands in the Call as it was written.
+// referencesIn lists the References in a Call's parameters. A malformed one is listed as written.
 func referencesIn(call map[string]any) []refexpr.Reference {
 	params := map[string]any{}
 	for k, v := range call {
@@ -99,7 +99,7 @@ func referencesIn(call map[string]any) []refexpr.Reference {
 	return references
 }
 
-// unlogged says of a value that no log tells of whether it stood there from the beginning, and else since when.
+// unlogged finds whether a value that is in no log was there from the beginning, or else the first Idea that shows it.
 func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
 	var tip *state
 	for _, m := range manifests {
@@ -118,7 +118,7 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 	}
 	b.By = ByUnknown
 	if b.Since == manifests[0].number("at") && b.Since == 1 {
-		b.By, b.Since, b.Origin = ByStart, 0, manifests[0].Meta[origin]
+		b.By, b.Since, b.Origin = ByStart, 0, manifests[0].Meta[originKey]
 	}
 	return nil
 }

@@ -10,35 +10,37 @@ import (
 	"processidea/store/texts"
 )
 
-// redaction takes an instance out of Ideas. What it leaves keeps everything else where it is: Calls have their numbers,
-// and the instance its place, as one that has settled and has an empty State.
+// redaction removes an instance from Ideas. Everything else keeps its place: Calls keep their numbers, and the instance
+// remains as a settled one with an empty State.
 type redaction struct {
-	token  string
-	others []string  // the tokens of all other instances
-	done   bool      // an Idea says that the instance is gone already
-	told   []Mention // the places that it names
-	// own are texts that stood in what was taken out and nowhere else; false: somewhere else too.
+	token          string
+	others         []string  // the tokens of all other instances
+	done           bool      // an Idea says that the instance is gone already
+	statedMentions []Mention // the places that it names
+	// own are texts of the instance; false if they occur outside of it too.
 	own     map[string]bool
-	needles []texts.Needle // of those that stood nowhere else, once all is learnt
+	needles []texts.Needle // of texts that only the instance has, once all Ideas are read
 }
 
-// ownTexts bounds how many texts of the instance are looked for in what stays, ownLength how long the shortest is.
+// maxOwnTexts bounds how many texts of the instance are searched for in what stays; shorter ones than minTextLength are
+// not.
 const (
-	ownTexts  = 500
-	ownLength = 4
+	maxOwnTexts   = 500
+	minTextLength = 4
 )
 
-// learn remembers what the instance alone says in an Idea. found reports whether the Idea has the instance.
-func (r *redaction) learn(m *manifest, body map[string]any) (found bool) {
+// collectTexts collects the texts that only the instance has in an Idea. found reports whether the Idea has the
+// instance.
+func (r *redaction) collectTexts(m *manifest, body map[string]any) (found bool) {
 	if says := m.forgottenInstance(); says.Instance == r.token {
-		r.done, r.told = true, append(r.told, says.Mentions...)
+		r.done, r.statedMentions = true, append(r.statedMentions, says.Mentions...)
 	}
 	owners := ideafile.SplitContextByInstance(body["context"])
 	own := owners.MessagesByInstance[r.token]
 	isGone := len(own) == 1 && jsonval.Equal(own[0].Source, r.stub())
 	if found = len(own) > 0 && !isGone; found {
 		for _, m := range own {
-			r.learnTexts(m.Payload, true)
+			r.addTexts(m.Payload, true)
 		}
 	}
 	for _, token := range owners.InstanceTokens {
@@ -49,24 +51,24 @@ func (r *redaction) learn(m *manifest, body map[string]any) (found bool) {
 			r.others = append(r.others, token)
 		}
 		for _, m := range owners.MessagesByInstance[token] {
-			r.learnTexts(m.Payload, false)
+			r.addTexts(m.Payload, false)
 		}
 	}
 	for _, m := range owners.SharedMessages {
 		if m.Type != ideafile.TypePlan && m.Type != ideafile.TypeError {
-			r.learnTexts(m.Source, false)
+			r.addTexts(m.Source, false)
 		}
 	}
 	return found
 }
 
-func (r *redaction) learnTexts(v any, mine bool) {
+func (r *redaction) addTexts(v any, mine bool) {
 	look := func(_ texts.Place, text string) {
 		_, known := r.own[text]
 		switch {
 		case !mine && known:
 			r.own[text] = false
-		case mine && !known && len([]rune(text)) >= ownLength && len(r.own) < ownTexts:
+		case mine && !known && len([]rune(text)) >= minTextLength && len(r.own) < maxOwnTexts:
 			r.own[text] = true
 		}
 	}
@@ -97,7 +99,7 @@ func (r *redaction) draft(d draft) draft {
 	return left
 }
 
-// without leaves out of a list the instance's token, and what is about the instance, or about a Call of it, alone.
+// without removes from a list the instance's token, and entries that concern only the instance or one of its Calls.
 func (r *redaction) without(list []any) []any {
 	left := []any{}
 	for _, e := range list {
@@ -145,7 +147,7 @@ func (r *redaction) messages(list []any) []any {
 	return left
 }
 
-// plan takes the instance out of a Plan, and out of its record; there is none where nothing is left of it.
+// plan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
 func (r *redaction) plan(m map[string]any) []any {
 	raw, ok := turn.FilterPlanRecord(m, r.others)
 	if !ok {
@@ -178,7 +180,7 @@ func (r *redaction) calls(list []any) []any {
 	return left
 }
 
-// mention gives why a text that stays may tell of the instance; "" where it does not.
+// mention returns why a remaining text may reveal the instance; "" if it does not.
 func (r *redaction) mention(at texts.Place, text string) string {
 	if text == r.token && at.Instance != r.token {
 		return "names the instance"
@@ -189,8 +191,8 @@ func (r *redaction) mention(at texts.Place, text string) string {
 	return ""
 }
 
-// learnt ends what learn began.
-func (r *redaction) learnt() {
+// buildNeedles prepares the search for the collected texts.
+func (r *redaction) buildNeedles() {
 	for own, alone := range r.own {
 		if alone {
 			r.needles = append(r.needles, texts.NewNeedle(own))

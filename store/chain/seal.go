@@ -32,7 +32,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err != nil {
 		return sealed, err
 	}
-	m, st, err := s.lay(ctx, d, e.At, digest, parent, size)
+	m, st, err := s.storeIdea(ctx, d, e.At, digest, parent, size)
 	if err != nil {
 		return sealed, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	switch {
 	case errors.Is(err, ErrNoIdea):
 		return "", nil
-	case err != nil && !lost(err):
+	case err != nil && !isBroken(err):
 		return "", err
 	case err == nil && there.forgotten() != nil:
 		return "", &ForgottenError{e.Process, *there.forgotten()}
@@ -70,8 +70,8 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	return "", err
 }
 
-// parent returns the Idea before; nil if there is none that can be read. A broken chain goes on with an Idea that is
-// stored whole, and Verify names the gap.
+// parent returns the previous Idea; nil if none can be read. A broken chain continues with an Idea that is stored
+// whole, and Verify names the gap.
 func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
 	if e.Parent == "" || e.At == 1 {
 		return nil, nil
@@ -85,7 +85,7 @@ func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
 	if err == nil {
 		st, err = s.state(ctx, m, nil)
 	}
-	if lost(err) {
+	if isBroken(err) {
 		return nil, nil
 	}
 	return st, err

@@ -13,32 +13,32 @@ type state struct {
 	at     int
 	digest string
 	body   map[string]any
-	under  *state // the one that it is stored against; nil where it is stored whole
+	base   *state // the one that it is stored against; nil where it is stored whole
 	lineage
 	whole int // bytes of the Idea that it comes from
 }
 
-// base and longest decide against which Idea one is stored. Counted from the last one that is stored whole, Idea i of a
-// chain is stored against the one whose number in the given base has its last digit that is not zero one less: most
-// against the one right before, every 16th against the 16th before, every 256th against the 256th before. So a delta
-// is written three times at most, and at most 45 of them lead to any Idea.
+// These decide which Idea is the base of another's delta. Ideas are counted from the last one that is stored whole, in
+// radix deltaRadix; the base of Idea i is the number whose last nonzero digit is one less: most Ideas are stored against
+// the previous one, every 16th against the 16th before, every 256th against the 256th before. So a change is written
+// three times at most, and at most 45 deltas lead to any Idea.
 const (
-	base    = 16
-	longest = base * base * base
+	deltaRadix       = 16
+	maxDeltaDistance = deltaRadix * deltaRadix * deltaRadix
 )
 
-// baseOf gives the Idea against which Idea i after a whole one is stored.
-func baseOf(i int) int {
+// deltaBaseOf gives the Idea against which Idea i after a whole one is stored.
+func deltaBaseOf(i int) int {
 	unit := 1
-	for i%(unit*base) == 0 {
-		unit *= base
+	for i%(unit*deltaRadix) == 0 {
+		unit *= deltaRadix
 	}
 	return i - unit
 }
 
 // find gives the Idea of a number among those that this one comes from; nil where it is not.
 func (st *state) find(at int) *state {
-	for ; st != nil; st = st.under {
+	for ; st != nil; st = st.base {
 		if st.at == at {
 			return st
 		}
@@ -60,15 +60,15 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 		return nil, m.broken(err)
 	}
 	if m.On != 0 {
-		st.under, err = s.under(ctx, m, known)
+		st.base, err = s.loadBase(ctx, m, known)
 		if err != nil {
 			return nil, err
 		}
-		body, err = jsonval.ApplyDelta(st.under.body, body)
+		body, err = jsonval.ApplyDelta(st.base.body, body)
 		if err != nil {
 			return nil, brokenf(m.place(), "it does not fit Idea %d: %w", m.On, err)
 		}
-		st.whole = st.under.whole
+		st.whole = st.base.whole
 	} else {
 		st.whole = len(jsonval.Encode(body))
 	}
@@ -80,8 +80,8 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 	return st, nil
 }
 
-// under reads the Idea that another is stored against.
-func (s *Store) under(ctx context.Context, m *manifest, known *state) (*state, error) {
+// loadBase reads the Idea that another is stored against.
+func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state, error) {
 	if m.On < 0 || m.On >= m.number("at") {
 		return nil, brokenf(m.place(), "it is stored against Idea %d, which is none before it", m.On)
 	}
@@ -97,7 +97,7 @@ func (s *Store) under(ctx context.Context, m *manifest, known *state) (*state, e
 
 // broken names the manifest where an error names no part.
 func (m *manifest) broken(err error) error {
-	if named(err) {
+	if namesPart(err) {
 		return err
 	}
 	return &broken{m.place(), err}
@@ -106,11 +106,11 @@ func (m *manifest) broken(err error) error {
 // What a Store remembers of the processes that were sealed last: the latest Idea of each, so that the next one is
 // stored without reading the one before.
 const (
-	mostTips     = 1024
-	mostTipBytes = 32 << 20
+	maxTips     = 1024
+	maxTipBytes = 32 << 20
 )
 
-func newTips() *blobs.Recent[*state] { return blobs.NewRecent(mostTips, mostTipBytes, (*state).weight) }
+func newTips() *blobs.Recent[*state] { return blobs.NewRecent(maxTips, maxTipBytes, (*state).weight) }
 
 // tip gives the remembered Idea of a process if it has the digest; else nil.
 func (s *Store) tip(process, digest string) *state {

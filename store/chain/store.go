@@ -49,25 +49,25 @@ func brokenf(part, format string, args ...any) error {
 	return &broken{part, fmt.Errorf(format, args...)}
 }
 
-// failed says of an error, when a function returns it, what was to be done.
+// failed prefixes a returned error with the operation that failed.
 func failed(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("chain: "+format+": %w", append(args, *err)...)
 	}
 }
 
-// lost reports whether an error means that something is missing or broken, and not that the store does not answer.
-func lost(err error) bool {
+// isBroken reports whether an error means that something is missing or broken, and not that the store does not answer.
+func isBroken(err error) bool {
 	for _, known := range []error{ErrNoIdea, blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {
 		if errors.Is(err, known) {
 			return true
 		}
 	}
-	return named(err)
+	return namesPart(err)
 }
 
-// named reports whether an error names the part that is broken.
-func named(err error) bool {
+// namesPart reports whether an error names the part that is broken.
+func namesPart(err error) bool {
 	_, is := errors.AsType[*broken](err)
 	return is
 }
@@ -76,7 +76,7 @@ func named(err error) bool {
 type Report struct {
 	Process string `json:"process"`
 	Ideas   int    `json:"ideas"`
-	// Digest is that of the latest Idea; empty where it cannot be told.
+	// Digest is the digest of the latest Idea; empty if it is unknown.
 	Digest string `json:"digest"`
 	// Created is when the latest Idea was sealed; zero where it cannot be told.
 	Created time.Time `json:"createdAt,omitzero"`
@@ -146,7 +146,7 @@ func (r *Report) noteSimulated(meta map[string]any) {
 	}
 }
 
-func (r *Report) close() *Report {
+func (r *Report) finish() *Report {
 	r.Whole = len(r.Broken) == 0
 	return r
 }

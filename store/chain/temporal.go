@@ -21,8 +21,8 @@ type Held struct {
 	// Executions is how many there are.
 	Executions int
 
-	roots map[string]bool // processes of which something is open
-	// processes of which there is anything, and those whose data keys something is encrypted with
+	openProcesses map[string]bool // processes with an open execution
+	// processes that have an execution, or whose data key encrypts something
 	known  map[string]bool
 	refs   map[reference]bool // what their histories refer to
 	opener Opener
@@ -32,7 +32,7 @@ type Held struct {
 func (h *Held) knows(process string) bool { return h != nil && h.known[process] }
 
 // open reports whether anything of a process is open: itself, an instance or a part.
-func (h *Held) open(process string) bool { return h != nil && h.roots[blobs.RootOf(process)] }
+func (h *Held) open(process string) bool { return h != nil && h.openProcesses[blobs.RootOf(process)] }
 
 func (h *Held) references() map[reference]bool {
 	if h == nil {
@@ -70,7 +70,7 @@ func ReadTemporalApart(
 }
 
 func newHeld(open Opener) *Held {
-	return &Held{roots: map[string]bool{}, known: map[string]bool{}, refs: map[reference]bool{}, opener: open}
+	return &Held{openProcesses: map[string]bool{}, known: map[string]bool{}, refs: map[reference]bool{}, opener: open}
 }
 
 // execution notes what belongs to an execution of a workflow.
@@ -80,7 +80,7 @@ func (h *Held) execution(ctx context.Context, workflow string, m proto.Message) 
 		h.Executions++
 		h.known[root] = true
 		if isRunning(e) {
-			h.roots[root] = true
+			h.openProcesses[root] = true
 		}
 	}
 	return h.visit(ctx, root, m)
@@ -124,20 +124,20 @@ func eachOfExecution(
 		return err
 	}
 	if isRunning(e) {
-		// What an activity has said with its heartbeat stands in no event.
+		// Heartbeat details of an activity are in no event.
 		d, err := c.DescribeWorkflowExecution(ctx,
 			&workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})
 		if err == nil {
 			err = do(d)
 		}
-		if err != nil && !expired(err) {
+		if err != nil && !isExpired(err) {
 			return err
 		}
 	}
 	request := &workflowservice.GetWorkflowExecutionHistoryRequest{Namespace: namespace, Execution: e.GetExecution()}
 	for {
 		page, err := c.GetWorkflowExecutionHistory(ctx, request)
-		if expired(err) {
+		if isExpired(err) {
 			return nil
 		}
 		if err != nil {
@@ -172,7 +172,7 @@ func EachSchedule(
 			if err == nil {
 				err = do(s.GetScheduleId(), d)
 			}
-			if err != nil && !expired(err) {
+			if err != nil && !isExpired(err) {
 				return fmt.Errorf("chain: read schedule %s: %w", s.GetScheduleId(), err)
 			}
 		}
@@ -215,8 +215,8 @@ func (h *Held) refer(process string, p *commonpb.Payload) error {
 	return err
 }
 
-// expired reports whether an execution went away while its history was read.
-func expired(err error) bool {
+// isExpired reports whether an execution went away while its history was read.
+func isExpired(err error) bool {
 	_, gone := errors.AsType[*serviceerror.NotFound](err)
 	return gone
 }

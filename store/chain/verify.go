@@ -30,8 +30,8 @@ func (d Digests) Add(at int, digest string) {
 	}
 }
 
-// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store
-// can write a whole chain anew. It tells before each Idea how many of how many are checked.
+// VerifyWitnessed is Verify, and also compares each Idea with digests known from elsewhere, since anybody who can write
+// to the store can write a whole new chain. It calls progress before each Idea with the number checked and the total.
 func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests,
 	progress func(checked, of int)) (r *Report, err error) {
 	defer failed(&err, "verify %s", process)
@@ -56,7 +56,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 	for n, at := range numbers {
 		progress(n, len(numbers))
 		if at > before+1 {
-			v.report.add(before+1, Place(process, before+1), "%s", gap(before+1, at-1))
+			v.report.add(before+1, Place(process, before+1), "%s", gapText(before+1, at-1))
 			v.before = nil
 		}
 		if err := v.next(ctx, at); err != nil {
@@ -64,10 +64,10 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 		}
 		before = at
 	}
-	for _, at := range jsonval.SortedKeys(witnessed) {
+	for at, value := range jsonval.Sorted(witnessed) {
 		if at > before {
 			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at,
-				strings.Join(witnessed[at], " and "))
+				strings.Join(value, " and "))
 		}
 	}
 	v.report.Decisions = v.audit.Counts
@@ -76,10 +76,10 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 	if v.before != nil {
 		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
 	}
-	return v.report.close(), nil
+	return v.report.finish(), nil
 }
 
-func gap(from, to int) string {
+func gapText(from, to int) string {
 	if from == to {
 		return fmt.Sprintf("Idea %d is missing", from)
 	}
@@ -98,7 +98,7 @@ type verifier struct {
 	inside    map[string]error // what came of each value, with those that it holds
 	before    *manifest        // of the Idea before; nil where it is not known
 	forgotten []string         // digests of the Ideas whose contents were forgotten
-	left      leftIdeas
+	left      redactionCheck
 	tip       *state // the last Idea that could be read
 }
 
@@ -132,7 +132,7 @@ func (v *verifier) next(ctx context.Context, at int) error {
 
 // broken notes what cannot be read. The part may be one of an Idea before, which was named there.
 func (v *verifier) broken(at int, err error) error {
-	if !lost(err) {
+	if !isBroken(err) {
 		return err
 	}
 	v.report.Unreadable = append(v.report.Unreadable, at)
@@ -140,12 +140,12 @@ func (v *verifier) broken(at int, err error) error {
 	if b, is := errors.AsType[*broken](err); is {
 		part = b.part
 	}
-	v.report.add(at, part, "%s", problemOf(err))
+	v.report.add(at, part, "%s", withoutPartName(err))
 	v.report.harms(part, at)
 	return nil
 }
 
-// meta checks what an Idea says of itself.
+// meta checks the meta of an Idea.
 func (v *verifier) meta(m *manifest) {
 	at := m.number("at")
 	v.report.noteSimulated(m.Meta)
@@ -171,14 +171,14 @@ func (v *verifier) meta(m *manifest) {
 // origin checks that a forked process says rightly where it comes from, as far as the store has that chain.
 func (v *verifier) origin(ctx context.Context, m *manifest) error {
 	at := m.number("at")
-	if at != 1 || m.Meta[origin] == nil {
+	if at != 1 || m.Meta[originKey] == nil {
 		return nil
 	}
-	v.report.Origin = m.Meta[origin]
-	from := &manifest{Meta: jsonval.AsObject(m.Meta[origin])}
+	v.report.Origin = m.Meta[originKey]
+	from := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
 	there, err := v.manifest(ctx, from.text("process"), from.number("at"))
 	switch {
-	case lost(err):
+	case isBroken(err):
 		return nil // that chain is gone, or has a broken place of its own
 	case err != nil:
 		return err
@@ -207,7 +207,7 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 	place := Place(v.process, at)
 	v.report.addProblems(at, place, v.audit.Log(v.process, d.log))
 	if at == 1 {
-		v.report.addProblems(at, place, v.audit.Carried(whole))
+		v.report.addProblems(at, place, v.audit.VerifyInherited(whole))
 	}
 	switch counts := d.counts(); {
 	case digestOf(jsonval.Encode(whole)) != m.contents():
@@ -222,8 +222,8 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 
 // comesFrom reports whether a manifest tells rightly by how many deltas it comes from which Idea.
 func (m *manifest) comesFrom(st *state) bool {
-	if st.under == nil {
+	if st.base == nil {
 		return m.lineage == lineage{Since: st.at}
 	}
-	return m.Since == st.under.Since && m.Steps == st.under.Steps+1 && m.Bytes > st.under.Bytes
+	return m.Since == st.base.Since && m.Steps == st.base.Steps+1 && m.Bytes > st.base.Bytes
 }

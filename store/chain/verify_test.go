@@ -46,11 +46,11 @@ func smallChain(t *testing.T) *shelf {
 	story.grow(3)
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
 	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value,
-		"long": strings.Repeat("z", ownInline)}
+		"long": strings.Repeat("z", maxOwnInline)}
 	story.seal(i, turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"nested"}, Value: value,
 		Author: "1.1@①"}},
 		turn.LogEntry{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"long"},
-			Value: strings.Repeat("z", ownInline), Author: "person:Ada"}})
+			Value: strings.Repeat("z", maxOwnInline), Author: "person:Ada"}})
 	story.seal(i)
 	return s
 }

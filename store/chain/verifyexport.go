@@ -41,7 +41,7 @@ func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error)
 		return nil, ErrNoExport
 	}
 	v.end()
-	return v.report.close(), nil
+	return v.report.finish(), nil
 }
 
 // exportVerifier checks one export, line by line.
@@ -54,7 +54,7 @@ type exportVerifier struct {
 	before  string // digest of the Idea before; empty where that is not whole
 	given   map[string]bool
 	needed  map[string]bool
-	left    leftIdeas
+	left    redactionCheck
 }
 
 func (v *exportVerifier) add(line int, format string, args ...any) {
@@ -131,8 +131,8 @@ func (v *exportVerifier) idea(line map[string]any) error {
 	place := fmt.Sprintf("line %d", v.line)
 	v.report.addProblems(v.line-1, place, v.audit.Log(v.process, line["log"]))
 	if v.line == 2 {
-		v.report.addProblems(v.line-1, place, v.audit.Carried(idea))
-		v.report.Origin = meta[origin]
+		v.report.addProblems(v.line-1, place, v.audit.VerifyInherited(idea))
+		v.report.Origin = meta[originKey]
 	}
 	v.before = digest
 	v.report.Created = m.link().Created

@@ -17,12 +17,12 @@ func (v *verifier) parts(ctx context.Context, m *manifest) (whole bool, err erro
 	whole = true
 	for _, p := range named {
 		err := v.check(ctx, p.digest)
-		if err != nil && !lost(err) {
+		if err != nil && !isBroken(err) {
 			return false, err
 		}
 		if err != nil {
 			part := v.values.Name(ctx, p.digest)
-			v.report.add(at, part, "%s%s", p.at, problemOf(err))
+			v.report.add(at, part, "%s%s", p.at, withoutPartName(err))
 			v.report.harms(part, at)
 			whole = false
 		}
@@ -30,8 +30,8 @@ func (v *verifier) parts(ctx context.Context, m *manifest) (whole bool, err erro
 	return whole, nil
 }
 
-// problemOf is what is wrong with a value, without its name.
-func problemOf(err error) error {
+// withoutPartName is what is wrong with a value, without its name.
+func withoutPartName(err error) error {
 	for _, known := range []error{blobs.ErrMissing, blobs.ErrChanged} {
 		if errors.Is(err, known) {
 			return known
@@ -60,7 +60,7 @@ func (v *verifier) check(ctx context.Context, digest string) error {
 // does not answer, or for a value that is lost.
 func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
 	for _, digest := range handlesIn(value) {
-		err = firstOf(err, v.handle(ctx, at, digest))
+		err = mostSevere(err, v.handle(ctx, at, digest))
 	}
 	return err
 }
@@ -71,8 +71,8 @@ func (v *verifier) handle(ctx context.Context, at int, digest string) error {
 		return err
 	}
 	err := v.check(ctx, digest)
-	if lost(err) {
-		v.report.add(at, v.values.Name(ctx, digest), "a value: %s", problemOf(err))
+	if isBroken(err) {
+		v.report.add(at, v.values.Name(ctx, digest), "a value: %s", withoutPartName(err))
 	}
 	if err == nil {
 		var inside any
@@ -85,9 +85,9 @@ func (v *verifier) handle(ctx context.Context, at int, digest string) error {
 	return err
 }
 
-// firstOf is the error that counts for more: one of a store that does not answer ends the check.
-func firstOf(a, b error) error {
-	if a == nil || (b != nil && !lost(b)) {
+// mostSevere is the error that counts for more: one of a store that does not answer ends the check.
+func mostSevere(a, b error) error {
+	if a == nil || (b != nil && !isBroken(b)) {
 		return b
 	}
 	return a
@@ -99,19 +99,18 @@ type namedPart struct{ at, digest string }
 // partsOf lists the parts that a node stands for.
 func partsOf(node any, at string) []namedPart {
 	m := jsonval.AsObject(node)
-	if digest, ok := m[nodePart].(string); ok && len(m) == 1 {
+	if digest, ok := m[nodeByDigest].(string); ok && len(m) == 1 {
 		if at != "" {
 			at += ": "
 		}
 		return []namedPart{{at, digest}}
 	}
 	var all []namedPart
-	each := jsonval.AsObject(m[nodeEach])
-	for _, k := range jsonval.SortedKeys(each) {
-		all = append(all, partsOf(each[k], join(at, k))...)
+	each := jsonval.AsObject(m[nodeObject])
+	for k, v := range jsonval.Sorted(each) {
+		all = append(all, partsOf(v, join(at, k))...)
 	}
-	runs, _ := m[nodeRuns].([]any)
-	for _, n := range runs {
+	for _, n := range jsonval.AsList(m[nodeRuns]) {
 		all = append(all, partsOf(n, at)...)
 	}
 	return all

@@ -10,9 +10,9 @@ import (
 	"processidea/protocol"
 )
 
-// What is readable on an encrypted payload. The names are those of Temporal's own examples.
+// The readable metadata of an encrypted payload. The names follow Temporal's own examples.
 const (
-	MetadataEncrypted = "binary/encrypted"  // the payload's encoding
+	EncodingEncrypted = "binary/encrypted"  // the payload's encoding
 	MetadataKeyID     = "encryption-key-id" // metadata: the id of the key
 	MetadataInline    = "inline"            // metadata: what is encrypted stays inline (protocol.IsKeptInline)
 )
@@ -38,7 +38,7 @@ func (c *codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 	return each(payloads, c.encrypt)
 }
 
-// Decode decrypts payloads that were encrypted. Errors are those of Keys.Open.
+// Decode decrypts payloads that were encrypted. It returns the errors of Keys.Open.
 func (c *codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return each(payloads, c.keys.OpenPayload)
 }
@@ -67,7 +67,7 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 		return nil, err
 	}
 	metadata := map[string][]byte{
-		converter.MetadataEncoding: []byte(MetadataEncrypted), MetadataKeyID: []byte(c.keys.Primary()),
+		converter.MetadataEncoding: []byte(EncodingEncrypted), MetadataKeyID: []byte(c.keys.Primary()),
 	}
 	for _, name := range c.readable {
 		if v, ok := p.GetMetadata()[name]; ok {
@@ -83,10 +83,10 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 // KeyOf gives the id of the key that a payload was encrypted with; ok is false for one that was not.
 func KeyOf(p *commonpb.Payload) (id string, ok bool) {
 	m := p.GetMetadata()
-	return string(m[MetadataKeyID]), string(m[converter.MetadataEncoding]) == MetadataEncrypted
+	return string(m[MetadataKeyID]), string(m[converter.MetadataEncoding]) == EncodingEncrypted
 }
 
-// OpenPayload decrypts one payload, and gives one that was not encrypted back as it is. Errors are those of Open.
+// OpenPayload decrypts one payload, and returns an unencrypted one unchanged. It returns the errors of Open.
 func (k *Keys) OpenPayload(p *commonpb.Payload) (*commonpb.Payload, error) {
 	id, ok := KeyOf(p)
 	if !ok {

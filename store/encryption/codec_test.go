@@ -86,7 +86,7 @@ func TestAPayloadThatDoesNotOpenIsAnErrorThatNamesItsKey(t *testing.T) {
 		t.Error(err)
 	}
 	foreign := &commonpb.Payload{Metadata: map[string][]byte{
-		converter.MetadataEncoding: []byte(MetadataEncrypted),
+		converter.MetadataEncoding: []byte(EncodingEncrypted),
 		MetadataKeyID:              []byte("\x1b[2J\n" + strings.Repeat("x", 1000)),
 	}}
 	_, err = k1.Codec().Decode([]*commonpb.Payload{foreign})
@@ -101,7 +101,7 @@ func TestAStoredValueIsNoPayload(t *testing.T) {
 	k := parse(t, fresh(t, "k1"))
 	plain, _ := proto.Marshal(payload(`"hello"`))
 	sealed, _ := k.Seal(plain, "a value")
-	p := &commonpb.Payload{Data: sealed, Metadata: map[string][]byte{"encoding": []byte(MetadataEncrypted),
+	p := &commonpb.Payload{Data: sealed, Metadata: map[string][]byte{"encoding": []byte(EncodingEncrypted),
 		MetadataKeyID: []byte("k1")}}
 	if _, err := k.Codec().Decode([]*commonpb.Payload{p}); !errors.Is(err, ErrAltered) {
 		t.Error(err)

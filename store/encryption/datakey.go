@@ -22,7 +22,7 @@ func (k *Keys) NewDataKey(process string) (wrapped []byte, err error) {
 	return append([]byte(wrapHeader+k.Primary()+"\n"), sealed...), err
 }
 
-// OpenDataKey unwraps the data key of a process. Errors are those of Open.
+// OpenDataKey unwraps the data key of a process. It returns the errors of Open.
 func (k *Keys) OpenDataKey(process string, wrapped []byte) (*Key, error) {
 	rest, isKey := bytes.CutPrefix(wrapped, []byte(wrapHeader))
 	id, sealed, complete := bytes.Cut(rest, []byte("\n"))

@@ -1,5 +1,5 @@
-// Package encryption keeps what processes work on from whoever can read Temporal's database or the store. Keys come
-// from the environment (Parse), and can be changed while processes run: the first encrypts, all decrypt.
+// Package encryption hides the data of processes from readers of Temporal's database or of the store. Keys come from
+// the environment (Parse), and can be changed while processes run: the first key encrypts, all keys decrypt.
 //
 // Invariants:
 //   - Encryption is authenticated: what was changed does not open.

@@ -75,9 +75,9 @@ func decode(encoded string) ([]byte, error) {
 	return secret, nil
 }
 
-// leastBytes is how many different bytes a key has at least: more than a key that repeats its half can have. 32 random
-// bytes have about 30 different ones; fewer than this occur once in 10^12 keys.
-const leastBytes = 18
+// minDistinctBytes is how many different bytes a key has at least: more than a key that repeats its half can have. 32
+// random bytes have about 30 different ones; fewer than this occur once in 10^12 keys.
+const minDistinctBytes = 18
 
 // checkSecret refuses keys that cannot have been drawn at random.
 func checkSecret(secret []byte) error {
@@ -94,7 +94,7 @@ func checkSecret(secret []byte) error {
 	if text {
 		return errors.New("its key is text in base64; it must be random bytes, such as `starter keys new` prints")
 	}
-	if different < leastBytes {
+	if different < minDistinctBytes {
 		return errors.New("its key repeats itself; it must be random bytes, such as `starter keys new` prints")
 	}
 	return nil

@@ -20,7 +20,7 @@ type Diff struct {
 	Process string `json:"process"`
 	A       int    `json:"a"`
 	B       int    `json:"b"`
-	// Changes are those of values: what everybody has first, then instance by instance.
+	// Changes lists changed values: first those that all instances share, then instance by instance.
 	Changes []Change     `json:"changes"`
 	Calls   []CallChange `json:"calls"`
 	// Patch leads from the whole Idea A to the whole Idea B: JSON Patch, RFC 6902.
@@ -110,7 +110,7 @@ type solved struct {
 }
 
 func solutionOf(idea map[string]any) []solved {
-	calls, _ := jsonval.AsObject(idea["solution"])["calls"].([]any)
+	calls := jsonval.AsList(jsonval.AsObject(idea["solution"])["calls"])
 	number, _ := jsonval.AsObject(idea["meta"])["request"].(json.Number)
 	request, _ := number.Int64()
 	out := make([]solved, len(calls))
@@ -130,7 +130,7 @@ func solutionOf(idea map[string]any) []solved {
 // diffCalls compares the solutions of two Ideas: Calls that both have count as the same, wherever they stand.
 func diffCalls(from, to map[string]any) []CallChange {
 	a, b := solutionOf(from), solutionOf(to)
-	a, b = without(a, b), without(b, a)
+	a, b = subtractCalls(a, b), subtractCalls(b, a)
 	changes := []CallChange{}
 	for _, c := range b {
 		change := CallChange{c.instance, Added, c.id, c.tool, nil, c.call}
@@ -148,8 +148,8 @@ func diffCalls(from, to map[string]any) []CallChange {
 	return changes
 }
 
-// without leaves out the Calls that another solution has too, each as often as it has it.
-func without(calls, others []solved) []solved {
+// subtractCalls leaves out the Calls that another solution has too, each as often as it has it.
+func subtractCalls(calls, others []solved) []solved {
 	there := map[string]int{}
 	for _, o := range others {
 		there[o.text]++
@@ -167,12 +167,12 @@ func without(calls, others []solved) []solved {
 // diffUndone tells which Calls were taken back between two Ideas, as their records say.
 func diffUndone(from, to map[string]any) (changes []CallChange) {
 	before, after := undoneTools(from), undoneTools(to)
-	for _, id := range jsonval.SortedKeys(after) {
+	for id, v := range jsonval.Sorted(after) {
 		if _, told := before[id]; told {
 			continue
 		}
 		key, _ := ideafile.ParseCallKey(id)
-		changes = append(changes, CallChange{ideafile.InstanceTokenOfCallID(id), Undone, key.ID(""), after[id],
+		changes = append(changes, CallChange{ideafile.InstanceTokenOfCallID(id), Undone, key.ID(""), v,
 			string(ideafile.Done), string(ideafile.Undone)})
 	}
 	return changes

@@ -58,8 +58,7 @@ func instructionsByFile(messages []ideafile.Message) map[string]any {
 		}
 		file := jsonval.AsObject(m.Source[ideafile.InstructionContentKey])
 		steps, body := map[string]any{}, jsonval.AsObject(file[ideafile.InstructionContentKey])
-		list, _ := body["steps"].([]any)
-		for _, s := range list {
+		for _, s := range jsonval.AsList(body["steps"]) {
 			step := jsonval.AsObject(s)
 			steps[jsonval.AsText(step["id"])] = jsonval.WithoutKey(step, "id")
 		}
@@ -99,9 +98,9 @@ func (d *Diff) values(instance string, from, to map[string]any, name func(jsonva
 	if err != nil {
 		return err
 	}
-	places := places{from: from, taken: map[string]int{}}
+	places := places{from: from, used: map[string]int{}}
 	for _, op := range patch {
-		c := Change{Instance: instance, What: Changed, Path: name(places.of(op)), From: op.OldValue, To: op.Value}
+		c := Change{Instance: instance, What: Changed, Path: name(places.pathOf(op)), From: op.OldValue, To: op.Value}
 		switch op.Type {
 		case jsondiff.OperationAdd:
 			c.What = Added
@@ -124,13 +123,13 @@ func anyMap(m map[string]any) any {
 // places turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
 // removes from its end by taking away the same index again and again.
 type places struct {
-	from  map[string]any
-	taken map[string]int // how often a pointer stood in the patch
+	from map[string]any
+	used map[string]int // how often a pointer stood in the patch
 }
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
-func (p places) of(op jsondiff.Operation) jsonval.Path {
+func (p places) pathOf(op jsondiff.Operation) jsonval.Path {
 	var path jsonval.Path
 	for step := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
 		path = append(path, unescapePointer.Replace(step))
@@ -144,8 +143,8 @@ func (p places) of(op jsondiff.Operation) jsonval.Path {
 	if err != nil {
 		index = len(list)
 	}
-	path[last] = strconv.Itoa(index + p.taken[op.Path])
-	p.taken[op.Path]++
+	path[last] = strconv.Itoa(index + p.used[op.Path])
+	p.used[op.Path]++
 	return path
 }
 

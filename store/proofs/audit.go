@@ -22,13 +22,13 @@ type Keys interface {
 
 // Counts is how people's decisions on Calls are proven.
 type Counts struct {
-	// Declared are those that say of themselves who took them, and Signed those with a proof.
+	// Declared counts the decisions that merely name their decider, Signed those that carry a proof.
 	Declared int `json:"declared"`
 	Signed   int `json:"signed"`
-	// Proven are those of the signed whose signatures were checked again and are right. Without keys none is.
+	// Proven counts the signed decisions whose signatures verify. It is 0 without keys.
 	Proven int `json:"proven"`
-	// Carried are proofs of decisions in processes that this one was forked from.
-	Carried int `json:"carried,omitempty"`
+	// Inherited are proofs of decisions in processes that this one was forked from.
+	Inherited int `json:"carried,omitempty"`
 }
 
 // Audit checks the decisions of one chain.
@@ -44,7 +44,7 @@ func New(keys Keys) *Audit {
 	return &Audit{keys: keys, used: map[string]bool{}, orders: map[string]*order{}}
 }
 
-// Log checks the decisions of which the log of an Idea tells, and says what is wrong with each.
+// Log checks the decisions in the log of an Idea, and lists what is wrong with each.
 func (a *Audit) Log(process string, log any) (problems []string) {
 	if log == nil {
 		return nil
@@ -55,7 +55,7 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 	}
 	problems = a.noteOrders(process, entries)
 	for _, e := range entries {
-		if e.Decision == nil || e.IsWrite() || !isPersons(*e.Decision) {
+		if e.Decision == nil || e.IsWrite() || !isByPerson(*e.Decision) {
 			continue
 		}
 		if why := a.decision(process, *e.Decision); why != "" {
@@ -66,8 +66,8 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 	return problems
 }
 
-// isPersons reports whether a person took the decision, on a Call.
-func isPersons(d approval.Decision) bool {
+// isByPerson reports whether a person took the decision, on a Call.
+func isByPerson(d approval.Decision) bool {
 	own := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
 	return slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
 }
@@ -97,7 +97,7 @@ func (a *Audit) decision(process string, d approval.Decision) string {
 	if why := a.check(process, d); why != "" {
 		return why
 	}
-	if d.Kind == policy.Amend && !amendedAsSaid(d) {
+	if d.Kind == policy.Amend && !ranAsAmended(d) {
 		return "it ran with other parameters than the proof says"
 	}
 	return ""
@@ -116,7 +116,7 @@ func (a *Audit) check(process string, d approval.Decision) string {
 	if process == "" {
 		process = c.Process
 	}
-	toProve, why := a.toProve(process, d, c)
+	toProve, why := a.claimToProve(process, d, c)
 	if err := c.CheckFor(toProve); err != nil {
 		return err.Error()
 	}
@@ -162,20 +162,20 @@ func readUnchecked(jws string) (c proof.Claims, why string) {
 	return c, ""
 }
 
-// amendedAsSaid reports whether an amended Call ran with what was shown and what the amendment changed of it; a null
+// ranAsAmended reports whether an amended Call ran with what was shown and what the amendment changed of it; a null
 // took something away.
-func amendedAsSaid(d approval.Decision) bool {
+func ranAsAmended(d approval.Decision) bool {
 	said := d.Signed.Params
-	for _, k := range jsonval.SortedKeys(d.ShownParams) {
-		if _, changed := said[k]; !changed && !jsonval.Equal(d.AmendedParams[k], d.ShownParams[k]) {
+	for k, v := range jsonval.Sorted(d.ShownParams) {
+		if _, changed := said[k]; !changed && !jsonval.Equal(d.AmendedParams[k], v) {
 			return false
 		}
 	}
-	for _, k := range jsonval.SortedKeys(d.AmendedParams) {
+	for k, v := range jsonval.Sorted(d.AmendedParams) {
 		change, changed := said[k]
 		shown, wasShown := d.ShownParams[k]
 		if (!changed && !wasShown) ||
-			(changed && !jsonval.Equal(withoutNulls(d.AmendedParams[k]),
+			(changed && !jsonval.Equal(withoutNulls(v),
 				withoutNulls(jsonval.DeepMerge(shown, change)))) {
 			return false
 		}
@@ -197,22 +197,21 @@ func withoutNulls(v any) any {
 	return out
 }
 
-// Carried checks the proofs that the first Idea of a fork brings from the processes that it came from: in the record of
-// a Plan, and beside who decided on other Calls.
-func (a *Audit) Carried(idea map[string]any) (problems []string) {
+// VerifyInherited checks the proofs that the first Idea of a fork brings from the processes that it came from: in the
+// record of a Plan, and beside who decided on other Calls.
+func (a *Audit) VerifyInherited(idea map[string]any) (problems []string) {
 	note := func(call, by, why string) {
 		if why != "" {
 			problems = append(problems,
 				fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", call, by, why))
 		}
 	}
-	context, _ := idea["context"].([]any)
-	for _, raw := range context {
+	for _, raw := range jsonval.AsList(idea["context"]) {
 		record := jsonval.AsObject(jsonval.AsObject(raw)["record"])
-		for _, id := range jsonval.SortedKeys(record) {
-			for _, d := range turn.RecordedDecisions(record[id]) {
+		for _, v := range jsonval.Sorted(record) {
+			for _, d := range turn.RecordedDecisions(v) {
 				if d.Proof != "" && d.Signed != nil {
-					note(d.CallID, d.DecidedBy, a.carried(d))
+					note(d.CallID, d.DecidedBy, a.verifyInherited(d))
 				}
 			}
 		}
@@ -221,7 +220,7 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 		if e.Proof == "" {
 			continue
 		}
-		a.Counts.Carried++
+		a.Counts.Inherited++
 		f := a.read(e.Proof)
 		c, why := f.Claims, f.Refused
 		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) ||
@@ -233,8 +232,8 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 	return problems
 }
 
-func (a *Audit) carried(d approval.Decision) string {
-	a.Counts.Carried++
+func (a *Audit) verifyInherited(d approval.Decision) string {
+	a.Counts.Inherited++
 	proven := a.Proven
 	why := a.check("", d)
 	a.Proven = proven

@@ -190,12 +190,12 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 			}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
 	}
 	a := proofs.New(keys)
-	if problems := a.Carried(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Carried: 2}) {
+	if problems := a.VerifyInherited(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Inherited: 2}) {
 		t.Errorf("%v, %+v", problems, a.Counts)
 	}
 	moved := d
 	moved.CallID = "1.9@⑬"
-	if problems := proofs.New(nil).Carried(idea(moved, "bob")); len(problems) != 2 {
+	if problems := proofs.New(nil).VerifyInherited(idea(moved, "bob")); len(problems) != 2 {
 		t.Errorf("%v", problems)
 	}
 }

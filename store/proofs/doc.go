@@ -2,6 +2,6 @@
 // against the decision itself and, where keys are at hand, against them. It counts the decisions that people only
 // declared.
 //
-// Invariant: it judges a decision as of the time when it was taken, which the chain tells, and never by what the proof
-// says of its own age: a key that was withdrawn since goes on proving what was decided before.
+// Invariant: it judges a decision as of the time that the chain records, never as of the time in the proof. So a key
+// that was withdrawn later still proves earlier decisions.
 package proofs

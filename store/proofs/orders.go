@@ -10,7 +10,7 @@ import (
 	"processidea/model/turn"
 )
 
-// order is a standing order of which a log tells, and what was approved under it.
+// order is a standing order from a log, and what was approved under it.
 type order struct {
 	approval.StandingOrder
 	approved int
@@ -50,10 +50,11 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	return ""
 }
 
-// toProve is what the proof of a decision must be for: the decision, or the standing order that it was taken under; and
-// why that order does not hold for the Call. When somebody ended it is not looked at: approvals were on their way then.
-// A part's own chain does not tell of the orders of the whole: there the proof must be one of an order of that id.
-func (a *Audit) toProve(process string, d approval.Decision, c proof.Claims) (want proof.Decision, why string) {
+// claimToProve is what the proof of a decision must be for: the decision, or the standing order that it was taken
+// under; and why that order does not hold for the Call. When somebody ended it is not looked at: approvals were on
+// their way then. A part's own chain does not tell of the orders of the whole: there the proof must be one of an order
+// of that id.
+func (a *Audit) claimToProve(process string, d approval.Decision, c proof.Claims) (want proof.Decision, why string) {
 	if d.OrderID == "" {
 		return d.ToProve(process), ""
 	}

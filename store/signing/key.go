@@ -30,13 +30,13 @@ type Key struct {
 	Groups     []string
 	Name       string
 	Withdrawn  time.Time    // zero: it was not
-	Passkey    *passkey.Use // where it is used, of a passkey; nil: it is none
+	Passkey    *passkey.Use // where a passkey is used; nil for any other key
 
 	public    any
 	algorithm jose.SignatureAlgorithm
 }
 
-// anybody stands in people, and in groups, of a key that may speak for all.
+// anybody, in people or groups of a key, lets it speak for all.
 const anybody = "*"
 
 const (

@@ -52,7 +52,7 @@ func (k *Keys) Len() int {
 	return len(k.list)
 }
 
-// Find gives the key of an id; nil: there is none.
+// Find returns the key with an id, or nil.
 func (k *Keys) Find(id string) *Key {
 	if k == nil {
 		return nil

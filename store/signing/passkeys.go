@@ -44,7 +44,7 @@ func (k *Key) openAssertion(h header) (payload []byte, err error) {
 // Algorithm is the one with which the key signs, as JWS names it.
 func (k *Key) Algorithm() string { return string(k.algorithm) }
 
-// Passkeys lists those of a person that count at a time, as they were listed.
+// Passkeys lists the passkeys of a person that are valid at a time, in the order of the JWKS.
 func (k *Keys) Passkeys(person string, at time.Time) (list []*Key) {
 	if k == nil {
 		return nil
@@ -75,7 +75,7 @@ func PasskeyEntry(made passkey.Made, use *passkey.Use, person string, groups []s
 		m, err = membersOf(jwk)
 	}
 	if err == nil {
-		speakFor(m, person, groups)
+		setPerson(m, person, groups)
 		m["passkey"] = jsonval.ToJSONValue(use)
 		_, err = readKey(m)
 	}

@@ -26,7 +26,7 @@ type PrivateKey struct {
 	member map[string]any // the JWK, with the private members
 }
 
-// NewPersonKey makes an Ed25519 key of one person, who is its own issuer. Its kid is its thumbprint.
+// NewPersonKey makes an Ed25519 key for one person, who is its own issuer. Its kid is its thumbprint.
 func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	public, secret, err := ed25519.GenerateKey(rand.Reader)
 	k := &Key{}
@@ -41,7 +41,7 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing: make a key: %w", err)
 	}
-	speakFor(m, person, groups)
+	setPerson(m, person, groups)
 	return readPrivateKey(m)
 }
 
@@ -54,8 +54,8 @@ func membersOf(jwk jose.JSONWebKey) (map[string]any, error) {
 	return jsonval.DecodeObject(data)
 }
 
-// speakFor has a key be that of one person, who is its own issuer.
-func speakFor(members map[string]any, person string, groups []string) {
+// setPerson restricts a key to one person, who is its own issuer.
+func setPerson(members map[string]any, person string, groups []string) {
 	members["iss"], members["people"] = person, []any{person}
 	if len(groups) > 0 {
 		members["groups"] = jsonval.ToJSONValue(groups)

@@ -43,8 +43,8 @@ type Source struct {
 	lastFail error // of the last attempt; nil: it had success
 }
 
-// Open reads the keys at a place, a file or an https address (http on this machine alone). The error says that the
-// place is none, or that what stands there is no JWKS; an address that does not answer is asked again later.
+// Open reads the keys at a place: a file or an https address (http on this machine only). It fails if the place is
+// invalid or holds no JWKS. It asks an address that does not answer again later.
 func Open(ctx context.Context, place string) (*Source, error) {
 	s := &Source{place: place, now: time.Now}
 	address, err := url.Parse(place)
@@ -55,7 +55,7 @@ func Open(ctx context.Context, place string) (*Source, error) {
 		s.place, s.http = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: redirectSafely}
 	}
 	_, err = s.Keys(ctx)
-	if _, isAway := errors.AsType[away](err); err != nil && (s.http == nil || !isAway) {
+	if _, isAway := errors.AsType[unreachableError](err); err != nil && (s.http == nil || !isAway) {
 		return nil, err
 	}
 	return s, nil
@@ -121,7 +121,7 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
 	return f
 }
 
-// current reads the keys again if they are due: those of a file that has changed, those behind an address after a time.
+// current reads the keys again if the file has changed, or if the keys behind an address are due for a refresh.
 func (s *Source) current(ctx context.Context, after time.Duration) (*Keys, error) {
 	now := s.now()
 	version, due := s.due(now, after)
@@ -160,8 +160,8 @@ func (s *Source) due(now time.Time, after time.Duration) (version string, due bo
 	return version, true
 }
 
-// away is the error of a place that cannot be read, as opposed to one at which there is something else.
-type away struct{ error }
+// unreachableError is the error of a place that cannot be read, as opposed to one at which there is something else.
+type unreachableError struct{ error }
 
 func (s *Source) read(ctx context.Context) ([]byte, error) {
 	if s.http == nil {
@@ -174,15 +174,15 @@ func (s *Source) read(ctx context.Context) ([]byte, error) {
 	}
 	answer, err := s.http.Do(r)
 	if err != nil {
-		return nil, away{err}
+		return nil, unreachableError{err}
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, away{fmt.Errorf("it answers %s", answer.Status)}
+		return nil, unreachableError{fmt.Errorf("it answers %s", answer.Status)}
 	}
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxKeysSize+1))
 	if err != nil {
-		return nil, away{err}
+		return nil, unreachableError{err}
 	}
 	return data, nil
 }

@@ -7,8 +7,8 @@ import (
 	"processidea/model/approval/proof"
 )
 
-// NewIssuerKey makes an Ed25519 key that may speak for anybody, of any group: that of a program which knows who is
-// there, such as the gateway.
+// NewIssuerKey makes an Ed25519 key that may speak for any person and group. It is for a program that authenticates
+// people, such as the gateway.
 func NewIssuerKey(issuer string) (*PrivateKey, error) {
 	k, err := NewPersonKey(issuer, nil)
 	if err != nil {
@@ -27,8 +27,8 @@ type Speaker struct {
 	Account policy.Account
 }
 
-// For gives what signs for a person, with those of the groups that the key may tell of; nil where the key may not speak
-// for the person.
+// For returns a signer for a person, limited to the groups that the key may assert; nil if the key may not speak for
+// the person.
 func (k *PrivateKey) For(person string, groups []string) *Speaker {
 	may := func(list []string, name string) bool { return slices.Contains(list, anybody) || namedIn(list, name) }
 	if k == nil || person == "" || !may(k.People, person) {

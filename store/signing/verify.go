@@ -99,10 +99,10 @@ func readHeader(jws string) (h header, err error) {
 	if err != nil {
 		return h, errors.New("the header of the proof is no JSON object")
 	}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		switch k {
 		case "alg", "kid", "typ":
-			if _, ok := m[k].(string); !ok {
+			if _, ok := v.(string); !ok {
 				return h, fmt.Errorf("%q in the header of the proof is no text", k)
 			}
 		default:

@@ -29,7 +29,7 @@ type Walk struct {
 	Give, Number func(Place, string)
 }
 
-// Each goes through a value that stands in a place.
+// Each walks a value at a place.
 func (w Walk) Each(v any, at Place) error {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		if w.Load == nil {
@@ -64,19 +64,19 @@ func (w Walk) object(m map[string]any, at Place) error {
 	if token := owner(m); token != "" {
 		at.Instance = token
 	}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k, v := range jsonval.Sorted(m) {
 		below := at.below(k)
 		w.Give(below, k)
-		if each, ok := m[k].(map[string]any); ok && k == "instances" {
-			for _, token := range jsonval.SortedKeys(each) {
+		if each, ok := v.(map[string]any); ok && k == "instances" {
+			for token, v := range jsonval.Sorted(each) {
 				below.Instance = token
-				if err := w.Each(each[token], below); err != nil {
+				if err := w.Each(v, below); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		if err := w.Each(m[k], below); err != nil {
+		if err := w.Each(v, below); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ type Bed struct {
 // Hosted are the limits of a worker beside a server that is not in the same program.
 var Hosted = engine.Limits{SaveActions: true, LostAfter: 30 * time.Second}
 
-// New starts everything. The limits are those of the worker.
+// New starts everything. The limits apply to the worker.
 func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 	b := &Bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}, limits: limits}
 	var err error

@@ -19,7 +19,7 @@ type Process struct {
 	ID      string
 	Tool    string           // a member of the palette
 	Message string           // to the LLM, or a Plan; more of them have commas between
-	Output  string           // the form of the output; empty: there is none
+	Output  string           // the form of the output; may be empty
 	Limits  string           // as `config.limits` has them; empty: the usual ones
 	States  []map[string]any // a Message for each instance
 }

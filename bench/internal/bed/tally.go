@@ -15,7 +15,7 @@ func (t Tally) Since(before Tally) Tally {
 	return Tally{t.Instances - before.Instances, t.Calls - before.Calls, t.Requests - before.Requests}
 }
 
-// Tally is that of all processes that have completed here.
+// Tally returns the tally of all processes that have completed here.
 func (b *Bed) Tally() Tally {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package rechecks measures how well a process knows its own answers: an LLM errs by a known function of how many
-// instances a prompt has and of where one stands in it, so that what rechecks say can be held against the truth. It is
-// a simulation over model/quality: a server would add nothing but time.
+// Package rechecks measures how well a process can judge its own answers. A simulated LLM errs by a known function of
+// the number of instances in a prompt and of an instance's position, so that the results of rechecks can be compared
+// with the truth. It simulates only model/quality: a server would add nothing but time.
 package rechecks
 
 import (
@@ -36,13 +36,13 @@ const (
 	share     = 0.05
 	limit     = 0.05
 	// tokens of a prompt's rules and Tools, and of each instance in prompt and reply
-	front, each = 600, 100
+	promptTokens, each = 600, 100
 )
 
 // Outcome is what the processes of one shape came to.
 type Outcome struct {
 	Truth, Held float64 // the true disagreement at the first size, and the part of intervals that hold it
-	Tokens      float64 // of rechecks, against those of first answers, but for the front of prompts
+	Tokens      float64 // of rechecks, relative to first answers, without promptTokens
 	WithFront   float64 // the same with it
 	Size        float64 // found at the end, on the average
 	KeepsLimit  float64 // the part of processes that end at a size at which the limit is kept
@@ -111,7 +111,7 @@ func (s Shape) Try() (o Outcome) {
 		}
 	}
 	o.Tokens = float64(again) / float64(first)
-	o.WithFront = float64(again*each+rechecks*front) / float64(first*each+requests*front)
+	o.WithFront = float64(again*each+rechecks*promptTokens) / float64(first*each+requests*promptTokens)
 	return o
 }
 

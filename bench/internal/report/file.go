@@ -41,13 +41,13 @@ func Read(names []string) (figures []Figure, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read figures of %s: %w", name, err)
 		}
-		figures = append(without(figures, f.Figures), f.Figures...)
+		figures = append(withoutRemeasured(figures, f.Figures), f.Figures...)
 	}
 	return figures, nil
 }
 
-// without drops the figures of works that were measured again.
-func without(figures, again []Figure) []Figure {
+// withoutRemeasured drops the figures of works that were measured again.
+func withoutRemeasured(figures, again []Figure) []Figure {
 	return slices.DeleteFunc(figures, func(f Figure) bool {
 		return slices.ContainsFunc(again, func(g Figure) bool { return f.Work == g.Work })
 	})

@@ -4,11 +4,11 @@ import "fmt"
 
 // Record collects the figures of one work over its rounds, and of the same work at other sizes.
 type Record struct {
-	like Figure // what a new figure begins as: the work, the axis and the place on it
-	all  *[]*Figure
+	template Figure // what a new figure begins as: the work, the axis and the place on it
+	all      *[]*Figure
 }
 
-// NewRecord is the record of a work of which nothing is measured yet.
+// NewRecord returns an empty record of a work.
 func NewRecord(work string) *Record { return &Record{Figure{Work: work}, new([]*Figure)} }
 
 // Figure is one line of the table. Axis says what there were At of: Requests, Calls or instances.
@@ -30,25 +30,25 @@ type Figure struct {
 // On gives the record of what is measured on so many Requests, Calls or instances.
 func (r *Record) On(axis string, at int) *Record {
 	on := *r
-	on.like.Axis, on.like.At = axis, at
+	on.template.Axis, on.template.At = axis, at
 	return &on
 }
 
 // Sized gives the record of the same work at another size.
 func (r *Record) Sized(n int) *Record {
 	sized := *r
-	sized.like.Work = fmt.Sprintf("%s-%d", r.like.Work, n)
+	sized.template.Work = fmt.Sprintf("%s-%d", r.template.Work, n)
 	return &sized
 }
 
 // Figure gives a figure, which may be new.
 func (r *Record) Figure(name, unit string) *Figure {
 	for _, f := range *r.all {
-		if f.Work == r.like.Work && f.Name == name {
+		if f.Work == r.template.Work && f.Name == name {
 			return f
 		}
 	}
-	f := r.like
+	f := r.template
 	f.Name, f.Unit = name, unit
 	*r.all = append(*r.all, &f)
 	return &f
@@ -69,19 +69,19 @@ func (f *Figure) AddPlain(values ...float64) *Figure {
 	return f
 }
 
-// AtMost sets the limit as a value; 0 is none.
+// AtMost sets the limit as a value; 0 sets none.
 func (f *Figure) AtMost(limit float64) *Figure {
 	f.Limit = limit
 	return f
 }
 
-// InWords says the limit, or why there is none, as the table shows it.
+// InWords sets the text that the table shows for the limit, or for its absence.
 func (f *Figure) InWords(rule string) *Figure {
 	f.Rule = rule
 	return f
 }
 
-// AtMostTimesPlain sets the limit as a multiple of plain Go; 0 is none.
+// AtMostTimesPlain sets the limit as a multiple of plain Go; 0 sets none.
 func (f *Figure) AtMostTimesPlain(factor float64) *Figure {
 	f.Factor = factor
 	return f

@@ -21,8 +21,8 @@ func SpreadOf(values []float64) Spread {
 		Off: standardError(sorted), Values: values}
 }
 
-// standardError estimates that of the median, whatever the distribution of the samples: the rank of the median among n
-// sorted values has a standard error of half the root of n.
+// standardError estimates the standard error of the median for any distribution of the samples: the rank of the median
+// among n sorted values has a standard error of half the root of n.
 func standardError(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ForgetPeak makes the kernel measure the program's peak memory from now on. If it cannot, PeakResident is that of the
+// ForgetPeak makes the kernel measure the program's peak memory from now on. If that fails, PeakResident covers the
 // whole run.
 func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 

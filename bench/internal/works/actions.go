@@ -20,10 +20,10 @@ const (
 	maxForWatcher   = 60   // in an hour
 )
 
-// billed is something whose actions are counted.
-type billed struct {
+// actionCase is a run whose actions are counted.
+type actionCase struct {
 	name         string
-	isBatch      bool // its limit is that of an instance alone, whatever Calls and Requests it takes
+	isBatch      bool // its limit is per instance, regardless of Calls and Requests
 	hasDelegates bool // each is a process with an instance of its own, and nothing is promised
 	run          func() error
 }
@@ -34,7 +34,7 @@ func actionsWork(ctx context.Context, r Round) error {
 	list := append(r.ofOneInstance(ctx), r.ofManyInstances(ctx)...)
 	for _, w := range append(list, r.ofExamples(ctx)...) {
 		before := r.Tally()
-		taken, err := r.takenBy(ctx, w.run)
+		taken, err := r.actionsOf(ctx, w.run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
@@ -43,9 +43,9 @@ func actionsWork(ctx context.Context, r Round) error {
 	return r.waitingWork(ctx)
 }
 
-// figure holds what was taken against the limit: of a batch for each instance, else for all. Of what passes it the
-// kinds are told.
-func (w billed) figure(r Round, taken actions.Counts, done bed.Tally) {
+// figure compares the actions with the limit: for a batch per instance, otherwise in total. Above the limit it lists
+// them by kind.
+func (w actionCase) figure(r Round, taken actions.Counts, done bed.Tally) {
 	name, total, each := w.name+": actions", float64(taken.Total()),
 		fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
 	most := float64(maxForCall*done.Calls + maxForRequest*done.Requests)
@@ -71,8 +71,8 @@ func (w billed) figure(r Round, taken actions.Counts, done bed.Tally) {
 	}
 }
 
-// takenBy counts what something takes.
-func (r Round) takenBy(ctx context.Context, run func() error) (actions.Counts, error) {
+// actionsOf counts the actions of a run.
+func (r Round) actionsOf(ctx context.Context, run func() error) (actions.Counts, error) {
 	before, err := r.Actions(ctx)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (r Round) takenBy(ctx context.Context, run func() error) (actions.Counts, e
 }
 
 // ofOneInstance are processes of one instance.
-func (r Round) ofOneInstance(ctx context.Context) []billed {
+func (r Round) ofOneInstance(ctx context.Context) []actionCase {
 	n := r.size(200, 6)
 	chain := func(id, tool string) func() error {
 		return func() error { _, err := r.runChain(ctx, id, tool, n); return err }
@@ -96,7 +96,7 @@ func (r Round) ofOneInstance(ctx context.Context) []billed {
 	fanout := func(id, tool string) func() error {
 		return func() error { _, err := r.runFanout(ctx, id, tool, n); return err }
 	}
-	return []billed{
+	return []actionCase{
 		{name: "chain", run: chain("chain", "instant")},
 		{name: "chain of pure Calls", run: chain("chain-pure", "instantPure")},
 		{name: "diamond", run: diamond("diamond", false)},
@@ -108,8 +108,8 @@ func (r Round) ofOneInstance(ctx context.Context) []billed {
 }
 
 // ofManyInstances are processes with one Call for each of many instances.
-func (r Round) ofManyInstances(ctx context.Context) []billed {
-	return []billed{
+func (r Round) ofManyInstances(ctx context.Context) []actionCase {
+	return []actionCase{
 		{name: "batch", isBatch: true, run: func() error {
 			_, _, err := r.runBatch(ctx, r.size(100, 30), "")
 			return err
@@ -124,10 +124,10 @@ func (r Round) ofManyInstances(ctx context.Context) []billed {
 
 // ofExamples are all examples but those with tools of other programs (custom-worker, mcp), the one that waits for the
 // signatures of two people (payout), and the one whose first step is another example again (ripening).
-func (r Round) ofExamples(ctx context.Context) (list []billed) {
+func (r Round) ofExamples(ctx context.Context) (list []actionCase) {
 	for _, name := range []string{"sentiment", "employees", "latent", "research", "diamond", "weather", "moderation",
 		"hardened-moderation", "refunds"} {
-		list = append(list, billed{
+		list = append(list, actionCase{
 			name: "example " + name, isBatch: name == "moderation", hasDelegates: name == "research",
 			run: func() error { return r.RunExample(ctx, name) },
 		})
@@ -142,7 +142,7 @@ func (r Round) waitingWork(ctx context.Context) error {
 	n, spacing := r.size(100, 10), r.size(550, 60)
 	running := float64(spacing*n*(n+1)/2) / 1000 // seconds, all Calls together
 	polls := r.Polls()
-	taken, err := r.takenBy(ctx, func() error {
+	taken, err := r.actionsOf(ctx, func() error {
 		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"), States: bed.States(n, spacing),
 			Message: bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
 		if err != nil {

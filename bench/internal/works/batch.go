@@ -30,12 +30,12 @@ func batchWork(ctx context.Context, r Round) error {
 	}
 	r.Figure("time", "s").Add(took.Seconds()).AddPlain(plain.Seconds()).AtMost(2.5)
 	r.Figure("requests", "").Add(float64(requests)).AtMost(1)
-	r.Figure("characters of Calls", "").Add(float64(length(forAll))).AddPlain(float64(length(each)))
+	r.Figure("characters of Calls", "").Add(float64(length(oneCallForAll))).AddPlain(float64(length(each)))
 	return nil
 }
 
-// forAll is one Call for all instances.
-var forAll = []string{`{"_instance":"*","_tool":"instant","n":"†state.n","_outputPath":"done"}`}
+// oneCallForAll is one Call for all instances.
+var oneCallForAll = []string{`{"_instance":"*","_tool":"instant","n":"†state.n","_outputPath":"done"}`}
 
 // length counts the characters of Calls and of what separates them.
 func length(calls []string) (n int) {
@@ -46,7 +46,7 @@ func length(calls []string) (n int) {
 }
 
 func (r Round) runBatch(ctx context.Context, n int, pace string) (time.Duration, int, error) {
-	llm, err := r.Script([]string{script.Reply(forAll, `{"all":"†state.done"}`, pace)})
+	llm, err := r.Script([]string{script.Reply(oneCallForAll, `{"all":"†state.done"}`, pace)})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	maxPage = 300                    // ms that the desk may take for a page
-	between = 500 * time.Millisecond // while the process runs, people look
-	patient = 10                     // Calls that are left to wait until everything else is done
-	process = "/desk/processes/instances"
+	maxPage        = 300                    // ms that the desk may take for a page
+	browseInterval = 500 * time.Millisecond // how often people look while the process runs
+	undecidedCalls = 10                     // Calls that are left to wait until everything else is done
+	process        = "/desk/processes/instances"
 )
 
 // deskPages are the pages that are looked at, in their order.
@@ -36,19 +36,19 @@ var deskPages = []struct{ name, path string }{
 // deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a
 // worker and a gateway have started again, and when it has ended. Of every tenth instance a person is asked.
 func deskWork(full int) func(context.Context, Round) error {
-	return func(ctx context.Context, r Round) error { return r.useDesk(ctx, r.size(full, 2*patient)) }
+	return func(ctx context.Context, r Round) error { return r.useDesk(ctx, r.size(full, 2*undecidedCalls)) }
 }
 
 func (r Round) useDesk(ctx context.Context, n int) error {
 	ended := make(chan error, 1)
 	go func() { ended <- r.runReviewed(ctx, n) }()
-	if err := r.lookWhile(ctx, n, ended); err != nil {
+	if err := r.browseUntil(ctx, n, ended); err != nil {
 		return err
 	}
 	if err := r.RestartWorker(); err != nil {
 		return err
 	}
-	if err := r.lookTwice(ctx, "after a restart"); err != nil {
+	if err := r.timePages(ctx, "after a restart"); err != nil {
 		return err
 	}
 	p := r.Client().Process("instances")
@@ -58,7 +58,7 @@ func (r Round) useDesk(ctx context.Context, n int) error {
 	if err := <-ended; err != nil {
 		return err
 	}
-	if err := r.lookTwice(ctx, "after the end"); err != nil {
+	if err := r.timePages(ctx, "after the end"); err != nil {
 		return err
 	}
 	return r.export(ctx)
@@ -68,12 +68,12 @@ func (r Round) useDesk(ctx context.Context, n int) error {
 func (r Round) runReviewed(ctx context.Context, n int) error {
 	_, err := r.runInstances(ctx, n, bed.Tool("instant", fmt.Sprintf(`"_activity": "instant", "_approval": {"when": {
 		"anyOf": [{"properties": {"n": {"multipleOf": 10}}}, {"properties": {"n": {"exclusiveMinimum": %d}}}]}}`,
-		n-patient)))
+		n-undecidedCalls)))
 	return err
 }
 
-// lookWhile looks at one page after the other, and decides on what waits, until nothing but the last Calls is left.
-func (r Round) lookWhile(ctx context.Context, n int, ended <-chan error) error {
+// browseUntil looks at one page after the other, and decides on what waits, until nothing but the last Calls is left.
+func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error {
 	d, err := r.NewDesk()
 	if err != nil {
 		return err
@@ -84,24 +84,24 @@ func (r Round) lookWhile(ctx context.Context, n int, ended <-chan error) error {
 			select {
 			case err := <-ended:
 				return fmt.Errorf("it ended before its last Calls were decided on: %w", err)
-			case <-time.After(between):
+			case <-time.After(browseInterval):
 			}
 			if l, err := d.Get(ctx, page.path); err == nil { // or it has no Idea yet
 				r.note(page.name+", while it runs", l)
 			}
 		}
-		if err := approve(ctx, p, n-patient+1); err != nil {
+		if err := approve(ctx, p, n-undecidedCalls+1); err != nil {
 			return err
 		}
 		status, err := p.Status(ctx)
-		if err == nil && status.Awaiting == patient && status.Calls.Done == n-patient {
+		if err == nil && status.Awaiting == undecidedCalls && status.Calls.Done == n-undecidedCalls {
 			return nil
 		}
 	}
 }
 
-// lookTwice asks for each page twice: a gateway that has just started, and one that has shown it before.
-func (r Round) lookTwice(ctx context.Context, when string) error {
+// timePages asks for each page twice: a gateway that has just started, and one that has shown it before.
+func (r Round) timePages(ctx context.Context, when string) error {
 	for _, page := range deskPages {
 		d, err := r.NewDesk()
 		if err != nil {

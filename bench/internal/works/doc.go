@@ -5,5 +5,5 @@
 // take by themselves.
 //
 // Invariants: Process Idea and plain Go hear the same replies from the same scripted LLM; a work fails if the process
-// did not do what it was to do, so that no figure is that of something else.
+// did not do what it should, so that no figure measures something else.
 package works

@@ -12,8 +12,8 @@ import (
 	"processidea/bench/internal/usage"
 )
 
-// fanouts says how independent Calls of a tool are measured: on each bed in several turns, each of which goes through
-// the sizes, so that sizes that are compared meet the machine in the same state.
+// fanouts describes how independent Calls of a tool are measured: on each bed in several turns. Each turn goes through
+// all sizes, so that compared sizes meet the machine in the same state.
 type fanouts struct {
 	tool, how string
 	limit     float64 // for two hundred Calls, in ms
@@ -39,9 +39,8 @@ var asPure = fanouts{
 }
 
 // work runs processes with one Request each, one after the other, and measures the time from the end of the stream to
-// the next Request, which comes when all Calls are done. The more Calls there are, the more of them are done by the end
-// of the stream; so how their time grows is measured from the first token. The bytes are those of the first process of
-// each size.
+// the next Request, which comes when all Calls are done. With more Calls, more of them are done by the end of the
+// stream; so the growth is measured from the first token. The bytes are measured in the first process of each size.
 func (f fanouts) work(ctx context.Context, r Round) error {
 	for turn := range r.size(f.turns, 1) {
 		for _, size := range f.sizes {

@@ -23,7 +23,7 @@ type Work struct {
 // String is the name.
 func (w Work) String() string { return w.Name }
 
-// Limits are those of the worker that the work is done with.
+// Limits returns the limits of the work's worker.
 func (w Work) Limits() engine.Limits {
 	if w.hosted {
 		return bed.Hosted
@@ -53,7 +53,7 @@ func (r Round) on(axis string, at int) Round {
 	return r
 }
 
-// pace is that of the LLM.
+// pace is the LLM's pace.
 func (r Round) pace() string {
 	if r.Quick {
 		return ""

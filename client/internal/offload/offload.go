@@ -14,11 +14,11 @@ import (
 	"processidea/store/blobs"
 )
 
-// Idea puts the large values of an Idea into the store, so that no workflow ever sees them: those of its input, State
-// and data, of its Plans and their records, and of its solution. What merely looks like a handle of the store is
-// escaped. Messages with neither stay as they were written.
+// Idea puts the large values of an Idea into the store, so that no workflow handles them: values of its input, State,
+// data, Plans and their records, and solution. Values that merely look like handles are escaped. Messages with neither
+// stay as they were written.
 func Idea(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
-	context, _ := idea["context"].([]any)
+	context := jsonval.AsList(idea["context"])
 	out := map[string]any{}
 	maps.Copy(out, idea)
 	light := make([]any, len(context))

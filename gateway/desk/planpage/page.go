@@ -99,16 +99,16 @@ func (p *Page) call(n int) *Call {
 	maps.DeleteFunc(c.params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.Runs = runs(tool)
-	t := readable.NewTeller()
-	told := t.Tell("", jsonval.ToJSONValue(c.params))
+	t := readable.NewFactBuilder()
+	told := t.Build("", jsonval.ToJSONValue(c.params))
 	if c.Params = told.Facts; told.Left > 0 {
 		c.More = readable.Plural(told.Left, "other parameter")
 	}
 	c.Reads = p.reads(n + 1)
 	if path, is := raw["_outputPath"]; is {
-		c.Writes = readable.Visible(readable.ShortText(path, readable.LongestText))
+		c.Writes = readable.Visible(readable.ShortText(path, readable.MaxTextBytes))
 	} else if tool != nil {
-		c.Writes = readable.Visible(readable.ShortText(tool.Source["_outputPath"], readable.LongestText))
+		c.Writes = readable.Visible(readable.ShortText(tool.Source["_outputPath"], readable.MaxTextBytes))
 	}
 	at := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
 	switch {
@@ -130,7 +130,7 @@ func (p *Page) reads(number int) (list []string) {
 		if e.To != number {
 			continue
 		}
-		from := readable.Visible(readable.Clip(e.Given, readable.LongestText))
+		from := readable.Visible(readable.Clip(e.Given, readable.MaxTextBytes))
 		if e.From > 0 && e.From <= len(p.Plan.Calls) {
 			of := p.Plan.Calls[e.From-1]
 			from = "Call " + of.CallID + " " + readable.Visible(readable.Clip(of.Written.Tool, mostReason))

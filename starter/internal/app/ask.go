@@ -11,7 +11,7 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// Ask asks whoever sits at the terminal; asked is false where nobody does.
+// Ask asks the user at the terminal; asked is false without a terminal.
 func (a *App) Ask(question string) (agreed, asked bool) {
 	typed, isFile := a.In.(*os.File)
 	if a.JSON || !isFile || !term.IsTerminal(int(typed.Fd())) || print.TerminalWidth(a.Err) == 0 {

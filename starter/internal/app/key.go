@@ -8,8 +8,8 @@ import (
 	"processidea/store/signing"
 )
 
-// SigningKey reads the key with which decisions are signed: the file that was named, else that of PROCESSIDEA_KEY; nil
-// where there is none.
+// SigningKey reads the key that signs decisions: the named file, otherwise the one of PROCESSIDEA_KEY; nil without
+// either.
 func SigningKey(file string) (client.Signer, error) {
 	if file == "" {
 		file = os.Getenv(signing.Variable)

@@ -1,5 +1,5 @@
-// Package arguments reads what a verb's usage line says of its arguments, `blame ID PATH`: it says which one is
-// missing, and completes them in a shell.
+// Package arguments derives a verb's arguments from its usage line, `blame ID PATH`: it names missing ones, and
+// completes them in a shell.
 package arguments
 
 import (
@@ -60,7 +60,7 @@ func check(want []argument) cobra.PositionalArgs {
 			}
 		}
 		if len(args) > len(want) {
-			return exit.Usagef("%s: %q is one argument too many; want %s", verb, args[len(want)], c.UseLine())
+			return exit.Usagef("%s: unexpected argument %q; want %s", verb, args[len(want)], c.UseLine())
 		}
 		return nil
 	}

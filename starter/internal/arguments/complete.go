@@ -17,8 +17,8 @@ import (
 
 // Somebody waits at the keyboard while words are looked up, and reads no more than so many.
 const (
-	patience  = 2 * time.Second
-	mostWords = 500
+	completionTimeout = 2 * time.Second
+	maxCompletions    = 500
 )
 
 // complete completes the argument that comes after those that are there: a process's id, a Call that waits in it, or a
@@ -33,7 +33,7 @@ func complete(a *app.App, want []argument) cobra.CompletionFunc {
 		if len(args) >= len(want) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		ctx, cancel := context.WithTimeout(c.Context(), patience)
+		ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
 		defer cancel()
 		var words []string
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -48,15 +48,14 @@ func complete(a *app.App, want []argument) cobra.CompletionFunc {
 			}
 		}
 		words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, begun) })
-		return words[:min(len(words), mostWords)], directive
+		return words[:min(len(words), maxCompletions)], directive
 	}
 }
 
-// processes lists the ids of processes, the latest first: those that Temporal knows or, where it does not answer, those
-// of the store.
+// processes lists the ids of processes, the latest first: from Temporal, or from the store if Temporal does not answer.
 func processes(ctx context.Context, a *app.App) (ids []string) {
 	err := a.Visit(ctx, func(s *server.Session) error {
-		page, err := s.ListPage(ctx, client.Filter{}, mostWords, nil)
+		page, err := s.ListPage(ctx, client.Filter{}, maxCompletions, nil)
 		for _, p := range page.Processes {
 			ids = append(ids, p.Process)
 		}

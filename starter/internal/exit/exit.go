@@ -52,8 +52,8 @@ func Unreachablef(format string, args ...any) error {
 	return &Error{Unreachable, fmt.Errorf(format, args...)}
 }
 
-// usage are the kinds of errors that the caller can mend.
-var usage = []error{
+// usageErrors are the kinds of errors that the caller can mend.
+var usageErrors = []error{
 	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrOtherStart, client.ErrKeys, client.ErrNoValue,
 	client.ErrBadPlace,
 	client.ErrForgotten,
@@ -70,7 +70,7 @@ func CodeOf(err error) int {
 	case errors.As(err, &e):
 		return e.Code
 	}
-	for _, kind := range usage {
+	for _, kind := range usageErrors {
 		if errors.Is(err, kind) {
 			return Usage
 		}

@@ -2,18 +2,17 @@ package print
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"sort"
 	"strings"
 
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 )
 
 const (
-	censusFrom   = 5  // instances, below which everybody can count for themselves
-	censusMost   = 6  // different values, above which a count says nothing
-	censusLength = 40 // characters of a value
+	minCensusInstances   = 5  // no census of fewer instances, which anybody can count
+	maxDistinctValues    = 6  // no census of more distinct values
+	maxCensusValueLength = 40 // characters of a value
 )
 
 // census counts the values at one path in the States of many instances: what a batch decided.
@@ -22,9 +21,9 @@ type census struct {
 	counts    map[string]int
 }
 
-// takeCensus finds the paths where most instances have a text or a boolean, and only a few different ones.
-func takeCensus(instances map[string]loop.InstanceResult) []census {
-	if len(instances) < censusFrom {
+// countValues finds the paths where most instances have a text or a boolean, with few distinct values.
+func countValues(instances map[string]loop.InstanceResult) []census {
+	if len(instances) < minCensusInstances {
 		return nil
 	}
 	found := map[string]*census{}
@@ -38,39 +37,37 @@ func takeCensus(instances map[string]loop.InstanceResult) []census {
 		if found[path] == nil {
 			found[path] = &census{key: key, path: path, counts: map[string]int{}}
 		}
-		found[path].counts[FitWidth(Printable(text), censusLength)]++
+		found[path].counts[FitWidth(Printable(text), maxCensusValueLength)]++
 	}
 	for _, i := range instances {
-		state, _ := i.State.(map[string]any)
-		for key, v := range state {
+		for key, v := range jsonval.AsObject(i.State) {
 			note(key, key, v)
-			members, _ := v.(map[string]any)
-			for name, m := range members {
+			for name, m := range jsonval.AsObject(v) {
 				note(key, key+"."+name, m)
 			}
 		}
 	}
 	var out []census
-	for _, path := range slices.Sorted(maps.Keys(found)) {
-		if t := found[path]; t.telling(len(instances)) {
+	for _, path := range jsonval.SortedKeys(found) {
+		if t := found[path]; t.isInformative(len(instances)) {
 			out = append(out, *t)
 		}
 	}
 	return out
 }
 
-// telling reports whether the counts tell more than the States themselves.
-func (t *census) telling(instances int) bool {
+// isInformative reports whether the counts say more than the States themselves.
+func (t *census) isInformative(instances int) bool {
 	total := 0
 	for _, n := range t.counts {
 		total += n
 	}
-	return len(t.counts) > 1 && len(t.counts) <= censusMost && 2*total > instances
+	return len(t.counts) > 1 && len(t.counts) <= maxDistinctValues && 2*total > instances
 }
 
 // String lists the values, the most frequent first.
 func (t census) String() string {
-	values := slices.Sorted(maps.Keys(t.counts))
+	values := jsonval.SortedKeys(t.counts)
 	sort.SliceStable(values, func(i, j int) bool { return t.counts[values[i]] > t.counts[values[j]] })
 	for i, v := range values {
 		values[i] = fmt.Sprintf("%d %s", t.counts[v], v)
@@ -107,7 +104,7 @@ func tableCell(v any, most int) string {
 		return Compact(v, most)
 	}
 	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
+	for _, k := range jsonval.SortedKeys(m) {
 		switch x := m[k].(type) {
 		case nil:
 		case map[string]any, []any:

@@ -4,36 +4,36 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 )
 
 // Result prints a Result for people, its tables no wider than the terminal. inputs are the instances' own, by token.
 func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", Printable(r.ProcessID), headline(r))
+	Fprintf(&b, "%s: %s\n", r.ProcessID, headline(r))
 	if r.Error != nil {
-		fmt.Fprintf(&b, "%s: %s\n", r.Error.Code, Printable(r.Error.Message))
+		Fprintf(&b, "%s: %s\n", r.Error.Code, r.Error.Message)
 	}
 	for _, h := range r.HeldUp {
-		fmt.Fprintf(&b, "%s\n", Printable(h.String()))
+		Fprintf(&b, "%s\n", h)
 		if h.Mend != "" {
-			fmt.Fprintf(&b, "  %s\n", Printable(h.Mend))
+			Fprintf(&b, "  %s\n", h.Mend)
 		}
 	}
 	for _, line := range r.Quality.Lines() {
 		fmt.Fprintf(&b, "%s\n", line)
 	}
 	for _, note := range r.ToolNotes {
-		fmt.Fprintf(&b, "note: %s\n", FitWidth(Printable(note), widestNote))
+		Fprintf(&b, "note: %s\n", FitWidth(note, maxNoteWidth))
 	}
 	if r.Output != nil {
-		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), longestOutput))
+		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), maxOutputLines))
 	}
 	printNotWritten(&b, r.NotWrittenResults)
 	printSteps(&b, r.Instructions)
@@ -44,23 +44,23 @@ func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 }
 
 const (
-	shownNotWritten = 10
-	widestNote      = 300
+	maxNotWritten = 10
+	maxNoteWidth  = 300
 )
 
 // printNotWritten prints what Calls gave and State did not take.
 func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 	for n, w := range list {
-		if n == shownNotWritten {
+		if n == maxNotWritten {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
 			return
 		}
 		where := ""
 		if len(w.Instances) > 0 && w.Instances[0] != "" {
-			where = " in " + FitWidth(Printable(strings.Join(w.Instances, ", ")), widestCell)
+			where = " in " + FitWidth(Printable(strings.Join(w.Instances, ", ")), maxCellWidth)
 		}
-		fmt.Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
-			Printable(w.Path), where, Printable(w.WrittenBy))
+		Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
+			w.Path, where, w.WrittenBy)
 	}
 }
 
@@ -70,7 +70,7 @@ func printSteps(b *strings.Builder, counts ideafile.StepCounts) {
 		b.WriteString("\ninstructions\n")
 	}
 	for _, c := range counts {
-		fmt.Fprintf(b, "  %s\n", Printable(c.String()))
+		Fprintf(b, "  %s\n", c.String())
 	}
 }
 
@@ -83,7 +83,7 @@ func printFailures(b *strings.Builder, r loop.Result) {
 	left := r.Calls.Failed + r.Calls.Blocked + r.Calls.Rejected
 	for _, f := range r.Failures {
 		left -= f.Count
-		fmt.Fprintf(b, "  %s %s\n", f.Status, Printable(f.String()))
+		Fprintf(b, "  %s %s\n", f.Status, f)
 	}
 	if left > 0 {
 		fmt.Fprintf(b, "  (%s more, for other reasons)\n", Plural(left, "Call"))
@@ -121,7 +121,7 @@ func PluralIs(n int, what string) string {
 	return Plural(n, what) + " are"
 }
 
-// width is the terminal's; 0 where there is none.
+// width is the terminal's; 0 without one.
 func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs map[string]any, width int) {
 	tokens := ideafiles.SortedTokens(instances)
 	switch len(tokens) {
@@ -129,14 +129,14 @@ func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult
 	case 1:
 		printInstance(b, tokens[0], instances[tokens[0]], width)
 	default:
-		all := takeCensus(instances)
+		all := countValues(instances)
 		b.WriteByte('\n')
-		Table(b, tableColumns(tokens, instances, inputs, all), cmp.Or(width, widestTable))
+		Table(b, tableColumns(tokens, instances, inputs, all), cmp.Or(width, defaultTableWidth))
 		printSummary(b, all)
 	}
 }
 
-const longestOutput = 40 // lines
+const maxOutputLines = 40 // lines
 
 func firstLines(text string, most int) string {
 	lines := strings.Split(text, "\n")
@@ -148,10 +148,10 @@ func firstLines(text string, most int) string {
 }
 
 const (
-	// WidestValue is the most characters of a value that stands on a line of its own.
-	WidestValue = 100
-	widestCell  = 44
-	widestTable = 160 // where there is no terminal
+	// MaxValueWidth bounds a value on a line of its own, in characters.
+	MaxValueWidth     = 100
+	maxCellWidth      = 44
+	defaultTableWidth = 160 // where there is no terminal
 )
 
 // TableWidth is how many characters a line of a table may have that is written there.
@@ -159,25 +159,25 @@ func TableWidth(w io.Writer) int {
 	if width := TerminalWidth(w); width > 0 {
 		return width
 	}
-	return widestTable
+	return defaultTableWidth
 }
 
 // printInstance prints the only instance, a line for each key of its State: no longer than a terminal's, where width is
 // one's.
 func printInstance(b *strings.Builder, token string, i loop.InstanceResult, width int) {
-	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(Printable(token)+" "+i.Standing()))
-	state, _ := i.State.(map[string]any)
+	Fprintf(b, "\n%s\n", strings.TrimSpace(token+" "+i.Standing()))
+	state := jsonval.AsObject(i.State)
 	if len(state) == 0 {
 		return
 	}
-	sorted := slices.Sorted(maps.Keys(state))
+	sorted := jsonval.SortedKeys(state)
 	keys, values := []string{}, []string{}
 	for _, key := range sorted {
-		keys = append(keys, "  "+FitWidth(Printable(key), widestCell))
+		keys = append(keys, "  "+FitWidth(Printable(key), maxCellWidth))
 	}
-	room := WidestValue
+	room := MaxValueWidth
 	if width > 0 {
-		room = max(width-widthOf(keys), narrowest)
+		room = max(width-widthOf(keys), minValueWidth)
 	}
 	for _, key := range sorted {
 		values = append(values, Compact(state[key], room))
@@ -192,15 +192,14 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
 	keys, anyInput, anyCost := map[string]bool{}, false, false
 	for _, token := range tokens {
-		state, _ := instances[token].State.(map[string]any)
-		for key := range state {
+		for key := range jsonval.AsObject(instances[token].State) {
 			keys[key] = true
 		}
 		input, text := inputs[token], ""
 		if input != nil {
-			anyInput, text = true, tableCell(input, widestCell)
+			anyInput, text = true, tableCell(input, maxCellWidth)
 		}
-		who = append(who, FitWidth(Printable(token), widestCell))
+		who = append(who, FitWidth(Printable(token), maxCellWidth))
 		status = append(status, instances[token].Standing())
 		costs, anyCost = append(costs, instances[token].Cost.String()), anyCost || instances[token].Cost > 0
 		given = append(given, text)
@@ -212,21 +211,21 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 	if anyInput {
 		columns = append(columns, given)
 	}
-	for _, key := range columnOrder(slices.Sorted(maps.Keys(keys)), all) {
+	for _, key := range columnOrder(jsonval.SortedKeys(keys), all) {
 		columns = append(columns, column(key, tokens, instances))
 	}
 	return columns
 }
 
-// narrowest is the fewest characters of a value that still tell something.
-const narrowest = 12
+// minValueWidth is the width in characters below which a value is not worth showing.
+const minValueWidth = 12
 
 // Table prints as many columns as there is room for; the last of them may be cut.
 func Table(b *strings.Builder, columns [][]string, width int) {
 	left := width + gap
 	for n, c := range columns {
 		if room := left - gap; widthOf(c) > left {
-			if room < narrowest {
+			if room < minValueWidth {
 				Columns(b, columns[:n])
 				fmt.Fprintf(b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
 				return
@@ -249,7 +248,7 @@ func Blocks(b *strings.Builder, columns [][]string, width int) {
 		for len(rest) > 0 && (len(block) == 1 || widthOf(rest[0]) <= left) {
 			c := slices.Clone(rest[0])
 			for i := range c {
-				c[i] = FitWidth(c[i], max(left-gap, narrowest))
+				c[i] = FitWidth(c[i], max(left-gap, minValueWidth))
 			}
 			block, left, rest = append(block, c), left-widthOf(c), rest[1:]
 		}
@@ -262,12 +261,12 @@ func Blocks(b *strings.Builder, columns [][]string, width int) {
 }
 
 func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
-	c := []string{FitWidth(Printable(key), widestCell)}
+	c := []string{FitWidth(Printable(key), maxCellWidth)}
 	for _, token := range tokens {
-		state, _ := instances[token].State.(map[string]any)
+		state := jsonval.AsObject(instances[token].State)
 		text := ""
 		if v, ok := state[key]; ok {
-			text = tableCell(v, widestCell)
+			text = tableCell(v, maxCellWidth)
 		}
 		c = append(c, text)
 	}

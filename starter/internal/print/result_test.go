@@ -79,7 +79,7 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
 	text := printed(t, loop.Result{Instances: map[string]loop.InstanceResult{"①": one, "②": one}})
 	for line := range strings.Lines(text) {
-		if len([]rune(line)) > widestTable {
+		if len([]rune(line)) > defaultTableWidth {
 			t.Errorf("a line of %d characters", len([]rune(line)))
 		}
 	}
@@ -116,7 +116,7 @@ instance  status   input
 func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
 	one := map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
 		State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
-	for width, most := range map[int]int{40: 40, 120: 120, 0: WidestValue + len("  answer  ")} {
+	for width, most := range map[int]int{40: 40, 120: 120, 0: MaxValueWidth + len("  answer  ")} {
 		var b strings.Builder
 		printInstances(&b, one, nil, width)
 		longest := 0

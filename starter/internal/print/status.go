@@ -11,7 +11,7 @@ import (
 	"processidea/protocol"
 )
 
-// Status puts where a process stands into one line.
+// Status describes the status of a process in one line.
 func Status(v client.Status) string {
 	parts := []string{string(v.Status)}
 	plans := 0
@@ -76,7 +76,7 @@ func tally(r loop.Result) string {
 	return strings.Join(parts, ", ")
 }
 
-// counts lists what became of Calls; what there is none of is left out.
+// counts lists the Calls by outcome, without zeros.
 func counts(c turn.CallCounts) string {
 	var parts []string
 	for _, e := range []struct {

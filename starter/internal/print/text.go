@@ -3,6 +3,7 @@ package print
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -17,7 +18,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// TerminalWidth is the width of the terminal that a writer is, in characters; 0 where it is none.
+// TerminalWidth is the width in characters if the writer is a terminal; otherwise 0.
 func TerminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -39,6 +40,21 @@ func Printable(s string) string {
 		}
 		return harmless(r)
 	}, s)
+}
+
+// Fprintf is fmt.Fprintf with texts, JSON and Stringers among the arguments made Printable.
+func Fprintf(w io.Writer, format string, args ...any) {
+	for n, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			args[n] = Printable(v)
+		case []byte:
+			args[n] = Printable(string(v))
+		case fmt.Stringer:
+			args[n] = Printable(v.String())
+		}
+	}
+	fmt.Fprintf(w, format, args...)
 }
 
 // harmless replaces by a dot what would steer the terminal: control characters, and those that change the direction of
@@ -103,7 +119,7 @@ func JSON(w io.Writer, v any) error {
 }
 
 // Shown is a value as JSON on one line.
-func Shown(v any) string { return FitWidth(Printable(string(jsonval.Encode(v))), WidestValue) }
+func Shown(v any) string { return FitWidth(Printable(string(jsonval.Encode(v))), MaxValueWidth) }
 
 // Ranges lists numbers, which rise, with those that follow each other together: "2, 4 to 7".
 func Ranges(numbers []int) string {
@@ -122,5 +138,5 @@ func Ranges(numbers []int) string {
 		}
 		parts, from = append(parts, text), to+1
 	}
-	return FitWidth(strings.Join(parts, ", "), WidestValue)
+	return FitWidth(strings.Join(parts, ", "), MaxValueWidth)
 }

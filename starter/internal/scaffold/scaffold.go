@@ -71,7 +71,7 @@ func Write(o Options) ([]File, error) {
 	name := filepath.Base(folder)
 	if !fitName.MatchString(name) {
 		return nil,
-			fmt.Errorf("%q is no name for a process here: want letters, digits, - and _, at most 40, a letter first",
+			fmt.Errorf("%q is not a valid name: want up to 40 letters, digits, - and _, beginning with a letter",
 				name)
 	}
 	texts := map[string][]byte{"idea.schema.json": ideafiles.Schema}
@@ -127,7 +127,8 @@ func fill(name string, with any) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// modules adds go.mod and go.sum: those of the example that imports the same packages, so that nothing need be fetched.
+// modules adds go.mod and go.sum, copied from the example that imports the same packages, so that nothing need be
+// fetched.
 func modules(texts map[string][]byte, name, checkout string) error {
 	example := filepath.Join(checkout, "examples", "custom-worker")
 	mod, err := os.ReadFile(filepath.Join(example, "go.mod"))
@@ -180,7 +181,7 @@ func writeAll(folder string, texts map[string][]byte) error {
 // why there can be no Go program: no go command, or no checkout.
 func FindCheckout() (string, error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return "", errors.New("there is no command go in the PATH")
+		return "", errors.New("the command go is not in PATH")
 	}
 	_, source, _, _ := runtime.Caller(0)
 	at, err := os.Getwd()
@@ -195,18 +196,18 @@ func FindCheckout() (string, error) {
 		}
 	}
 	return "",
-		errors.New("the checkout of Process Idea that this program was built from is not there: say with --checkout " +
-			"where one is")
+		errors.New("the checkout of Process Idea that this program was built from does not exist any more: name " +
+			"another one with --checkout")
 }
 
 // CheckCheckout reports whether a folder is a checkout of Process Idea.
 func CheckCheckout(dir string) error {
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(mod), []byte("module processidea\n")) {
-		err = errors.New("its go.mod is another module's")
+		err = errors.New("its go.mod names another module")
 	}
 	if err != nil {
-		return fmt.Errorf("%s is no checkout of Process Idea: %w", dir, err)
+		return fmt.Errorf("%s is not a checkout of Process Idea: %w", dir, err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (t table) Key() string { return members(t.columns[:1], property) }
 // KeyName is the name of the first column.
 func (t table) KeyName() string { return quote(t.columns[0].Name) }
 
-// Properties are those of all columns.
+// Properties returns the properties of all columns.
 func (t table) Properties() string { return members(t.columns, property) }
 
 // Required are the names of the columns that no row leaves empty.

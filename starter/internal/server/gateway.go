@@ -30,7 +30,7 @@ type gatewayHome struct {
 // usualGatewayPorts are where the gateway is that has not been anywhere yet.
 var usualGatewayPorts = []int{8300, 8301, 8302, 8303, 8304, 8305, 8306, 8307, 8308, 8309, 0}
 
-// serveGateway serves the HTTP API to this machine, for whoever has the folder's token.
+// serveGateway serves the HTTP API to clients on this machine that have the folder's token.
 func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) error {
 	if port < 0 {
 		return nil
@@ -96,8 +96,8 @@ func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gate
 	return served, err
 }
 
-// gatewayUser is who has the token: whoever runs this program, who signs with the key of PROCESSIDEA_KEY where it is
-// set.
+// gatewayUser is the person behind the token: the user who runs this program, who signs with the key of PROCESSIDEA_KEY
+// if it is set.
 func (s *Session) gatewayUser() access.Person {
 	who := gateway.User(os.Getenv)
 	file := os.Getenv(signing.Variable)
@@ -106,7 +106,7 @@ func (s *Session) gatewayUser() access.Person {
 	}
 	key, err := signing.LoadPrivateKey(file)
 	if err != nil {
-		s.Place.Note("what is decided over HTTP is not signed: %s", err)
+		s.Place.Note("decisions over HTTP are not signed: %s", err)
 		return who
 	}
 	if name := key.Person(); name != "" {

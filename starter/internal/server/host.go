@@ -28,7 +28,7 @@ type Hosting struct {
 	Port, UIPort int  // 0: a free one, of the UI a usual one; a negative UI port: no UI
 	Worker       bool // with a worker
 	Isolated     bool // the worker reaches nothing but the LLM
-	// GatewayPort is that of the gateway; 0: a usual one; negative: no gateway.
+	// GatewayPort is the gateway's port; 0 picks a usual one, a negative one disables the gateway.
 	GatewayPort int
 	// Warn is whether a person reads along: what the log warns of is told on the terminal too.
 	Warn bool
@@ -77,7 +77,7 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 		case <-tick.C:
 		}
 	}
-	return nil, exit.Usagef("start server in %s: another program holds the folder", p.Data)
+	return nil, exit.Usagef("start server in %s: another program has locked the folder", p.Data)
 }
 
 func (s *Session) serve(ctx context.Context, h Hosting) error {
@@ -136,8 +136,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	return nil
 }
 
-// limitsFromEnvironment gives the limits of the worker, and that of the memory of the whole program; 0 is the usual
-// one.
+// limitsFromEnvironment returns the worker's limits, and the memory limit of the whole program; 0 is the default.
 func limitsFromEnvironment() (l engine.Limits, memory int64, err error) {
 	l, err = engine.AloneIn(os.Getenv)
 	if err == nil {
@@ -165,7 +164,7 @@ func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint 
 	return archive, endpoint, nil
 }
 
-// beginStore begins the store, or finds it, for whoever has it open.
+// beginStore creates the store, or opens the existing one.
 func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) error {
 	err := connect.BeginStore(ctx, s.Temporal(), s.Archive().Store())
 	if errors.Is(err, blobs.ErrAway) {
@@ -194,8 +193,8 @@ func (s *Session) work(parts engine.Parts) error {
 }
 
 const (
-	logFile    = "worker.log"
-	largestLog = 10 << 20 // bytes; a larger one is set aside when the next server starts
+	logFile     = "worker.log"
+	maxLogBytes = 10 << 20 // bytes; a larger one is set aside when the next server starts
 )
 
 // LogFile is where the logs of the worker and of its client are.
@@ -205,7 +204,7 @@ func (p Place) LogFile() string { return filepath.Join(p.Data, logFile) }
 // the terminal too.
 func (s *Session) logTo(warn bool) (*slog.Logger, error) {
 	path := s.Place.LogFile()
-	if info, err := os.Stat(path); err == nil && info.Size() > largestLog {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {
 		_ = os.Rename(path, path+".old")
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

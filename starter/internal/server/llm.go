@@ -27,8 +27,8 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 	case !p.needsLLM(d):
 	case p.Remote != nil: // the workers know whether there is an LLM
 	case there && n.Worker && !n.LLM && !p.Abandoned():
-		return exit.Usagef("run %s: no LLM is configured where the worker runs, in program %d: "+
-			"start that with OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
+		return exit.Usagef("run %s: the worker's program (process %d) has no LLM configured: start it with "+
+			"OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
 			d.Source.Given, n.PID)
 	case there && !p.Abandoned(): // the worker there has an LLM, or another program has the worker
 	case !LLMHere():

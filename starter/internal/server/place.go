@@ -50,7 +50,7 @@ func Find(data, store string, note func(format string, args ...any)) (Place, err
 	case store != "":
 		p.Store, p.Chosen = connect.StoreAt(store), true
 	case data != "" && p.Chosen && p.Store != own && isFolder(own):
-		return p, exit.Usagef("--data %s has a store of its own, and %s names %s: say with --store which one is meant",
+		return p, exit.Usagef("--data %s has a store of its own, but %s names %s: choose one with --store",
 			data, connect.StoreVariable, p.Store)
 	}
 	o, set, err := connect.TemporalFromEnvironment()
@@ -113,11 +113,11 @@ func (p Place) Visit(ctx context.Context) (*Session, error) {
 	}
 	return p.await(ctx, func(unlock func()) (*Session, error) {
 		unlock()
-		return nil, p.nobody()
+		return nil, p.noServerError()
 	})
 }
 
-func (p Place) nobody() error {
+func (p Place) noServerError() error {
 	return exit.Unreachablef(`find server in %s: none runs there; start one with "%s dev", or set TEMPORAL_ADDRESS`,
 		p.Data, print.Program)
 }
@@ -133,7 +133,7 @@ func (p Place) await(ctx context.Context, free func(unlock func()) (*Session, er
 		unlock, ok, err := p.lock()
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, p.nobody()
+			return nil, p.noServerError()
 		case err != nil:
 			return nil, exit.Unreachablef("lock %s: %w", p.Data, err)
 		case ok:
@@ -145,7 +145,8 @@ func (p Place) await(ctx context.Context, free func(unlock func()) (*Session, er
 		}
 		select {
 		case <-ctx.Done():
-			return nil, exit.Unreachablef("find server in %s: another program holds the folder and none answers: %w",
+			return nil, exit.Unreachablef("find server in %s: another program has locked the folder, but no server "+
+				"answers: %w",
 				p.Data, ctx.Err())
 		case <-tick.C:
 		}
@@ -161,8 +162,8 @@ func (p Place) Abandoned() bool {
 	return ok
 }
 
-// StoreInUse is where the store is: the one that somebody named, else that of the server which runs on the folder,
-// where one does. A copy of the folder names that server too, and is not held by it.
+// StoreInUse returns the store's place: the one given by the user, otherwise the store of a server that runs on the
+// folder. A copy of the folder names that server too, but the server does not hold it.
 func (p Place) StoreInUse() string {
 	if n, ok := p.RunningServer(); ok && p.Remote == nil && !p.Chosen && !p.Abandoned() {
 		return n.Store

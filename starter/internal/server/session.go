@@ -15,8 +15,8 @@ import (
 type Session struct {
 	*client.Client
 	Place    Place
-	UI       string // where the embedded server's web UI is; empty: there is none
-	Gateway  string // where the gateway of this program is, with its token; empty: there is none
+	UI       string // the address of the embedded server's web UI; may be empty
+	Gateway  string // the address of this program's gateway, with its token; may be empty
 	Embedded bool   // the server is embedded, in this program or in another
 	Own      bool   // the server and its worker run in this program
 	undo     []func()
@@ -43,7 +43,7 @@ func (p Place) dial(ctx context.Context) (*Session, error) {
 func (p Place) join(ctx context.Context) (*Session, error) {
 	n, ok := p.RunningServer()
 	if !ok {
-		return nil, p.nobody()
+		return nil, p.noServerError()
 	}
 	s := &Session{Place: p, UI: n.UI, Embedded: true}
 	return s, s.open(ctx, sdk.Options{HostPort: n.Address, Namespace: n.Namespace}, n.Store, nil)
@@ -58,7 +58,7 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, 
 	s.Client, err = client.Dial(ctx, client.Options{
 		Temporal: temporal, Store: store, Keys: keys, Logger: log, Live: s.Embedded,
 		OnNoWorker: func(process string, cause error) {
-			s.Place.Note("no worker answers for %s: it takes effect when one runs: %s", process, cause)
+			s.Place.Note("no worker answers for %s; it takes effect when a worker runs: %s", process, cause)
 		},
 	})
 	if err == nil {
@@ -67,7 +67,7 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, 
 	return err
 }
 
-// Page is the address of a process in the web UI; empty where there is none.
+// Page is the address of a process in the web UI; empty without a web UI.
 func (s *Session) Page(id string) string {
 	if s.UI == "" {
 		return ""

@@ -12,7 +12,7 @@ type Temporal interface {
 	Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error
 }
 
-// TemporalOptions are those of devserver.Options that a Place decides on.
+// TemporalOptions are the devserver.Options that a Place sets.
 type TemporalOptions struct {
 	Dir           string
 	Port, UIPort  int

@@ -1,5 +1,5 @@
-// Package terminal follows a process at the terminal: it shows the progress on standard error, in place where that is a
-// terminal, and asks whoever sits there about each Call that waits, while the process goes on.
+// Package terminal follows a process at the terminal: it shows the progress on standard error, in place if that is a
+// terminal, and asks the user about each waiting Call while the process goes on.
 //
 // Invariants: nothing is drawn over a question that stands; what is answered goes to exactly what was shown, by its
 // digest; a question that somebody else answered is taken back.

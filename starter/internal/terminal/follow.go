@@ -30,8 +30,8 @@ type Follower struct {
 	Person        *Person          // at the terminal; nil: nobody
 	// LLMWait is how long an LLM's server may be away that has never answered the process, whose address may be
 	// wrong; 0: for ever.
-	LLMWait time.Duration
-	away    <-chan time.Time // the end of that; nil: it is not away
+	LLMWait     time.Duration
+	llmDeadline <-chan time.Time // the end of that; nil: it is not away
 
 	status   *client.Status // as it was last seen
 	answered time.Time      // when the server last did
@@ -57,14 +57,14 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			if s.err != nil || s.event.Kind == client.EventEnded {
 				return s.event.Result, s.err
 			}
-			if err := f.take(ctx, s.event); err != nil {
+			if err := f.handle(ctx, s.event); err != nil {
 				return loop.Result{}, err
 			}
 			if f.paused() {
 				return f.Process.WithStates(ctx, *f.status)
 			}
 			f.watchLLM()
-		case <-f.away:
+		case <-f.llmDeadline:
 			return f.snapshot(ctx)
 		case <-ctx.Done():
 			return loop.Result{}, ctx.Err()
@@ -107,12 +107,12 @@ func (f *Follower) events(ctx context.Context) <-chan seen {
 	return out
 }
 
-// take shows what was seen, and notices a server that does not answer any more.
-func (f *Follower) take(ctx context.Context, e client.Event) error {
+// handle shows an Event, and notices a server that no longer answers.
+func (f *Follower) handle(ctx context.Context, e client.Event) error {
 	switch {
 	case e.Kind == client.EventStatus:
 		f.status, f.answered = &e.Status, time.Now()
-		f.Person.offer(ctx, e.Status, f.Progress.Clear)
+		f.Person.askNext(ctx, e.Status, f.Progress.Clear)
 	case !errors.Is(e.Err, client.ErrUnreachable):
 		f.status, f.answered = nil, time.Now()
 	case f.Session.Embedded && !f.Session.Own && f.Session.Place.Abandoned():
@@ -144,9 +144,9 @@ func (f *Follower) watchLLM() {
 	untried := func(h turn.HeldUp) bool { return h.Untried && h.Cause == turn.CodeLLMUnreachable }
 	switch away := f.status != nil && slices.ContainsFunc(f.status.HeldUp, untried); {
 	case !away:
-		f.away = nil
-	case f.away == nil && f.LLMWait > 0:
-		f.away = time.After(f.LLMWait)
+		f.llmDeadline = nil
+	case f.llmDeadline == nil && f.LLMWait > 0:
+		f.llmDeadline = time.After(f.LLMWait)
 	}
 }
 

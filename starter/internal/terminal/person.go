@@ -18,7 +18,7 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// Person is whoever sits at the terminal: asked about each Call that waits, one after the other, while the process goes
+// Person is the user at the terminal, who is asked about each waiting Call, one after the other, while the process goes
 // on.
 type Person struct {
 	Process *client.Process // at the server that is used now
@@ -26,12 +26,12 @@ type Person struct {
 	Key     client.Signer   // with which they are signed; nil: they are declared, by By
 	Groups  []string        // and the groups that they name
 
-	out     io.Writer
-	lines   <-chan string
-	taken   chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
-	current *client.Approval // the question that stands; nil: none
-	over    map[occasion]bool
-	then    func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
+	out      io.Writer
+	lines    <-chan string
+	lineDone chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
+	current  *client.Approval // the open question, or nil
+	settled  map[occasion]bool
+	then     func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
 }
 
 // occasion is one asking for a decision, of those that were skipped or decided on: the process may not know it yet. The
@@ -43,7 +43,7 @@ type occasion struct {
 
 func occasionOf(w client.Approval) occasion { return occasion{w.Digest, w.Since.UnixNano()} }
 
-// NewPerson asks whoever types at in and reads out; nil where those are no terminals.
+// NewPerson asks the user who types at in and reads out; nil if these are not terminals.
 func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups []string) *Person {
 	typed, isFile := in.(*os.File)
 	if !isFile || !term.IsTerminal(int(typed.Fd())) || terminalWidth(out) == nil {
@@ -56,7 +56,8 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		}
 		return nil
 	}, func(error) { close(lines) })
-	return &Person{Process: p, By: by, Groups: groups, out: out, lines: lines, taken: taken, over: map[occasion]bool{}}
+	return &Person{Process: p, By: by, Groups: groups, out: out, lines: lines, lineDone: taken,
+		settled: map[occasion]bool{}}
 }
 
 // typed is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
@@ -72,8 +73,8 @@ func (p *Person) busy() bool { return p != nil && p.current != nil }
 
 const question = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
 
-// offer puts the next question, where something waits, and takes one back that somebody else has answered.
-func (p *Person) offer(ctx context.Context, view client.Status, clear func()) {
+// askNext asks the next question if something waits, and withdraws a question that somebody else has answered.
+func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) {
 	if p == nil || (view.Awaiting == 0 && p.current == nil) {
 		return
 	}
@@ -87,14 +88,14 @@ func (p *Person) offer(ctx context.Context, view client.Status, clear func()) {
 				return
 			}
 		}
-		say(p.out, "\n  it was decided on elsewhere\n")
+		write(p.out, "\n  somebody else has decided on it\n")
 		p.current, p.then = nil, nil
 	}
 	for _, w := range waiting {
-		if !p.over[occasionOf(w)] {
+		if !p.settled[occasionOf(w)] {
 			p.current = &w
 			clear()
-			say(p.out, print.Approval(w)+question)
+			write(p.out, print.Approval(w)+question)
 			return
 		}
 	}
@@ -102,7 +103,7 @@ func (p *Person) offer(ctx context.Context, view client.Status, clear func()) {
 
 // answer takes a line that was typed.
 func (p *Person) answer(ctx context.Context, line string) error {
-	defer func() { p.taken <- struct{}{} }()
+	defer func() { p.lineDone <- struct{}{} }()
 	if p.current == nil {
 		return nil
 	}
@@ -114,16 +115,16 @@ func (p *Person) answer(ctx context.Context, line string) error {
 	case "y", "yes":
 		return p.decideNow(ctx, client.Decision{Kind: client.Approve})
 	case "n", "no":
-		say(p.out, "  why not? ")
+		write(p.out, "  why not? ")
 		p.then = func(ctx context.Context, reason string) error {
 			return p.decideNow(ctx, client.Decision{Kind: client.Reject, Reason: reason})
 		}
 	case "e", "edit":
 		return p.edit(ctx)
 	case "s", "skip":
-		p.leave()
+		p.closeQuestion()
 	default:
-		say(p.out, question)
+		write(p.out, question)
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (p *Person) edit(ctx context.Context) error {
 		editor = os.Getenv("EDITOR")
 	}
 	if editor == "" {
-		say(p.out, "  the parameters to run with, as JSON on a line: ")
+		write(p.out, "  the parameters to run with, as JSON on a line: ")
 		p.then = p.amend
 		return nil
 	}
@@ -206,13 +207,13 @@ func runEditor(ctx context.Context, editor, text string) (string, error) {
 
 // complain says what is wrong and asks again.
 func (p *Person) complain(what string) error {
-	say(p.out, "  "+print.Printable(what)+"\n"+question)
+	write(p.out, "  "+print.Printable(what)+"\n"+question)
 	return nil
 }
 
-// leave closes the question that stands, so that it is not asked again.
-func (p *Person) leave() {
-	p.over[occasionOf(*p.current)] = true
+// closeQuestion closes the current question, so that it is not asked again.
+func (p *Person) closeQuestion() {
+	p.settled[occasionOf(*p.current)] = true
 	p.current = nil
 }
 
@@ -232,9 +233,9 @@ func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
 	}
 	if err == nil {
 		if count.Have < count.Want {
-			say(p.out, fmt.Sprintf("  taken, %d of %d\n", count.Have, count.Want))
+			write(p.out, fmt.Sprintf("  taken, %d of %d\n", count.Have, count.Want))
 		}
-		p.leave()
+		p.closeQuestion()
 	}
 	return err
 }

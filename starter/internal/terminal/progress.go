@@ -28,7 +28,7 @@ func NewProgress(out io.Writer, id string) *Progress {
 	return &Progress{out: out, id: id, width: terminalWidth(out), grace: workersGrace}
 }
 
-// terminalWidth gives a function that asks for the width of the terminal in characters; nil where the writer is none.
+// terminalWidth returns a function that reads the terminal's width in characters; nil if the writer is not a terminal.
 func terminalWidth(w io.Writer) func() int {
 	if print.TerminalWidth(w) == 0 {
 		return nil
@@ -69,19 +69,19 @@ func (p *Progress) draw(text string) {
 	}
 	p.last = text
 	if p.width == nil {
-		say(p.out, text+"\n")
+		write(p.out, text+"\n")
 		return
 	}
-	say(p.out, "\r\x1b[K"+print.FitWidth(text, p.width()-1))
+	write(p.out, "\r\x1b[K"+print.FitWidth(text, p.width()-1))
 }
 
 // Clear takes the line away, so that something else can be written.
 func (p *Progress) Clear() {
 	if p.width != nil && p.last != "" {
-		say(p.out, "\r\x1b[K")
+		write(p.out, "\r\x1b[K")
 	}
 	p.last = ""
 }
 
-// say writes to standard error. Where that is gone, nobody is left to be told.
-func say(w io.Writer, text string) { _, _ = io.WriteString(w, text) }
+// write writes to standard error. Where that is gone, nobody is left to be told.
+func write(w io.Writer, text string) { _, _ = io.WriteString(w, text) }

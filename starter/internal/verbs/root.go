@@ -33,7 +33,7 @@ import (
 func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.Temporal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	// Whoever interrupts twice does not want to wait for a tidy end.
+	// A second interrupt ends the program at once, without cleaning up.
 	safego.AfterDone(ctx, "starter.signals", stop)
 	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
 	root := Root(a)
@@ -92,7 +92,7 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 
 var ownName = regexp.MustCompile(`(^|[\s"(])starter `)
 
-// rename puts the program's name into what the verbs say of themselves.
+// rename puts the program's name into the help texts of the verbs.
 func rename(c *cobra.Command) {
 	c.Long, c.Example = ownName.ReplaceAllString(c.Long, "${1}"+print.Program+" "),
 		ownName.ReplaceAllString(c.Example, "${1}"+print.Program+" ")

@@ -24,13 +24,13 @@ func Challenge(payload []byte) []byte {
 	return sum[:]
 }
 
-// Header is that of a proof that a passkey signed, to the byte.
+// Header is the exact header of a proof signed by a passkey.
 func Header(algorithm, keyID string) []byte {
 	return jsonval.Encode(map[string]any{"alg": algorithm, "kid": keyID, "typ": Type})
 }
 
-// Join gives the proof: three parts as those of a compact JWS, of which the third is what the passkey gave, in the
-// place of a signature over the first two.
+// Join assembles the proof. It has three parts, like a compact JWS; the third is the passkey's assertion instead of a
+// signature over the first two.
 func Join(algorithm, keyID string, payload []byte, a Assertion) string {
 	return encode(Header(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.part())
 }

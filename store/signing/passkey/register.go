@@ -11,8 +11,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// Algorithms are those of the passkeys that count, as COSE numbers them: ES256, EdDSA and RS256. A browser makes one of
-// the first that it can.
+// Algorithms are the COSE numbers of the accepted algorithms: ES256, EdDSA and RS256. A browser uses the first that it
+// supports.
 var Algorithms = []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), int(webauthncose.AlgRS256)}
 
 // Made is a passkey that a browser has made.
@@ -26,7 +26,7 @@ type Made struct {
 func (u *Use) Register(response []byte, challenge string) (Made, error) {
 	made, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
-		return Made{}, fmt.Errorf("what the browser gave is no passkey: %w", plain(err))
+		return Made{}, fmt.Errorf("what the browser gave is no passkey: %w", describeError(err))
 	}
 	var algorithms []protocol.CredentialParameter
 	for _, a := range Algorithms {
@@ -38,7 +38,7 @@ func (u *Use) Register(response []byte, challenge string) (Made, error) {
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return Made{}, fmt.Errorf("this passkey was not made here and now, by a device that knew who was there: %w",
-			plain(err))
+			describeError(err))
 	}
 	block,
 		_ := pem.Decode(
@@ -53,8 +53,8 @@ func (u *Use) Register(response []byte, challenge string) (Made, error) {
 	return Made{ID: encode(made.RawID), Public: public}, nil
 }
 
-// plain gives all that the library says of a mistake.
-func plain(err error) error {
+// describeError returns the library's whole description of an error.
+func describeError(err error) error {
 	if told, is := errors.AsType[*protocol.Error](err); is && told.DevInfo != "" {
 		return fmt.Errorf("%s (%s)", told.Details, told.DevInfo)
 	}

@@ -36,7 +36,7 @@ func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
 	return nil
 }
 
-// checkClientData checks what the browser says of the page, and what it had the passkey sign.
+// checkClientData checks which page the browser was on, and what it had the passkey sign.
 func (u *Use) checkClientData(data []byte, challenge string) error {
 	m, err := jsonval.DecodeObject(data)
 	if err != nil {

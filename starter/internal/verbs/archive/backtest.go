@@ -24,9 +24,9 @@ import (
 
 // backtestOptions is a command line of backtest.
 type backtestOptions struct {
-	replies string
-	llm     bool
-	most    int
+	replies        string
+	llm            bool
+	maxDifferences int
 }
 
 // Backtest runs a new process over the instances of finished ones.
@@ -55,8 +55,8 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 	}
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
-	o.most = -1
-	flags.Int(c.Flags(), &o.most, "max-differences", -1, jsonval.MaxCount,
+	o.maxDifferences = -1
+	flags.Int(c.Flags(), &o.maxDifferences, "max-differences", -1, jsonval.MaxCount,
 		"exit with 1 where more than `N` instances are not the same, from 0; -1: no limit")
 	_ = c.MarkFlagFilename("replies")
 	return c
@@ -85,9 +85,9 @@ func backtested(ctx context.Context, a *app.App, file string, ids []string, o ba
 		if err := a.Show(report, backtestText(report)); err != nil {
 			return fmt.Errorf("print backtest: %w", err)
 		}
-		if o.most >= 0 && report.Differs() > o.most {
+		if o.maxDifferences >= 0 && report.Differs() > o.maxDifferences {
 			a.Note("backtest: %s not the same; at most %d may differ", print.PluralIs(report.Differs(), "instance"),
-				o.most)
+				o.maxDifferences)
 			return exit.With(exit.Failed)
 		}
 		return nil
@@ -134,17 +134,17 @@ func backtestText(r *backtest.Report) string {
 		b.WriteString("\n")
 	}
 	for _, l := range r.LeftOut {
-		fmt.Fprintf(&b, "left out: %s: %s\n", print.Printable(strings.TrimSuffix(l.Process+"/"+l.Instance, "/")),
-			print.Printable(l.Reason))
+		print.Fprintf(&b, "left out: %s: %s\n", strings.TrimSuffix(l.Process+"/"+l.Instance, "/"),
+			l.Reason)
 	}
 	if len(r.Summary) > 0 {
 		b.WriteString("\n")
 	}
 	for _, g := range r.Summary {
-		fmt.Fprintf(&b, "%s\n", print.Printable(g.String()))
+		print.Fprintf(&b, "%s\n", g)
 	}
 	for _, d := range r.Outputs {
-		fmt.Fprintf(&b, "%s\n", print.Printable(d.Text))
+		print.Fprintf(&b, "%s\n", d.Text)
 	}
 	return b.String() + instanceTable(r)
 }
@@ -166,8 +166,8 @@ func instanceTable(r *backtest.Report) string {
 			first = i.Unknown[0]
 		}
 		if i.Verdict != comparison.Same {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", print.Printable(i.Name(len(r.Processes) > 1)), i.Verdict,
-				len(i.Differences), print.Printable(first))
+			print.Fprintf(w, "%s\t%s\t%d\t%s\n", i.Name(len(r.Processes) > 1), i.Verdict,
+				len(i.Differences), first)
 		}
 	}
 	_ = w.Flush() // a strings.Builder takes everything

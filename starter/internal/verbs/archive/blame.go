@@ -55,15 +55,15 @@ func blame(ctx context.Context, a *app.App, id, path string, at int, v values) e
 // blamed is who wrote a value, and how that Call was undone; nil where it was not.
 type blamed struct {
 	*chain.Blame
-	Undone *client.TakenBack `json:"undone,omitempty"`
+	Undone *client.UndoneCall `json:"undone,omitempty"`
 }
 
 // undoneCall finds how the Call was undone that wrote a value.
-func undoneCall(ctx context.Context, c *client.Chain, b *chain.Blame) (*client.TakenBack, error) {
+func undoneCall(ctx context.Context, c *client.Chain, b *chain.Blame) (*client.UndoneCall, error) {
 	if b.Call == nil {
 		return nil, nil
 	}
-	taken, err := c.TakenBack(ctx)
+	taken, err := c.UndoneCalls(ctx)
 	for n := range taken {
 		if taken[n].CallID == b.Call.ID {
 			return &taken[n], nil
@@ -72,7 +72,7 @@ func undoneCall(ctx context.Context, c *client.Chain, b *chain.Blame) (*client.T
 	return nil, err
 }
 
-func undoneText(t *client.TakenBack) string {
+func undoneText(t *client.UndoneCall) string {
 	if t == nil {
 		return ""
 	}
@@ -94,19 +94,18 @@ func (v values) blameText(b *chain.Blame) string {
 	case b.Last != nil:
 		fmt.Fprintf(&t, "written %s\n", v.writtenText(*b.Last))
 	case b.By == chain.ByStart:
-		t.WriteString("it stood there from the beginning\n")
+		t.WriteString("it was there from the beginning\n")
 	default:
 		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.Since)
 	}
 	if o, ok := b.Origin.(map[string]any); ok {
 		fmt.Fprintf(&t, "the process was %s", originText(o))
 		if f := b.Found; f != nil {
-			fmt.Fprintf(&t, "it stands in Idea %d of %s; who wrote it there: %s blame %s %s --at %d\n",
-				f.Idea, print.Printable(f.Process), print.Program, print.Quote(f.Process), print.Quote(place), f.Idea)
+			print.Fprintf(&t, "it is in Idea %d of %s; to see who wrote it there: %s blame %s %s --at %d\n",
+				f.Idea, f.Process, print.Program, print.Quote(f.Process), print.Quote(place), f.Idea)
 		} else {
 			t.WriteString(
-				"that Idea does not hold it, or is not in the store any more: who made the fork may have put it " +
-					"there\n")
+				"that Idea does not have it, or is no longer in the store: the fork's author may have set it\n")
 		}
 	}
 	for _, d := range b.Decisions {
@@ -119,7 +118,7 @@ func (v values) blameText(b *chain.Blame) string {
 		v.writeProposed(&t, b)
 	}
 	if b.Adapted != nil {
-		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n",
+		fmt.Fprintf(&t, "the LLM adapted the parameters to the tool: from %s to %s, because %s\n",
 			v.text(b.Adapted.OriginalParams), v.text(b.Adapted.AdaptedParams), print.Printable(b.Adapted.Reason))
 	}
 	for _, w := range b.Earlier {
@@ -146,7 +145,7 @@ func (v values) writtenText(w chain.Written) string {
 }
 
 func decisionText(d approval.Decision) string {
-	text := print.Printable("decided by " + deciderText(d) + ": " + d.Kind + grounds(d))
+	text := print.Printable("decided by " + deciderText(d) + ": " + d.Kind + reasonText(d))
 	if !d.DecidedAt.IsZero() {
 		text += ", " + d.DecidedAt.Local().Format(time.DateTime)
 	}
@@ -155,7 +154,7 @@ func decisionText(d approval.Decision) string {
 
 func (v values) writeProposed(t *strings.Builder, b *chain.Blame) {
 	c := b.Call
-	fmt.Fprintf(t, "call %s of Request %d: %s\n", print.Printable(c.ID), c.Request, print.Printable(c.Tool))
+	print.Fprintf(t, "call %s of Request %d: %s\n", c.ID, c.Request, c.Tool)
 	if c.Written != nil {
 		fmt.Fprintf(t, "  planned: %s\n", v.text(c.Written))
 	}

@@ -14,7 +14,7 @@ import (
 func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 	two := policy.Rules{{Groups: []string{"finance"}, Count: 2}}
 	for want, d := range map[string]approval.Decision{
-		"ann of finance, one of 2 who must": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"},
+		"ann of finance, one of 2 required": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"},
 			Deciders: two},
 		"ann of finance, because late": {Kind: "reject", DecidedBy: "ann", Groups: []string{"finance"},
 			Deciders: two, Reason: "late"},
@@ -23,7 +23,7 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 		"the standing order o of ann, at which nobody looked, because dull": {Kind: "approve", DecidedBy: "ann",
 			OrderID: "o", Reason: "dull"},
 	} {
-		if got := deciderText(d) + grounds(d); got != want {
+		if got := deciderText(d) + reasonText(d); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if got := decisionText(d); !strings.HasPrefix(got, "decided by "+deciderText(d)+": "+d.Kind) {

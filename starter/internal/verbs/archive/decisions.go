@@ -79,13 +79,13 @@ func (v values) decidedText(made []client.Decided) string {
 		if to := d.Recipient(); to != "" {
 			what += " to " + to
 		}
-		what += grounds(d.Decision)
+		what += reasonText(d.Decision)
 		if d.CallID != "" {
 			what = d.CallID + "  " + what
 		}
-		fmt.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), print.Printable(what))
+		print.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), what)
 		if about := d.About(); about != "" {
-			fmt.Fprintf(&b, "    %s\n", print.Printable(about))
+			print.Fprintf(&b, "    %s\n", about)
 		}
 		for _, line := range v.changeText(d.Decision) {
 			fmt.Fprintf(&b, "    %s\n", line)
@@ -109,13 +109,13 @@ func deciderText(d approval.Decision) string {
 	return text
 }
 
-// grounds says how a decision is proved, whether others must decide too, and why it was taken.
-func grounds(d approval.Decision) (text string) {
+// reasonText says how a decision is proved, whether others must decide too, and why it was taken.
+func reasonText(d approval.Decision) (text string) {
 	if signed := d.SignedText(); signed != "" {
 		text += ", " + signed
 	}
 	if n := d.Deciders.RequiredApprovals(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
-		text += fmt.Sprintf(", one of %d who must", n)
+		text += fmt.Sprintf(", one of %d required", n)
 	}
 	if told := d.Told.String(); told != "" {
 		text += " (people had been " + told + ")"

@@ -45,7 +45,7 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v va
 		for i, text := range []string{from, to} {
 			at, err := strconv.Atoi(text)
 			if err != nil || at < 1 {
-				return exit.Usagef("compare Ideas of %s: %q is no number of an Idea", id, text)
+				return exit.Usagef("compare Ideas of %s: %q is not the number of an Idea", id, text)
 			}
 			numbers[i] = at
 		}
@@ -80,7 +80,7 @@ func (v values) diffText(d *client.Diff) string {
 		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], name, v.fromTo(c.What, c.From, c.To)))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: Idea %d → Idea %d\n", print.Printable(d.Process), d.A, d.B)
+	print.Fprintf(&b, "%s: Idea %d → Idea %d\n", d.Process, d.A, d.B)
 	if len(lines) == 0 {
 		b.WriteString("  no value and no Call differs\n")
 	}

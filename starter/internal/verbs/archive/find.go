@@ -36,8 +36,8 @@ not ask Temporal.`,
   starter find 4711 --json --store /backup/store --store-only`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o := find.Options{
-				Each:   func(h find.Held) error { return tellHeld(a, h) },
-				Unread: func(what string) { a.Note("not read: %s", what) },
+				OnFound:  func(h find.Held) error { return printHeld(a, h) },
+				OnUnread: func(what string) { a.Note("not read: %s", what) },
 			}
 			ideas := func(archive *client.Archive) error { return find.Ideas(c.Context(), archive, args[0], o) }
 			if storeOnly {
@@ -66,7 +66,7 @@ func findAll(ctx context.Context, a *app.App, text string, ideas func(*client.Ar
 	return find.Histories(ctx, s.Client, text, o)
 }
 
-func tellHeld(a *app.App, h find.Held) error {
+func printHeld(a *app.App, h find.Held) error {
 	if a.JSON {
 		line, err := json.Marshal(h)
 		if err != nil {

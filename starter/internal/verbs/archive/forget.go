@@ -54,10 +54,11 @@ interrupted is completed when the same command is given again. It cannot be undo
 			o.Name = cmp.Or(o.Name, app.UserName())
 			switch {
 			case instance != "" && o.Cancel:
-				return exit.Usagef("forget: --cancel would end the work of all instances: cancel the process first," +
-					" if that is meant")
+				return exit.Usagef("forget: --cancel would end the work of all instances: to do that, cancel the " +
+					"process first")
 			case instance == "" && o.WithHistory:
-				return exit.Usagef("forget: --with-history goes with --instance; without it all histories are deleted")
+				return exit.Usagef("forget: --with-history needs --instance; without --instance all histories are " +
+					"deleted anyway")
 			}
 			return forgetProcess(c.Context(), a, args[0], instance, o)
 		},
@@ -95,13 +96,12 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 	}
 	reached, err := forgetFiles(ctx, s, *r)
 	if err != nil {
-		return fmt.Errorf("%w; what remains in the server's files goes when %s is forgotten again", err, id)
+		return fmt.Errorf("%w; to remove what remains in the server's files, forget %s again", err, id)
 	}
 	if !reached {
 		a.Note(
-			"%s", "the files of Temporal's server were not looked at: its database may hold what it deleted until "+
-				"the room"+
-				" is used again, and the starts that it refused; its logs and backups hold what they held")
+			"%s", "the files of Temporal's server were not checked: its database may keep deleted data until the "+
+				"space is reused, and refused starts; its logs and backups keep what they had")
 	}
 	err = a.Show(r, forgottenText(*r))
 	if whole := reached && r.Whole(); err == nil && !whole {
@@ -135,7 +135,7 @@ func forgottenText(r forget.Result) string {
 	who, took, key := print.Printable(r.Process), "", "its data key is destroyed\n"
 	if r.Instance != "" {
 		who, took = print.Printable(r.Instance)+" of "+who, "taken out of "
-		key = "the process has another data key, and the one that was is destroyed\n"
+		key = "the process has a new data key, and the old one is destroyed\n"
 	}
 	fmt.Fprintf(&b, "%s: forgotten: %s%s in %s, %s (%s), and %s of workflows in Temporal\n",
 		who, took, print.Plural(r.Ideas, "Idea"), print.Plural(len(r.Chains), "chain"),
@@ -144,12 +144,12 @@ func forgottenText(r forget.Result) string {
 		b.WriteString(key)
 	}
 	for _, id := range r.Left {
-		fmt.Fprintf(&b, "not reached: the history of %s in Temporal, which tells of all its instances:"+
-			" --with-history deletes it\n", print.Printable(id))
+		print.Fprintf(&b, "not removed: the history of %s in Temporal, which covers all its instances:"+
+			" --with-history deletes it\n", id)
 	}
 	for _, m := range r.Mentions {
-		fmt.Fprintf(&b, "not reached: %s of %s in %s: it %s\n",
-			print.Printable(m.Part), print.Printable(m.Process), ideasText(m.Ideas), m.Why)
+		print.Fprintf(&b, "not removed: %s of %s in %s: it %s\n",
+			m.Part, m.Process, ideasText(m.Ideas), m.Why)
 	}
 	return b.String()
 }

@@ -61,7 +61,7 @@ alone: processes that are still open lose what their chains do not hold.`,
 func gc(ctx context.Context, a *app.App, o collecting) error {
 	rules := chain.Rules{Before: time.Now().Add(-o.olderThan), Remove: o.yes}
 	if o.storeOnly {
-		a.Note("no Temporal server is asked: a process that is still open may lose values")
+		a.Note("Temporal is not asked: a process that is still open may lose values")
 	} else {
 		err := a.Visit(ctx, func(s *server.Session) (err error) {
 			rules.Held, err = s.Held(ctx)
@@ -90,7 +90,7 @@ func collectedText(c *chain.Collected) string {
 		print.Plural(c.Ideas, "Idea"), size(c.IdeaBytes),
 		print.Plural(c.Values, "value"), size(c.ValueBytes))
 	for _, process := range c.Chains {
-		fmt.Fprintf(&b, "  %s\n", print.Printable(process))
+		print.Fprintf(&b, "  %s\n", process)
 	}
 	if c.Unfinished > 0 {
 		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", does,

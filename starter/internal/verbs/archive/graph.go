@@ -81,7 +81,7 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 		return err
 	})
 	if errors.Is(err, client.ErrNotFound) {
-		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process of this id", of)
+		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id", of)
 	}
 	return calls, err
 }

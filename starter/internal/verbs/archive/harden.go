@@ -40,7 +40,7 @@ they changed, with what it would have asked. Any number of processes may be name
   starter harden --approvals refunds-1 refunds-2`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if approvals && (o.Template || o.Complete || file != "") {
-				return exit.Usagef("harden: --approvals writes no file: leave --template, --complete and --output out")
+				return exit.Usagef("harden: --approvals writes no file: leave out --template, --complete and --output")
 			}
 			if approvals {
 				return ripened(c.Context(), a, args)

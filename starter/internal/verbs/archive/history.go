@@ -86,13 +86,12 @@ func originText(origin any) string {
 	if !ok {
 		return ""
 	}
-	digest, _ := o["digest"].(string)
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
-		print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue),
-		print.FitWidth(print.Printable(digest), shortDigest))
+		print.Shown(o["at"]), print.Compact(o["process"], print.MaxValueWidth),
+		print.FitWidth(print.Printable(jsonval.AsText(o["digest"])), shortDigest))
 }
 
-// simulatedText says of what was simulated that it was; empty where nothing was.
+// simulatedText marks a simulated process; empty for any other.
 func simulatedText(mark any) string {
 	if mark == nil || mark == false {
 		return ""
@@ -102,18 +101,17 @@ func simulatedText(mark any) string {
 
 // llmText names the LLM that answered the Request of an Idea.
 func llmText(l chain.Link) string {
-	answer, _ := l.LLM.(map[string]any)
+	answer := jsonval.AsObject(l.LLM)
 	if l.Request == 0 || answer == nil {
 		return ""
 	}
-	model, _ := answer["model"].(string)
-	served, _ := answer["served"].(string)
-	return print.FitWidth(print.Printable(cmp.Or(served, model)), widestLLM)
+	name := cmp.Or(jsonval.AsText(answer["served"]), jsonval.AsText(answer["model"]))
+	return print.FitWidth(print.Printable(name), maxLLMWidth)
 }
 
 // costText is what the Requests of an Idea cost; empty where they have no price.
 func costText(l chain.Link) string {
-	answer, _ := l.LLM.(map[string]any)
+	answer := jsonval.AsObject(l.LLM)
 	var cost price.Money
 	if n, ok := answer["cost"].(json.Number); !ok || cost.UnmarshalJSON([]byte(n)) != nil {
 		return ""
@@ -121,7 +119,7 @@ func costText(l chain.Link) string {
 	return cost.String()
 }
 
-const widestLLM = 30 // characters
+const maxLLMWidth = 30 // characters
 
 const shortDigest = 12 // characters
 

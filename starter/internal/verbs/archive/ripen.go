@@ -20,9 +20,6 @@ func ripened(ctx context.Context, a *app.App, ids []string) error {
 		if err != nil {
 			return err
 		}
-		if a.JSON {
-			return a.Print(string(jsonval.Encode(jsonval.ToJSONValue(map[string]any{"tools": findings}))) + "\n")
-		}
 		var b strings.Builder
 		for _, f := range findings {
 			printFinding(&b, f)
@@ -30,12 +27,12 @@ func ripened(ctx context.Context, a *app.App, ids []string) error {
 		if len(findings) == 0 {
 			b.WriteString("Nobody was asked about a Call.\n")
 		}
-		return a.Print(b.String())
+		return a.Show(map[string]any{"tools": findings}, b.String())
 	})
 }
 
 func printFinding(b *strings.Builder, f ripen.Finding) {
-	fmt.Fprintf(b, "%s: %d of %d approved unchanged", print.Printable(f.Tool), f.Counts.Approved, f.Counts.Seen())
+	print.Fprintf(b, "%s: %d of %d approved unchanged", f.Tool, f.Counts.Approved, f.Counts.Seen())
 	for _, one := range []struct {
 		n    int
 		what string
@@ -50,16 +47,17 @@ func printFinding(b *strings.Builder, f ripen.Finding) {
 	}
 	b.WriteString("\n")
 	for _, fact := range f.Facts {
-		fmt.Fprintf(b, "  %s\n", print.Printable(fact))
+		print.Fprintf(b, "  %s\n", fact)
 	}
 	if f.When == nil {
-		fmt.Fprintf(b, "  no policy is proposed: %s\n", print.Printable(f.Why))
+		print.Fprintf(b, "  no policy is proposed: %s\n", f.Why)
 		return
 	}
 	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.When))
-	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, with all that people changed, and not for %d\n",
+	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, among them all that people changed, and not "+
+		"for %d\n",
 		f.Asked+f.Unasked, f.Asked, f.Unasked)
 	if len(f.AskedInVain) > 0 {
-		fmt.Fprintf(b, "  asked, and approved unchanged: %s\n", print.Printable(diag.FirstNamesAndCount(f.AskedInVain)))
+		print.Fprintf(b, "  asked, and approved unchanged: %s\n", diag.FirstNamesAndCount(f.AskedInVain))
 	}
 }

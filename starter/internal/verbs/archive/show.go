@@ -56,7 +56,7 @@ func showActions(ctx context.Context, a *app.App, id string) error {
 		if err != nil {
 			return err
 		}
-		return a.Show(taken, fmt.Sprintf("%s has taken %d actions in %d workflow runs: %s\n", id, taken.Total,
+		return a.Show(taken, fmt.Sprintf("%s has used %d actions in %d workflow runs: %s\n", id, taken.Total,
 			taken.Runs, taken.Kinds))
 	})
 }
@@ -67,7 +67,7 @@ func show(ctx context.Context, a *app.App, id string, at int) error {
 		if err != nil {
 			return err
 		}
-		taken, err := archive.Chain(id).TakenBack(ctx)
+		taken, err := archive.Chain(id).UndoneCalls(ctx)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func show(ctx context.Context, a *app.App, id string, at int) error {
 			a.Note("%s", c)
 		}
 		noteAge(a, id, idea)
-		noteTakenBack(a, id, idea, taken)
+		noteUndone(a, id, idea, taken)
 		noteSize(a, id, idea)
 		return a.Print(print.Indent(idea) + "\n")
 	})
@@ -95,9 +95,8 @@ func show(ctx context.Context, a *app.App, id string, at int) error {
 
 // noteAge says on standard error how old an Idea is.
 func noteAge(a *app.App, id string, idea map[string]any) {
-	meta, _ := idea["meta"].(map[string]any)
-	text, _ := meta["createdAt"].(string)
-	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+	meta := jsonval.AsObject(idea["meta"])
+	if at, err := time.Parse(time.RFC3339Nano, jsonval.AsText(meta["createdAt"])); err == nil {
 		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(at))
 	}
 }
@@ -115,15 +114,15 @@ func noteSize(a *app.App, id string, source map[string]any) {
 	}
 }
 
-// noteTakenBack says on standard error which Calls of a process were taken back, and what the process itself takes
+// noteUndone says on standard error which Calls of a process were taken back, and what the process itself takes
 // back.
-func noteTakenBack(a *app.App, id string, idea map[string]any, taken []client.TakenBack) {
+func noteUndone(a *app.App, id string, idea map[string]any, taken []client.UndoneCall) {
 	if text := undoesText(jsonval.AsObject(idea["meta"])["undoes"]); text != "" {
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}
 	for len(taken) > 0 {
 		var calls []string
-		first, left := taken[0], []client.TakenBack{}
+		first, left := taken[0], []client.UndoneCall{}
 		for _, t := range taken {
 			if t.As == first.As {
 				calls = append(calls, t.CallID)
@@ -146,14 +145,14 @@ const serverTime = 5 * time.Second
 func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
 	err := a.Read(ctx, do)
 	if at == 0 && !a.JSON {
-		noteHeldUp(ctx, a, id)
+		warnIfHeldUp(ctx, a, id)
 	}
 	return err
 }
 
-// noteHeldUp says on standard error what holds a process up, where a server tells: the latest Idea may be an old one
+// warnIfHeldUp says on standard error what holds a process up, where a server tells: the latest Idea may be an old one
 // for that reason.
-func noteHeldUp(ctx context.Context, a *app.App, id string) {
+func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
 	_ = a.VisitProcess(ctx, id, func(p *client.Process) error {
@@ -173,5 +172,5 @@ func noteLatest(ctx context.Context, a *app.App, c *client.Chain, id string) {
 	if last, err := c.Latest(ctx); err == nil {
 		a.Note("Idea %d of %s, the latest, was %s", last.At, id, sealedText(last.Created))
 	}
-	noteHeldUp(ctx, a, id)
+	warnIfHeldUp(ctx, a, id)
 }

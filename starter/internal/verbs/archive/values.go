@@ -21,5 +21,5 @@ func (v values) fit(text string) string {
 	if text = print.Printable(text); v.whole {
 		return text
 	}
-	return print.FitWidth(text, print.WidestValue)
+	return print.FitWidth(text, print.MaxValueWidth)
 }

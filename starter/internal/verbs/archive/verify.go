@@ -55,12 +55,11 @@ removes, and the store's own settings are not.`,
 			case err != nil:
 				return err
 			case all && (withTemporal || len(args) > 0):
-				return exit.Usagef("verify: --all is for the chains of the store: " +
-					"it goes with no ID, no file and no --temporal")
+				return exit.Usagef("verify: --all checks every chain of the store: leave out ID, file and --temporal")
 			case all:
 				return verifyAll(c.Context(), a, keys)
 			case len(args) == 0:
-				return exit.Usagef("verify: name a process or a file, or say --all")
+				return exit.Usagef("verify: name a process or a file, or use --all")
 			case withTemporal:
 				return verifyWithTemporal(c.Context(), a, args[0], keys)
 			}
@@ -125,7 +124,7 @@ func verify(ctx context.Context, a *app.App, of string, keys *signing.Keys) erro
 	})
 }
 
-// processReport is what the check of one chain found, among those of others.
+// processReport is the check of one chain among several.
 type processReport struct {
 	Process string `json:"process"`
 	*chain.Report
@@ -198,16 +197,16 @@ func printReport(a *app.App, of string, r *chain.Report) error {
 
 // provenText says how people's decisions are proven; "" where there are none.
 func provenText(c proofs.Counts) string {
-	if c.Declared+c.Signed+c.Carried == 0 {
+	if c.Declared+c.Signed+c.Inherited == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%s: %d declared, %d signed", print.Plural(c.Declared+c.Signed, "decision"),
 		c.Declared, c.Signed)
-	if c.Carried > 0 {
-		text += fmt.Sprintf(", and %s from earlier processes", print.Plural(c.Carried, "proof"))
+	if c.Inherited > 0 {
+		text += fmt.Sprintf(", and %s from earlier processes", print.Plural(c.Inherited, "proof"))
 	}
 	switch {
-	case c.Signed+c.Carried == 0:
+	case c.Signed+c.Inherited == 0:
 	case c.Proven < c.Signed:
 		text += "; signatures not checked, since no keys are named (--deciders FILE)"
 	default:
@@ -216,7 +215,7 @@ func provenText(c proofs.Counts) string {
 	return text + "\n"
 }
 
-// forgottenIdeasText says of a chain that its contents were removed; empty where they were not.
+// forgottenIdeasText states that a chain's contents were removed; empty if they were not.
 func forgottenIdeasText(f *chain.Forgotten) string {
 	if f == nil {
 		return ""
@@ -229,8 +228,8 @@ func forgottenIdeasText(f *chain.Forgotten) string {
 func forgottenInstancesText(list []chain.ForgottenInstance) string {
 	var b strings.Builder
 	for _, f := range list {
-		fmt.Fprintf(&b, "%s was %s; the Ideas have the digests that they had, and the last one says so\n",
-			print.Printable(f.Instance), print.Printable(f.String()))
+		print.Fprintf(&b, "%s was %s; the Ideas have the digests that they had, and the last one says so\n",
+			f.Instance, f.String())
 	}
 	return b.String()
 }
@@ -238,15 +237,15 @@ func forgottenInstancesText(list []chain.ForgottenInstance) string {
 func reportText(of string, r *chain.Report) string {
 	var b strings.Builder
 	if r.Whole {
-		fmt.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
-			print.Printable(of), print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
+		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
+			of, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
 		b.WriteString(provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s: broken, %s\n", print.Printable(of), print.Plural(r.Ideas, "Idea"))
+	print.Fprintf(&b, "%s: broken, %s\n", of, print.Plural(r.Ideas, "Idea"))
 	for _, p := range r.Broken {
-		fmt.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, print.Printable(p.Part), print.Printable(p.Problem))
+		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, p.Part, p.Problem)
 		b.WriteString(harmedText(p))
 	}
 	if len(r.Unreadable) > 0 {
@@ -262,5 +261,5 @@ func harmedText(p chain.Broken) string {
 	if len(later) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("    later Ideas that stand on it, and cannot be loaded either: %s\n", print.Ranges(later))
+	return fmt.Sprintf("    later Ideas that depend on it, and cannot be loaded either: %s\n", print.Ranges(later))
 }

@@ -16,46 +16,46 @@ type act struct {
 	name, args                 string
 	short, long, example, help string // long begins with short where help follows it instead
 	flags                      func(*pflag.FlagSet, *given)
-	// deed reads what is given, refuses what cannot be meant before anybody is asked, and returns what is to be done.
-	deed func(*given) (deed, error)
-	// instead does something else where that is asked for.
-	instead func(context.Context, *app.App, *given) (done bool, err error)
+	// prepare reads the input, refuses what is invalid before anything is sent, and returns the action.
+	prepare func(*given) (action, error)
+	// alternative does something else if the flags ask for it.
+	alternative func(context.Context, *app.App, *given) (done bool, err error)
 }
 
-// deed does something to a process, and counts who has decided so where several must.
-type deed = func(context.Context, *client.Process) (client.Count, error)
+// action acts on a process, and counts the deciders so far if several must decide.
+type action = func(context.Context, *client.Process) (client.Count, error)
 
 var acts = []act{
 	{
-		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: aboutDecisions,
+		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
 		example: `  starter approve refund-17 1.2
   starter approve refunds 1.2@13 --digest 5f0c… --by ann`,
-		flags: decisionFlags, deed: decide,
+		flags: decisionFlags, prepare: decide,
 	},
 	{
 		name: client.Reject, args: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM",
-		help:    aboutDecisions,
+		help:    decisionHelp,
 		example: `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
-		flags:   decisionFlags, deed: decide,
+		flags:   decisionFlags, prepare: decide,
 	},
 	{
 		name: client.Amend, args: "ID CALL", short: "Let a Call that waits run with other parameters",
-		help:    aboutDecisions,
+		help:    decisionHelp,
 		example: `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
 		flags:   valueFlag("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"),
-		deed:    decide,
+		prepare: decide,
 	},
 	{
 		name: client.Replace, args: "ID CALL", short: "Put another Call in the place of one that waits",
-		help:    aboutDecisions,
+		help:    decisionHelp,
 		example: `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
-		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), deed: decide,
+		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), prepare: decide,
 	},
 	{
 		name: client.Answer, args: "ID CALL", short: "Give the result of a Call that waits; nothing runs",
-		help:    aboutDecisions,
+		help:    decisionHelp,
 		example: `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
-		flags:   valueFlag("output", "the result, as `JSON` or @file"), deed: decide,
+		flags:   valueFlag("output", "the result, as `JSON` or @file"), prepare: decide,
 	},
 	{
 		name: client.Comment, args: "ID CALL --text TEXT",
@@ -63,14 +63,14 @@ var acts = []act{
 		long: `Say something of a Call that waits. Whoever is asked reads it beside the Call; it decides nothing, and is
 on record as decisions are.`,
 		example: `  starter comment refunds 1.2@13 --text "the customer has called twice" --by ann`,
-		flags:   remarkFlags(false), deed: decide,
+		flags:   remarkFlags(false), prepare: decide,
 	},
 	{
 		name: client.Ask, args: "ID CALL --text TEXT", short: "Ask somebody of a Call that waits",
 		long: `Ask a person, a group, or whoever started the process, of a Call that waits. It goes on
 waiting; who answers does so with "comment".`,
 		example: `  starter ask refunds 1.2@13 --to bob --text "did it come back?" --by ann`,
-		flags:   remarkFlags(true), deed: decide,
+		flags:   remarkFlags(true), prepare: decide,
 	},
 	{
 		name: client.HandOver, args: "ID CALL --to NAME", short: "Have somebody else decide on a Call that waits",
@@ -78,7 +78,7 @@ waiting; who answers does so with "comment".`,
 can hand it over, and again. The rules of its policy hold for the new person as for any.`,
 		example: `  starter hand-over refunds 1.2@13 --to bob --reason "on leave until Monday" --by ann
   starter hand-over refunds 1.2@13 --to-group finance --by ann`,
-		flags: handOverFlags, deed: decide,
+		flags: handOverFlags, prepare: decide,
 	},
 	{
 		name: approval.SteerDecide, args: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
@@ -94,7 +94,7 @@ refused (exit 2). One signal decides on 1,000 Calls: where more fit, run it agai
 		example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
   starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
   starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
-		flags: manyFlags, instead: decideMany,
+		flags: manyFlags, alternative: decideMany,
 	},
 	{
 		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Give leave beforehand: Calls of a Tool " +
@@ -110,14 +110,14 @@ signed, as it must be for a Tool whose decisions are. Without --tool the orders 
 		example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
     --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
   starter allow refunds`,
-		flags: orderFlags, deed: allow, instead: listOrders,
+		flags: orderFlags, prepare: allow, alternative: listOrders,
 	},
 	{
 		name: approval.SteerDisallow, args: "ID ORDER",
 		short:   "End a standing order; what was approved under it stays so",
 		example: `  starter disallow refunds small --reason "the sale is over"`, flags: byFlags,
-		deed: steering(func(ctx context.Context, p *client.Process, g *given) error {
-			return p.Disallow(ctx, g.args[1], g.who())
+		prepare: steering(func(ctx context.Context, p *client.Process, g *given) error {
+			return p.Disallow(ctx, g.args[1], g.signer())
 		}),
 	},
 	{
@@ -128,7 +128,7 @@ REQUEST is the number of the Request that made it, 0 for a Plan that begins the
 process; without it the only one that waits is meant.`,
 		example: `  starter approve-plan refund-17
   starter approve-plan refund-17 --digest 5f0c… --reason checked`,
-		flags: planFlags, deed: decidePlan,
+		flags: planFlags, prepare: decidePlan,
 	},
 	{
 		name: approval.SteerAmendPlan, args: "ID [REQUEST]",
@@ -138,7 +138,7 @@ process; without it the only one that waits is meant.`,
 run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
 		example: `  starter amend-plan refund-17 --file calls.json --reason "one is enough"
   starter plan refund-17 --calls > calls.json   # to begin with`,
-		flags: planFlags, deed: decidePlan,
+		flags: planFlags, prepare: decidePlan,
 	},
 	{
 		name: approval.SteerRejectPlan, args: "ID [REQUEST]",
@@ -147,14 +147,16 @@ run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
 Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
 instances. REQUEST is as with approve-plan.`,
 		example: `  starter reject-plan refund-17 --reason "ask the customer first"`,
-		flags:   planFlags, deed: decidePlan,
+		flags:   planFlags, prepare: decidePlan,
 	},
 	{
 		name: approval.SteerPause, args: "ID", short: "Let the running Calls of a process finish and start nothing new",
 		long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
 		example: `  starter pause refunds --reason "the bank is closed"`, flags: byFlags,
-		deed: steering(func(ctx context.Context, p *client.Process, g *given) error { return p.Pause(ctx, g.who()) }),
+		prepare: steering(func(ctx context.Context, p *client.Process, g *given) error {
+			return p.Pause(ctx, g.signer())
+		}),
 	},
 	{
 		name: approval.SteerResume, args: "[ID]",
@@ -167,9 +169,9 @@ it. It says what became of each.`,
 		example: `  starter resume refunds
   starter resume refunds --requests 100
   starter resume --all --because llm_unreachable`,
-		flags: resumeFlags, instead: resumeAll,
-		deed: steering(func(ctx context.Context, p *client.Process, g *given) error {
-			return p.Resume(ctx, g.limits, g.who())
+		flags: resumeFlags, alternative: resumeAll,
+		prepare: steering(func(ctx context.Context, p *client.Process, g *given) error {
+			return p.Resume(ctx, g.limits, g.signer())
 		}),
 	},
 	{
@@ -186,14 +188,14 @@ about it, and is told the --reason. What was written stays. In the file, "reopen
 in a message for the instance does the same.`,
 		example: `  starter revise refunds --file correction.json --reason "wrong price list"
   starter revise refunds --reopen 13 --reason "the customer wrote again"`,
-		flags: reviseFlags, deed: revise,
+		flags: reviseFlags, prepare: revise,
 	},
 	{
 		name: approval.SteerAdd, args: "ID --instances FILE", short: "Add instances to a process that is at work",
 		long: `Add instances to a process that is at work: one a row of a JSON Lines or CSV file, as
 "run --instances" reads it. Rows without a name are named after those that the process
 has. The new instances are in its next Request.`,
-		example: `  starter add refunds --instances late.jsonl`, flags: addFlags, deed: add,
+		example: `  starter add refunds --instances late.jsonl`, flags: addFlags, prepare: add,
 	},
 	{
 		name: "cancel", args: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
@@ -204,12 +206,12 @@ With --undo the process is paused first, so that all that it did is on record, e
 and taken back as "undo" does: it shows what would be, and asks (--yes has answered).`,
 		example: `  starter cancel refunds
   starter cancel refunds --undo --reason "the wrong file"`,
-		flags: cancelFlags, instead: cancelAndUndo,
-		deed: steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Cancel(ctx) }),
+		flags: cancelFlags, alternative: cancelAndUndo,
+		prepare: steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Cancel(ctx) }),
 	},
 }
 
-const aboutDecisions = `.
+const decisionHelp = `.
 
 CALL is as "approvals" shows it, or as it is typed more easily: 1.2@13 for 1.2@⑬. ID may
 be an instance, refunds/13; then CALL is 1.2. It waits until the decision is taken
@@ -237,13 +239,13 @@ func Acts(a *app.App) (all []*cobra.Command) {
 }
 
 func (t act) run(ctx context.Context, a *app.App, g *given) error {
-	if t.instead != nil {
-		if done, err := t.instead(ctx, a, g); done || err != nil {
+	if t.alternative != nil {
+		if done, err := t.alternative(ctx, a, g); done || err != nil {
 			return err
 		}
 	}
 	g.process = g.args[0]
-	do, err := t.deed(g)
+	do, err := t.prepare(g)
 	if err != nil {
 		return err
 	}
@@ -254,8 +256,8 @@ func (t act) run(ctx context.Context, a *app.App, g *given) error {
 }
 
 // steering is the deed of a verb that has nothing to refuse beforehand, and is no decision.
-func steering(do func(context.Context, *client.Process, *given) error) func(*given) (deed, error) {
-	return func(g *given) (deed, error) {
+func steering(do func(context.Context, *client.Process, *given) error) func(*given) (action, error) {
+	return func(g *given) (action, error) {
 		return func(ctx context.Context, p *client.Process) (none client.Count, err error) {
 			return none, do(ctx, p, g)
 		}, nil

@@ -79,7 +79,7 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	return list, err
 }
 
-// inInstance keeps those of one instance.
+// inInstance keeps the approvals of one instance.
 func inInstance(list []client.Approval, word string) []client.Approval {
 	return slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
 }
@@ -95,19 +95,19 @@ func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Pl
 
 func approvalsText(list []client.Approval) string {
 	if len(list) == 0 {
-		return "nobody is waited for\n"
+		return "nothing waits for a person\n"
 	}
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(print.Approval(p) + "\n")
 	}
 	fmt.Fprintf(&b, "%s; decide with: starter approve|reject|amend|replace|answer ID CALL%s\n",
-		print.Plural(len(list), "approval"), typing(list))
+		print.Plural(len(list), "approval"), typeableIDHint(list))
 	return b.String()
 }
 
-// typing says how a Call is typed whose id is not on every keyboard.
-func typing(list []client.Approval) string {
+// typeableIDHint shows how to type the id of a Call whose characters are not on every keyboard.
+func typeableIDHint(list []client.Approval) string {
 	for _, a := range list {
 		if typed := ideafile.TypeableCallID(a.CallID); typed != a.CallID {
 			return fmt.Sprintf(" (%s is typed %s, too)", print.Printable(a.CallID), typed)

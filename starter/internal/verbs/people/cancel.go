@@ -25,11 +25,11 @@ func cancelAndUndo(ctx context.Context, a *app.App, g *given) (done bool, err er
 	}
 	id := g.args[0]
 	if g.reason == "" {
-		return true, exit.Usagef("cancel %s --undo: --reason is missing: why it is taken back, for the record", id)
+		return true, exit.Usagef("cancel %s --undo: --reason is missing: say why, for the record", id)
 	}
-	err = a.VisitProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.who()) })
+	err = a.VisitProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.signer()) })
 	if err == nil {
-		err = process.UndoAll(ctx, a, id, g.who(), g.yes)
+		err = process.UndoAll(ctx, a, id, g.signer(), g.yes)
 	}
 	return true, err
 }

@@ -27,7 +27,7 @@ func valueFlag(name, usage string) func(*pflag.FlagSet, *given) {
 	}
 }
 
-// remarkFlags are those of what is said of a Call, to somebody where that can be named.
+// remarkFlags are the flags of a remark on a Call, to a recipient if the verb can name one.
 func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *given) {
 	return func(f *pflag.FlagSet, g *given) {
 		f.StringVar(&g.by, "by", "", "the `name` of who says it (default: the user's)")
@@ -49,13 +49,13 @@ func handOverFlags(f *pflag.FlagSet, g *given) {
 }
 
 // decide takes a decision on a Call, and refuses one that breaks its form before anybody is asked.
-func decide(g *given) (do deed, err error) {
+func decide(g *given) (do action, err error) {
 	g.call = g.args[1]
 	d, err := g.decision()
 	if err != nil {
 		return nil, err
 	}
-	if g.process, g.call, err = callWithin(g.args[0], g.call); err != nil {
+	if g.process, g.call, err = qualifyCallID(g.args[0], g.call); err != nil {
 		return nil, err
 	}
 	d.Kind, d.Call = g.verb, g.call
@@ -73,9 +73,9 @@ func decide(g *given) (do deed, err error) {
 	return func(ctx context.Context, p *client.Process) (client.Count, error) { return p.DecideAndCount(ctx, d) }, nil
 }
 
-// callWithin reads the id of a process, or of one of its instances as signals take it, and the id of a Call there,
+// qualifyCallID reads the id of a process, or of one of its instances as signals take it, and the id of a Call there,
 // which then need not name the instance.
-func callWithin(id, call string) (process, fullCall string, err error) {
+func qualifyCallID(id, call string) (process, fullCall string, err error) {
 	process, word, isInstance := protocol.ParseInstanceID(id)
 	own := ideafile.InstanceTokenOfCallID(call)
 	switch {
@@ -84,5 +84,5 @@ func callWithin(id, call string) (process, fullCall string, err error) {
 	case own == "":
 		return process, call + "@" + word, nil
 	}
-	return "", "", exit.Usagef("find Call %s: it is none of %s, but of instance %s", call, id, own)
+	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", call, id, own)
 }

@@ -84,7 +84,7 @@ func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error
 		case err != nil:
 			return fmt.Errorf("decide on %s: %w", g.args[0], err)
 		case len(list) == 0 && len(there) == 0:
-			return exit.Usagef("decide on %s: nobody is waited for", g.args[0])
+			return exit.Usagef("decide on %s: nothing waits for a person", g.args[0])
 		case len(list) == 0:
 			return exit.Usagef("decide on %s: none of the %s that wait there fits", g.args[0],
 				print.Plural(len(there), "Call"))
@@ -110,7 +110,7 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 		}
 	}
 	if !o.yes {
-		agreed, asked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, theseCalls(len(list))))
+		agreed, asked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, numberOfCalls(len(list))))
 		switch {
 		case !asked && a.JSON:
 			if err := a.PrintJSON(report); err != nil {
@@ -118,9 +118,9 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 			}
 			fallthrough
 		case !asked:
-			return exit.Usagef("decide on %s: nothing is decided: --yes decides", p.ID())
+			return exit.Usagef("decide on %s: nothing was decided: confirm with --yes", p.ID())
 		case !agreed:
-			return a.Print("nothing is decided\n")
+			return a.Print("nothing was decided\n")
 		}
 	}
 	outcomes, err := p.DecideMany(ctx, bulk.Decisions(list, o.decision))
@@ -135,7 +135,7 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 	return err
 }
 
-func theseCalls(n int) string {
+func numberOfCalls(n int) string {
 	if n == 1 {
 		return "this Call"
 	}

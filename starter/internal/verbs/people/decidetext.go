@@ -17,7 +17,7 @@ type decidedMany struct {
 	Signal    string       `json:"signal"`
 	Decision  string       `json:"decision"`
 	Fitting   int          `json:"fitting"` // Calls; at most 1,000 of them are decided on at once
-	Taken     int          `json:"taken"`
+	Accepted  int          `json:"taken"`
 	Refused   int          `json:"refused"`
 	Decisions []decidedOne `json:"decisions"` // empty: nothing was sent
 	Table     bulk.Table   `json:"table"`
@@ -36,7 +36,7 @@ func (d *decidedMany) add(outcomes []client.Outcome) {
 		one := decidedOne{Call: o.Call, Digest: o.Digest, Accepted: o.Refused == "", Reason: o.Refused,
 			Count: countOf(o.Count)}
 		if one.Accepted {
-			d.Taken++
+			d.Accepted++
 		} else {
 			d.Refused++
 		}
@@ -55,7 +55,7 @@ func countOf(c client.Count) *client.Count {
 // text says in summary what was taken, and of each that was not why.
 func (d *decidedMany) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s taken on %s%s", print.Printable(d.Process), d.Decision, print.Plural(d.Taken, "Call"),
+	print.Fprintf(&b, "%s: %s taken on %s%s", d.Process, d.Decision, print.Plural(d.Accepted, "Call"),
 		d.countText())
 	if d.Refused > 0 {
 		fmt.Fprintf(&b, ", refused on %d", d.Refused)
@@ -63,7 +63,7 @@ func (d *decidedMany) text() string {
 	b.WriteString("\n")
 	for _, one := range d.Decisions {
 		if !one.Accepted {
-			fmt.Fprintf(&b, "  %s refused: %s\n", print.Printable(one.Call), print.OneLine(one.Reason))
+			print.Fprintf(&b, "  %s refused: %s\n", one.Call, print.OneLine(one.Reason))
 		}
 	}
 	if more := d.Fitting - len(d.Decisions); more > 0 {
@@ -86,7 +86,7 @@ func (d *decidedMany) countText() string {
 	var parts []string
 	for _, c := range order {
 		part := fmt.Sprintf("%d of %d", c.Have, c.Want)
-		if counts[c] < d.Taken {
+		if counts[c] < d.Accepted {
 			part += fmt.Sprintf(" on %d", counts[c])
 		}
 		parts = append(parts, part)
@@ -98,16 +98,16 @@ func (d *decidedMany) countText() string {
 }
 
 const (
-	shownRows      = 100  // unless all are wanted
-	shownInstances = 60   // characters of the names of a row's instances
-	longestAlike   = 2000 // characters of a value that is the same in all
-	widestCell     = 44
+	maxRows               = 100  // unless all are wanted
+	maxInstanceNamesWidth = 60   // characters of the names of a row's instances
+	maxAlikeLength        = 2000 // characters of a value that is the same in all
+	maxCellWidth          = 44
 )
 
 // tableText shows what is to be decided on.
 func tableText(process string, t bulk.Table, fitting, width int, all bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", print.Printable(process), print.Plural(t.Calls, "Call"))
+	print.Fprintf(&b, "%s: %s", process, print.Plural(t.Calls, "Call"))
 	if fitting > t.Calls {
 		fmt.Fprintf(&b, " of %d that fit", fitting)
 	}
@@ -116,7 +116,7 @@ func tableText(process string, t bulk.Table, fitting, width int, all bool) strin
 	b.WriteString("\n")
 	rows := t.Rows
 	if !all {
-		rows = rows[:min(len(rows), shownRows)]
+		rows = rows[:min(len(rows), maxRows)]
 	}
 	print.Blocks(&b, columnsOf(t, rows), width)
 	if more := len(t.Rows) - len(rows); more > 0 {
@@ -132,11 +132,11 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	for _, f := range alike {
 		widest = max(widest, utf8.RuneCountInString(f.Name))
 	}
-	widest = min(widest, widestCell)
+	widest = min(widest, maxCellWidth)
 	for _, f := range alike {
 		name := "  " + print.FitWidth(print.Printable(f.Name), widest)
-		value := []rune(shown(f.Value, longestAlike))
-		for line := range slices.Chunk(value, max(width-widest-4, widestCell/2)) {
+		value := []rune(shown(f.Value, maxAlikeLength))
+		for line := range slices.Chunk(value, max(width-widest-4, maxCellWidth/2)) {
 			names, values = append(names, name), append(values, string(line))
 			name = ""
 		}
@@ -154,16 +154,16 @@ func shown(v any, most int) string {
 	return print.Compact(v, most)
 }
 
-// columnsOf are those of the table: the Call, the instances where one row stands for several, and what differs.
+// columnsOf returns the table's columns: the Call, the instances if a row stands for several, and what differs.
 func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
 	calls, instances, several := []string{"Call"}, []string{"Instances"}, false
 	for _, r := range rows {
-		calls = append(calls, print.FitWidth(print.Printable(r.Call), widestCell))
+		calls = append(calls, print.FitWidth(print.Printable(r.Call), maxCellWidth))
 		names := ""
 		if len(r.Instances) > 1 {
 			several = true
 			names = print.FitWidth(fmt.Sprintf("%d: %s", len(r.Instances),
-				print.Printable(strings.Join(r.Instances, ", "))), shownInstances)
+				print.Printable(strings.Join(r.Instances, ", "))), maxInstanceNamesWidth)
 		}
 		instances = append(instances, names)
 	}
@@ -172,11 +172,11 @@ func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
 		columns = append(columns, instances)
 	}
 	for _, name := range t.Columns {
-		c := []string{print.FitWidth(print.Printable(name), widestCell)}
+		c := []string{print.FitWidth(print.Printable(name), maxCellWidth)}
 		for _, r := range rows {
 			text := ""
 			if v, has := r.Values[name]; has {
-				text = shown(v, widestCell)
+				text = shown(v, maxCellWidth)
 			}
 			c = append(c, text)
 		}

@@ -13,7 +13,7 @@ import (
 	"processidea/starter/internal/app"
 )
 
-// given is what a verb that acts is given: its arguments, and the flags that it has.
+// given holds the arguments and flags of a verb that acts.
 type given struct {
 	verb          string
 	args          []string
@@ -28,7 +28,7 @@ type given struct {
 	all                     bool
 	reopen                  []string
 	limits                  ideafile.Limits
-	because                 string // why those have paused that go on
+	pauseReason             string // resume only processes that paused for this reason
 	order                   client.StandingOrder
 	when, until             string // of the order
 	many                    selected
@@ -40,7 +40,7 @@ func byFlags(f *pflag.FlagSet, g *given) {
 	f.StringVar(&g.reason, "reason", "", "why")
 }
 
-// decidesFlags are those of whoever decides, by the name or by a proof.
+// decidesFlags are the flags that identify the decider, by name or by a proof.
 func decidesFlags(f *pflag.FlagSet, g *given) {
 	byFlags(f, g)
 	f.StringArrayVar(&g.groups, "group", nil,
@@ -49,8 +49,8 @@ func decidesFlags(f *pflag.FlagSet, g *given) {
 	f.StringVar(&g.key, "key", "", "sign with the private key in this `file` (default $PROCESSIDEA_KEY)")
 }
 
-// who says who acts, and why.
-func (g *given) who() client.By {
+// signer returns who acts, and why.
+func (g *given) signer() client.By {
 	return client.By{Name: cmp.Or(g.by, app.UserName()), Reason: g.reason}
 }
 
@@ -60,7 +60,7 @@ func (g *given) decision() (d client.Decision, err error) {
 	d = client.Decision{Call: g.call, Digest: g.digest, By: g.by, Groups: g.groups, Reason: g.reason,
 		To: g.to, ToGroup: g.toGroup}
 	if d.Key, err = app.SigningKey(g.key); err == nil && d.Key == nil {
-		d.By, d.Groups = g.who().Name, app.GroupsOr(g.groups)
+		d.By, d.Groups = g.signer().Name, app.GroupsOr(g.groups)
 	}
 	return d, err
 }

@@ -30,7 +30,7 @@ func orderFlags(f *pflag.FlagSet, g *given) {
 }
 
 // allow gives a standing order.
-func allow(g *given) (do deed, err error) {
+func allow(g *given) (do action, err error) {
 	o := &g.order
 	if len(g.args) == 2 {
 		o.ID = g.args[1]
@@ -73,7 +73,7 @@ func listOrders(ctx context.Context, a *app.App, g *given) (done bool, err error
 			return err
 		}
 		return a.Show(append(approval.Orders{}, v.Orders...),
-			cmp.Or(ordersText(v.Orders, time.Now()), "there is no standing order\n"))
+			cmp.Or(ordersText(v.Orders, time.Now()), "there are no standing orders\n"))
 	})
 }
 
@@ -94,7 +94,7 @@ func ordersInForce(ctx context.Context, s *server.Session, process string) strin
 func ordersText(list approval.Orders, now time.Time) string {
 	var b strings.Builder
 	for _, o := range list {
-		fmt.Fprintf(&b, "%s: %s", print.Printable(o.ID), print.Printable(o.Tool))
+		print.Fprintf(&b, "%s: %s", o.ID, o.Tool)
 		if o.When != nil {
 			fmt.Fprintf(&b, " where %s", print.Shown(o.When))
 		}
@@ -105,13 +105,13 @@ func ordersText(list approval.Orders, now time.Time) string {
 		if !o.Until.IsZero() {
 			fmt.Fprintf(&b, ", until %s", o.Until.Local().Format(time.DateTime))
 		}
-		fmt.Fprintf(&b, ", by %s", print.Printable(o.Giver.Name))
+		print.Fprintf(&b, ", by %s", o.Giver.Name)
 		if o.Giver.Signed {
 			b.WriteString(", signed")
 		}
 		switch {
 		case o.Ended != nil:
-			fmt.Fprintf(&b, "; ended by %s", print.Printable(o.Ended.By))
+			print.Fprintf(&b, "; ended by %s", o.Ended.By)
 		case !o.IsInForce(now):
 			b.WriteString("; over")
 		}

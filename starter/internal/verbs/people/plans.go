@@ -63,24 +63,24 @@ func printCalls(a *app.App, plans []client.Plan) error {
 func plansText(plans []client.Plan, mermaid bool) string {
 	var b strings.Builder
 	for _, p := range plans {
-		fmt.Fprintf(&b, "%s: %s waits since %s\n  %s\n",
-			print.Printable(p.Process), p.Name(), p.Since.Local().Format(time.DateTime), print.Printable(p.Summary()))
+		print.Fprintf(&b, "%s: %s waits since %s\n  %s\n",
+			p.Process, p.Name(), p.Since.Local().Format(time.DateTime), p.Summary())
 		if p.Past != nil {
-			fmt.Fprintf(&b, "  %s\n", print.Printable(p.Past.String()))
+			print.Fprintf(&b, "  %s\n", p.Past)
 		} else {
-			b.WriteString("  no earlier process of the same path has completed, so that its cost is not known\n")
+			b.WriteString("  its cost is unknown: no earlier process of the same path has completed\n")
 		}
 		if who := p.DecidersInWords(); who != "" {
-			fmt.Fprintf(&b, "  decided by %s\n", print.Printable(who))
+			print.Fprintf(&b, "  decided by %s\n", who)
 		}
 		for _, c := range p.Calls {
 			fmt.Fprintf(&b, "  %s", c.CallID)
 			if len(c.Instances) > 0 {
-				fmt.Fprintf(&b, " @%s", print.Printable(strings.Join(c.Instances, ",")))
+				print.Fprintf(&b, " @%s", strings.Join(c.Instances, ","))
 			}
 			fmt.Fprintf(&b, "  %s\n", print.Compact(c.Written.RawValue(), 300))
 			if c.Error != "" {
-				fmt.Fprintf(&b, "    it will fail: %s\n", print.Printable(c.Error))
+				print.Fprintf(&b, "    it will fail: %s\n", c.Error)
 			}
 		}
 		if p.NotAmendable != "" {
@@ -108,7 +108,7 @@ func planFlags(f *pflag.FlagSet, g *given) {
 }
 
 // decidePlan decides on a Plan, or on all.
-func decidePlan(g *given) (deed, error) {
+func decidePlan(g *given) (action, error) {
 	who, err := g.decision()
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func decidePlan(g *given) (deed, error) {
 	d := client.PlanDecision{Kind: strings.TrimSuffix(g.verb, "-plan"), By: who.By, Groups: who.Groups,
 		Reason: who.Reason, Key: who.Key}
 	if d.Kind == client.Reject && strings.TrimSpace(d.Reason) == "" {
-		return nil, exit.Usagef("%s %s: a rejection says why: --reason is missing", g.verb, g.process)
+		return nil, exit.Usagef("%s %s: --reason is missing: say why it is rejected", g.verb, g.process)
 	}
 	if d.Kind == client.Amend {
 		if d.Calls, err = readCalls(g.file); err != nil {
@@ -126,7 +126,7 @@ func decidePlan(g *given) (deed, error) {
 	return steering(func(ctx context.Context, p *client.Process, g *given) error {
 		plans, err := p.Plans(ctx)
 		if err == nil {
-			plans, err = meantPlans(plans, g)
+			plans, err = selectPlans(plans, g)
 		}
 		for _, plan := range plans {
 			d.Request, d.Digest = plan.Request, plan.Digest
@@ -138,8 +138,8 @@ func decidePlan(g *given) (deed, error) {
 	})(g)
 }
 
-// meantPlans picks the Plans that a decision is about.
-func meantPlans(plans []client.Plan, g *given) ([]client.Plan, error) {
+// selectPlans picks the Plans that a decision is about.
+func selectPlans(plans []client.Plan, g *given) ([]client.Plan, error) {
 	if len(g.args) > 1 {
 		n, err := strconv.Atoi(g.args[1])
 		if err != nil {

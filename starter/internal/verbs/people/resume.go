@@ -19,7 +19,7 @@ import (
 func resumeFlags(f *pflag.FlagSet, g *given) {
 	byFlags(f, g)
 	f.BoolVar(&g.all, "all", false, "all paused processes")
-	f.StringVar(&g.because, "because", "",
+	f.StringVar(&g.pauseReason, "because", "",
 		"with --all: those alone that are paused with this `code`, such as llm_unreachable")
 	set := &g.limits
 	flags.Int(f, &set.Requests, "requests", 1, jsonval.MaxCount, "the new limit of Requests, in all")
@@ -32,7 +32,7 @@ func resumeFlags(f *pflag.FlagSet, g *given) {
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
 func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error) {
-	if !g.all && g.because == "" && len(g.args) > 0 {
+	if !g.all && g.pauseReason == "" && len(g.args) > 0 {
 		return false, nil
 	}
 	for _, limit := range []string{"requests", "tokens", "calls", "money", "duration"} {
@@ -42,12 +42,12 @@ func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error)
 	}
 	switch {
 	case len(g.args) > 0:
-		return true, exit.Usagef("resume %s: --all and --because are for all processes, and name none", g.args[0])
+		return true, exit.Usagef("resume %s: --all and --because apply to all processes: leave out the ID", g.args[0])
 	case !g.all:
-		return true, exit.Usagef("resume: name a process, or say --all")
+		return true, exit.Usagef("resume: name a process, or use --all")
 	}
 	return true, a.Visit(ctx, func(s *server.Session) error {
-		list, err := s.ResumeAll(ctx, g.because, g.who())
+		list, err := s.ResumeAll(ctx, g.pauseReason, g.signer())
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func printResumed(a *app.App, list []client.Resumed) error {
 		}
 		lines.WriteString(print.Printable(text) + "\n")
 	}
-	err := a.Show(list, cmp.Or(lines.String(), "none is paused so\n"))
+	err := a.Show(list, cmp.Or(lines.String(), "no process is paused for this reason\n"))
 	if err == nil && left > 0 {
 		err = exit.With(exit.Usage)
 	}

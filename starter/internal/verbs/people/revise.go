@@ -19,7 +19,7 @@ func reviseFlags(f *pflag.FlagSet, g *given) {
 	f.StringSliceVar(&g.reopen, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
 }
 
-func revise(g *given) (do deed, err error) {
+func revise(g *given) (do action, err error) {
 	var read approval.SteeringPayload
 	if g.file != "" || len(g.reopen) == 0 {
 		if read, err = readCorrection(g.file); err != nil {
@@ -27,7 +27,7 @@ func revise(g *given) (do deed, err error) {
 		}
 	}
 	c := client.Correction{Context: read.Context, Reopen: g.reopen, Limits: read.Limits}
-	by := client.By{Name: cmp.Or(read.By, g.who().Name), Reason: cmp.Or(read.Reason, g.reason)}
+	by := client.By{Name: cmp.Or(read.By, g.signer().Name), Reason: cmp.Or(read.Reason, g.reason)}
 	return steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Revise(ctx, c, by) })(g)
 }
 
@@ -37,7 +37,7 @@ func addFlags(f *pflag.FlagSet, g *given) {
 }
 
 // add brings the rows of a file to a process that is at work.
-func add(g *given) (deed, error) {
+func add(g *given) (action, error) {
 	if g.file == "" {
 		return nil, exit.Usagef("add to %s: --instances is missing", g.process)
 	}
@@ -46,12 +46,12 @@ func add(g *given) (deed, error) {
 		return nil, err
 	}
 	return steering(func(ctx context.Context, p *client.Process, g *given) error {
-		return p.AddRows(ctx, g.file, data, g.who())
+		return p.AddRows(ctx, g.file, data, g.signer())
 	})(g)
 }
 
-// readCorrection reads a file with messages, and limits beside them or where an Idea has them. What it says of who and
-// why counts instead of the flags.
+// readCorrection reads a file with messages, and with limits beside them or where an Idea has them. Its by and reason
+// take precedence over the flags.
 func readCorrection(file string) (c approval.SteeringPayload, err error) {
 	if file == "" {
 		return c, exit.Usagef("revise: --file is missing")

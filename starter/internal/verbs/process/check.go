@@ -95,12 +95,12 @@ func decidersText(idea *ideafile.Idea) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("where its worker runs, %s must name the keys of who decides: decisions on %s are signed\n",
+	return fmt.Sprintf("on its worker, %s must name the deciders' keys: decisions on %s are signed\n",
 		signing.DecidersVariable,
 		diag.FirstNamesAndCount(names))
 }
 
-// finalText names the Tools that nothing takes back, of a file that says of any how it is.
+// finalText names the Tools without an undo, in a file where any Tool declares one.
 func finalText(idea *ideafile.Idea, known ideafiles.Tools) string {
 	bindings := known.Bind(idea)
 	var names []string
@@ -141,8 +141,8 @@ func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
 		}
 	}
 	if len(d.Read.Tools) > shownTools {
-		for _, kind := range jsonval.SortedKeys(counts) {
-			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(counts[kind], "Tool"),
+		for kind, v := range jsonval.Sorted(counts) {
+			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(v, "Tool"),
 				cmp.Or(words[kind], "a worker, as "+string(kind)))
 		}
 	}

@@ -58,7 +58,7 @@ what an ended process did after Idea K is taken back first, as "undo --to K" doe
 		RunE: func(c *cobra.Command, args []string) error {
 			o.server.Worker, o.idSet, o.of = true, c.Flags().Changed("id"), args[0]
 			if !c.Flags().Changed("at") {
-				return exit.Usagef("fork %s: --at is missing, the number of the Idea: see %s history %s", o.of,
+				return exit.Usagef("fork %s: --at, the number of the Idea, is missing: see %s history %s", o.of,
 					print.Program, print.Quote(o.of))
 			}
 			return fork(c.Context(), a, o)
@@ -160,19 +160,19 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
 	}
 	if e.TakenUp > 0 {
-		a.Note("%s taken up that had not ended at that moment; what had its effect since has it twice",
+		a.Note("%s that had not ended at that moment run again; effects that happened since happen twice",
 			print.PluralIs(e.TakenUp, "Call"))
 	}
 	if len(e.DelegatesResumed) > 0 {
-		a.Note("delegates that were under way at that moment go on from what they had done by then: those of %s",
+		a.Note("delegates that were running at that moment continue from what they had done by then: those of %s",
 			strings.Join(e.DelegatesResumed, ", "))
 	}
 	if len(e.DelegatesBegunAnew) > 0 {
-		a.Note("delegates that had done nothing yet at that moment begin anew: those of %s",
+		a.Note("delegates that had done nothing yet at that moment start again: those of %s",
 			strings.Join(e.DelegatesBegunAnew, ", "))
 	}
 	if e.Ended > 0 {
-		a.Note("%s left as settled or failed; --reopen TOKEN, or all, plans for them anew",
+		a.Note("%s stay settled or failed; --reopen TOKEN, or all, plans for them again",
 			print.PluralIs(e.Ended, "instance"))
 	}
 	a.Note("effects in the outside world are shared: what Calls of %s did there is done, and a fork does not undo it",

@@ -24,9 +24,8 @@ func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems dia
 	a.Complain(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
 	if d.Read.Simulation != nil {
 		return exit.Usagef(
-			"run %s: it is a simulation, in which values are made up: simulate goes on with it; without "+
-				"meta.simulated "+
-				"and the messages' _simulated it is taken for real", d.Source.Given)
+			"run %s: it is a simulation with made-up values: continue it with simulate; to run it for real, remove "+
+				"meta.simulated and the messages' _simulated", d.Source.Given)
 	}
 	if err := p.ChooseReplies(d); err != nil {
 		return err
@@ -41,7 +40,7 @@ func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems dia
 		a.Note("no LLM is configured: the Plan runs without one")
 	}
 	if latent := latentTools(p, d); p.Remote == nil && len(latent) > 0 {
-		a.Note("nothing runs %s: the LLM itself writes what it gives", diag.FirstNamesAndCount(latent))
+		a.Note("no tool runs %s: the LLM itself writes the result", diag.FirstNamesAndCount(latent))
 	}
 	return nil
 }
@@ -86,7 +85,7 @@ func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Sessio
 		s, err := p.Visit(ctx)
 		if err != nil && p.Remote == nil {
 			return nil,
-				exit.Usagef(`detach: no server runs in %s that would go on with the process; start one with "%s dev"`,
+				exit.Usagef(`detach: no server runs in %s to continue the process; start one with "%s dev"`,
 					p.Data, print.Program)
 		}
 		return s, err
@@ -96,7 +95,7 @@ func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Sessio
 		s.Close()
 		return nil,
 			exit.Usagef(
-				"record %s: the worker that asks the LLM is not in this program: another one runs the server in %s",
+				"record %s: the worker that asks the LLM is not in this program: another program runs the server in %s",
 				o.record, p.Data)
 	}
 	return s, err

@@ -38,19 +38,19 @@ func (l *launched) run(ctx context.Context) error {
 		return err
 	}
 	if l.options.detach {
-		return l.leave(ctx)
+		return l.printDetached(ctx)
 	}
 	inputs := ownInputs(l.definition.Read)
 	l.definition = nil // it may be large, and the process has it now
 	result, err := l.follow(ctx)
 	if errors.Is(err, context.Canceled) {
-		l.Note("leave %s as it is; to go on: %s", l.process.ID(), l.commandLine())
+		l.Note("%s stays as it is; to continue: %s", l.process.ID(), l.commandLine())
 	}
 	if err != nil {
 		return err
 	}
 	if result.Status == loop.StatusPaused {
-		l.Note("%s is paused; to let it go on once that is mended: %s --resume", l.process.ID(), l.commandLine())
+		l.Note("%s is paused; once the cause is fixed, continue it with: %s --resume", l.process.ID(), l.commandLine())
 	}
 	return l.FinishWith(result, inputs)
 }
@@ -81,10 +81,9 @@ func (l *launched) start(ctx context.Context) (err error) {
 			client.ErrOtherStart)
 	case errors.As(err, &claimed):
 		return exit.Usagef(
-			"run %s as %s: the store has %s of a process of this id that Temporal does not know, or no longer; "+
-				"take another id, go on from one of them with \"%[6]s fork %[4]s --at %[5]d\", or have them removed "+
-				"by "+
-				"\"%[6]s gc\"",
+			"run %s as %s: the store already has %s under this id, of a process that Temporal does not know, or no "+
+				"longer knows; choose another id, continue from one of them with \"%[6]s fork %[4]s --at %[5]d\", "+
+				"or remove them with \"%[6]s gc\"",
 			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas,
 			print.Program)
 	case err != nil && ctx.Err() != nil:
@@ -112,9 +111,9 @@ func (l *launched) announce() {
 	}
 }
 
-// leave prints how the process stands, and waits for nothing. Of one that has just been started nothing is known but
-// its instances.
-func (l *launched) leave(ctx context.Context) error {
+// printDetached prints how the process stands, and waits for nothing. Of one that has just been started nothing is
+// known but its instances.
+func (l *launched) printDetached(ctx context.Context) error {
 	if l.process.Attached() {
 		return printSnapshot(ctx, l.App, l.process)
 	}

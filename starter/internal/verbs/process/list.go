@@ -52,7 +52,7 @@ func listText(processes []client.Summary, width int) string {
 		}
 		for n, cell := range []string{p.Process, p.Standing(), waitsFor(p), p.Started.Local().Format(time.DateTime),
 			ended, p.Path} {
-			columns[n] = append(columns[n], print.FitWidth(print.Printable(cell), print.WidestValue))
+			columns[n] = append(columns[n], print.FitWidth(print.Printable(cell), print.MaxValueWidth))
 		}
 	}
 	var b strings.Builder
@@ -74,8 +74,8 @@ func waitsFor(p client.Summary) string {
 	if p.Awaiting > 0 && p.Ended == nil {
 		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))
 	}
-	return print.FitWidth(print.Printable(strings.Join(waiting, "; ")), widestReason)
+	return print.FitWidth(print.Printable(strings.Join(waiting, "; ")), maxReasonWidth)
 }
 
-// widestReason is the most characters of what a process waits for; list --json has all.
-const widestReason = 90
+// maxReasonWidth is the most characters of what a process waits for; list --json has all.
+const maxReasonWidth = 90

@@ -16,7 +16,8 @@ func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 	if got := waitsFor(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
 		t.Errorf("%q", got)
 	}
-	h := turn.HeldUp{Message: "the LLM's server answered 429: your tier is exhausted; " + strings.Repeat("come back ", 9),
+	h := turn.HeldUp{Message: "the LLM's server answered 429: your tier is exhausted; " +
+		strings.Repeat("come back ", 9),
 		Since: time.Unix(0, 0), Next: time.Unix(3600, 0)}
 	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HeldUp: []turn.HeldUp{h}}
 	if got := waitsFor(running); !strings.HasPrefix(got,

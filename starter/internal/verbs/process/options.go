@@ -24,7 +24,7 @@ type launchOptions struct {
 	wait   time.Duration // 0: until the end
 	// llmWait is how long an LLM's server may be away that has never answered the process; 0: for ever.
 	llmWait time.Duration
-	groups  []string // of which who decides at the terminal is
+	groups  []string // the groups of the person who decides at the terminal
 	server  server.Hosting
 	// withSolution takes up the Calls of the Idea's solution.
 	withSolution bool
@@ -57,8 +57,8 @@ func addWaitFlag(c *cobra.Command, wait *time.Duration) {
 		"return after so long even if the process is still at work (default 0: wait for its end)")
 }
 
-// change puts into an Idea what the command line says of it.
-func (o *launchOptions) change(d *ideafiles.Definition) {
+// applyTo applies the command line's settings to an Idea.
+func (o *launchOptions) applyTo(d *ideafiles.Definition) {
 	if !o.planFirst {
 		return
 	}

@@ -73,7 +73,7 @@ func prepareRun(a *app.App, p server.Place, given string, files fileFlags,
 	if err != nil {
 		return nil, err
 	}
-	d, problems, err := ideafiles.LoadWith(source, p.Tools(), o.change)
+	d, problems, err := ideafiles.LoadWith(source, p.Tools(), o.applyTo)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func scheduleVerb(a *app.App, name, short string,
 		Example: fmt.Sprintf("  starter schedule %s nightly", name),
 		RunE: func(c *cobra.Command, args []string) error {
 			if args[0] == "" {
-				return exit.Usagef("%s schedule: its name is empty", name)
+				return exit.Usagef("%s schedule: NAME is empty", name)
 			}
 			return a.Visit(c.Context(),
 				func(s *server.Session) error { return do(schedules.Of(s.Client), c.Context(), args[0], note) })

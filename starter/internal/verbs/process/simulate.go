@@ -95,14 +95,14 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 func (o simulateOptions) validate(a *app.App) error {
 	switch {
 	case a.Data != "":
-		return exit.Usagef("simulate in %s: a simulation has a folder of its own; --keep FOLDER leaves it there",
+		return exit.Usagef("simulate in %s: a simulation uses a folder of its own; --keep FOLDER keeps it",
 			a.Data)
 	case o.wait < 0:
-		return exit.Usagef("wait %s: it is negative", o.wait)
+		return exit.Usagef("--wait %s: it must not be negative", o.wait)
 	case o.tools != "" && o.tools != ideafile.FakedByLLM && o.tools != ideafile.FakedBySchemas:
 		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.tools)
 	case o.schemas && (o.files.replies != "" || o.tools == ideafile.FakedByLLM):
-		return exit.Usagef("simulate: --schemas asks nobody: not with --replies or --tools llm")
+		return exit.Usagef("simulate: --schemas asks no LLM: leave out --replies and --tools llm")
 	case o.keep == "":
 		return nil
 	}
@@ -125,11 +125,11 @@ func introduceSimulation(a *app.App, made *simulation.Prepared) {
 		ideafile.FakedBySchemas: "results are made up from the schemas"}[made.By.ToolResultsFrom]
 	a.Note("simulation: nothing outside is touched; %s, and %s", plans, tools)
 	if len(made.MadeUp) > 0 {
-		a.Note("simulation: made up, since nobody gives it: %s", strings.Join(made.MadeUp, ", "))
+		a.Note("simulation: made up, since the start does not provide it: %s", strings.Join(made.MadeUp, ", "))
 	}
 	if len(made.Unasked) > 0 {
-		a.Note("simulation: not asked for their tools, which have no schema here: MCP servers %s; simulate an Idea "+
-			"in which they are listed (starter show)",
+		a.Note("simulation: MCP servers %s are not asked for their tools, so these are unknown; simulate an Idea "+
+			"that lists them (starter show)",
 			strings.Join(slices.Sorted(slices.Values(made.Unasked)), ", "))
 	}
 }

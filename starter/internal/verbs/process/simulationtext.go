@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	longestGraph = 80 // lines of a graph that are printed for people
-	longestOpen  = 20 // lines of what stayed open
+	maxGraphLines = 80 // lines of a graph that are printed for people
+	maxOpenLines  = 20 // lines of what stayed open
 )
 
 // printSimulation prints a report, and gives the error that stands for its exit code.
@@ -42,7 +42,7 @@ func simulationText(r *simulation.Report) string {
 	b.WriteString("\nsimulated: no tool, server or person was asked; States and output are made up\n")
 	fmt.Fprintf(&b, "%s\n", costText(r))
 	for _, d := range r.Delegates {
-		fmt.Fprintf(&b, "  delegate %s: %s, %s\n", print.Printable(d.Process), d.Status,
+		print.Fprintf(&b, "  delegate %s: %s, %s\n", d.Process, d.Status,
 			print.Plural(d.Requests, "Request"))
 	}
 	printTools(&b, r)
@@ -52,7 +52,7 @@ func simulationText(r *simulation.Report) string {
 	printOpen(&b, r)
 	printGraph(&b, r)
 	if r.Data != "" {
-		fmt.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", print.Printable(r.Data), print.Program,
+		print.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", r.Data, print.Program,
 			print.Quote(r.Data), print.Quote(r.ProcessID))
 	}
 	return b.String()
@@ -76,27 +76,27 @@ func printTools(b *strings.Builder, r *simulation.Report) {
 				parts = append(parts, fmt.Sprintf("%d %s", n, s))
 			}
 		}
-		fmt.Fprintf(b, "  %s: %s\n", print.Printable(name), strings.Join(parts, ", "))
+		print.Fprintf(b, "  %s: %s\n", name, strings.Join(parts, ", "))
 	}
 }
 
 func printOpen(b *strings.Builder, r *simulation.Report) {
 	for n, line := range r.Open {
 		if n == 0 {
-			b.WriteString("what stayed open:\n")
+			b.WriteString("still open:\n")
 		}
-		if n == longestOpen {
+		if n == maxOpenLines {
 			fmt.Fprintf(b, "  and %d more\n", len(r.Open)-n)
 			return
 		}
-		fmt.Fprintf(b, "  %s\n", print.Printable(line))
+		print.Fprintf(b, "  %s\n", line)
 	}
 }
 
 func printGraph(b *strings.Builder, r *simulation.Report) {
 	switch lines := strings.Count(r.Graph, "\n"); {
 	case r.Graph == "":
-	case lines > longestGraph:
+	case lines > maxGraphLines:
 		fmt.Fprintf(b, "the Plan's graph has %d lines: see --json\n", lines)
 	default:
 		fmt.Fprintf(b, "\n%s", r.Graph)

@@ -53,10 +53,10 @@ means one instance, --call one Call with all that read from it.`,
 			o.choice.IsInstance = c.Flags().Changed("instance")
 			if o.choice.CallID != "" && (o.choice.ToIdea > 0 || o.choice.IsInstance) {
 				return exit.Usagef(
-					"undo %s: --call means one Call with all that read from it: not with --to or --instance", o.of)
+					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance", o.of)
 			}
 			if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" && !o.dryRun {
-				return exit.Usagef("undo %s: --reason is missing: why it is taken back, for the record", o.of)
+				return exit.Usagef("undo %s: --reason is missing: say why, for the record", o.of)
 			}
 			return undoProcess(c.Context(), a, o)
 		},
@@ -152,7 +152,7 @@ func (l *launched) undo(ctx context.Context, u *client.Undoing, o undoOptions) (
 // undoBeforeFork takes back what a process did after the Idea that it is forked at.
 func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 	if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" {
-		return exit.Usagef("fork %s --undo: --reason is missing: why it is taken back, for the record", o.of)
+		return exit.Usagef("fork %s --undo: --reason is missing: say why, for the record", o.of)
 	}
 	return undoProcess(ctx, a, undoOptions{
 		launchOptions: launchOptions{server: o.server, groups: o.groups}, of: o.of, choice: undo.Choice{ToIdea: o.at},
@@ -189,11 +189,11 @@ func agreeToUndo(a *app.App, u *client.Undoing, yes bool) (agreed bool, err erro
 // undoText says what would be taken back, what cannot be, and what stays.
 func undoText(u *client.Undoing) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "of %s, %s would be taken back, as %s\n", print.Printable(u.Process),
+	print.Fprintf(&b, "of %s, %s would be taken back, as %s\n", u.Process,
 		print.Plural(len(u.Undo), "Call"), u.As)
 	for _, s := range u.Undo {
-		fmt.Fprintf(&b, "  %s by %s %s\n", print.Printable(s.CallID), print.Printable(s.Tool),
-			print.Printable(string(jsonval.Encode(s.Params))))
+		print.Fprintf(&b, "  %s by %s %s\n", s.CallID, s.Tool,
+			string(jsonval.Encode(s.Params)))
 	}
 	for _, list := range []struct {
 		heading string
@@ -203,8 +203,8 @@ func undoText(u *client.Undoing) string {
 			fmt.Fprintln(&b, list.heading)
 		}
 		for _, l := range list.calls {
-			fmt.Fprintf(&b, "  %s (%s): %s\n", print.Printable(l.CallID), print.Printable(l.Tool),
-				print.Printable(l.Because))
+			print.Fprintf(&b, "  %s (%s): %s\n", l.CallID, l.Tool,
+				l.Because)
 		}
 	}
 	return b.String()

@@ -32,7 +32,7 @@ ends, and print its result as run does.`,
 
 func watch(ctx context.Context, a *app.App, id string, wait time.Duration) error {
 	if wait < 0 {
-		return exit.Usagef("wait %s: it is negative", wait)
+		return exit.Usagef("--wait %s: it must not be negative", wait)
 	}
 	return a.Visit(ctx, func(s *server.Session) error {
 		p, err := s.Attach(ctx, id)

@@ -38,7 +38,7 @@ counts at once. To take a key back, give its entry a "withdrawn".`,
 
 func addPublicKey(a *app.App, file string, groups []string, deciders string) error {
 	if deciders == "" || strings.Contains(deciders, "://") {
-		return exit.Usagef("add a key: say to which file, with --deciders FILE")
+		return exit.Usagef("add a key: --deciders FILE, the file to add it to, is missing")
 	}
 	var data []byte
 	var err error

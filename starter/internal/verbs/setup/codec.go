@@ -49,10 +49,11 @@ served without one.`,
 func codec(ctx context.Context, a *app.App, listen string, origins []string, open bool) error {
 	token := os.Getenv(tokenVariable)
 	if open && len(origins) == 0 {
-		return exit.Usagef("serve --without-token: say with --origin whose pages may ask")
+		return exit.Usagef("serve --without-token: name the allowed pages with --origin")
 	}
 	if token == "" && !onLoopback(listen) && !open {
-		return exit.Usagef("listen on %s: it is beyond this machine, and %s is not set", listen, tokenVariable)
+		return exit.Usagef("listen on %s: it is reachable from other machines, and %s is not set",
+			listen, tokenVariable)
 	}
 	for _, origin := range origins {
 		if err := codecserver.CheckOrigin(origin); err != nil {

@@ -39,7 +39,7 @@ func dev(ctx context.Context, a *app.App, h server.Hosting) error {
 		return err
 	}
 	if h.Port < 0 {
-		return exit.Usagef("listen on port %d: it is negative", h.Port)
+		return exit.Usagef("listen on port %d: it must not be negative", h.Port)
 	}
 	h.Warn = true
 	s, err := p.HostAlone(ctx, h)
@@ -61,7 +61,7 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 		return a.PrintJSON(n)
 	}
 	a.Note("Temporal is at %s, its data in %s", n.Address, s.Place.Data)
-	a.Note("the worker's log is %s; what it warns of stands here too", s.Place.LogFile())
+	a.Note("the worker's log is %s; its warnings appear here too", s.Place.LogFile())
 	if n.UI != "" {
 		a.Note("its web UI is at %s", n.UI)
 	}
@@ -71,7 +71,7 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, print.Quote(n.Store))
 	id := s.Archive().Store().Keys().Primary()
 	if id != "" {
-		a.Note("all is encrypted with key %s: whoever uses it needs %s", id, encryption.Variable)
+		a.Note("everything is encrypted with key %s: other programs need %s", id, encryption.Variable)
 	}
 	switch {
 	case !h.Worker:

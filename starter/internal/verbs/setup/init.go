@@ -41,7 +41,7 @@ unless it is said.`,
 			case table == "" && len(args) == 0:
 				return exit.Usagef("init: NAME is missing; want starter init NAME")
 			case table != "" && !http:
-				return exit.Usagef("init: --csv makes a beginning with HTTP Tools: say --http too")
+				return exit.Usagef("init: --csv needs --http")
 			case http && checkout != "":
 				return exit.Usagef("init: --http and --checkout exclude each other")
 			case withoutGo && checkout != "":

@@ -51,7 +51,7 @@ signed decision.`,
 func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder string, approvals bool) error {
 	if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return exit.Usagef("mcp %s: it is no folder", folder)
+			return exit.Usagef("mcp %s: it is not a folder", folder)
 		}
 	}
 	p, err := a.Place()

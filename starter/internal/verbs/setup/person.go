@@ -88,7 +88,7 @@ func defaultKeyFile(person string) (string, error) {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return "", exit.Usagef("make a key for %s: %w; say where it goes with --out", person, err)
+		return "", exit.Usagef("make a key for %s: %w; name its file with --out", person, err)
 	}
 	return filepath.Join(dir, url.PathEscape(person)+".key"), nil
 }
@@ -97,7 +97,7 @@ func defaultKeyFile(person string) (string, error) {
 func writePrivate(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return exit.Usagef("write key: %s is there already, and stays as it is", name)
+		return exit.Usagef("write key: %s exists already, and stays as it is", name)
 	}
 	if err != nil {
 		return exit.Usagef("write key: %w", err)
@@ -128,7 +128,7 @@ func withKey(name string, public []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, _ := jwks["keys"].([]any)
+	list := jsonval.AsList(jwks["keys"])
 	jwks["keys"] = append(list, entry)
 	return []byte(print.Indent(jwks) + "\n"), nil
 }

@@ -16,7 +16,8 @@ func Worker(a *app.App) *cobra.Command {
 	c := service.Command(a.Err, service.WithOwn(a.Own), service.WithStore(func() string { return store }))
 	asVerb(c, func() error {
 		if a.JSON {
-			return exit.Usagef("worker: it prints no result that --json could change; --log-format json is for its log")
+			return exit.Usagef("worker: --json has no effect, since it prints no result; for a JSON log use " +
+				"--log-format json")
 		}
 		p, err := a.Place()
 		store = p.Store
