@@ -59,7 +59,7 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 // measure does each work's share of a pass in a process of its own: an embedded server that has stopped leaves some of
 // its memory behind, and clients, which must not be counted for the next work.
 func measure(ctx context.Context, o options) ([]report.Figure, error) {
-	records := recordsOf(o.works)
+	records := newRecords(o.works)
 	for pass := range passes {
 		for i, w := range o.works {
 			rounds := roundsInPass(o.roundsOf(w), pass)
@@ -73,7 +73,7 @@ func measure(ctx context.Context, o options) ([]report.Figure, error) {
 			records[i].AddFigures(figures)
 		}
 	}
-	return figuresOf(records), nil
+	return sumFigures(records), nil
 }
 
 // measureApart runs this program again for some rounds of one work.
@@ -107,7 +107,7 @@ func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
 	if err := warmUp(ctx, o); err != nil {
 		return nil, err
 	}
-	records := recordsOf(o.works)
+	records := newRecords(o.works)
 	for i, w := range o.works {
 		for round := range o.roundsOf(w) {
 			if err := runRound(ctx, w, works.Round{Record: records[i], Number: round, Quick: o.quick}); err != nil {
@@ -115,7 +115,7 @@ func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
 			}
 		}
 	}
-	return figuresOf(records), nil
+	return sumFigures(records), nil
 }
 
 // warmUp does the first work once in small and drops the figures: a program that has just started takes longer for
@@ -149,15 +149,15 @@ func profile(path string) (stop func(), err error) {
 	}, nil
 }
 
-func recordsOf(list []works.Work) (records []*report.Record) {
+func newRecords(list []works.Work) (records []*report.Record) {
 	for _, w := range list {
 		records = append(records, report.NewRecord(w.Name))
 	}
 	return records
 }
 
-// figuresOf sums up every record.
-func figuresOf(records []*report.Record) (all []report.Figure) {
+// sumFigures sums up every record.
+func sumFigures(records []*report.Record) (all []report.Figure) {
 	for _, r := range records {
 		all = append(all, r.Figures()...)
 	}

@@ -27,8 +27,8 @@ type Options struct {
 	Keys *encryption.Keys
 	// Logger takes what the Temporal SDK logs; nil: nothing is logged.
 	Logger *slog.Logger
-	// OnNoWorker is called when a signal was sent and nobody has taken it for a while, once for each such signal: it
-	// will take effect when a worker runs. nil: nobody is told.
+	// OnNoWorker is called once for a signal that no worker has taken for a while: it takes effect when a worker runs.
+	// It may be nil.
 	OnNoWorker func(process string, cause error)
 	// Live has Events ask a process several times a second, for a server that bills nothing and is asked by few, such
 	// as the embedded one. Otherwise it looks at descriptions of the workflow, and asks at most sixty times in an hour,

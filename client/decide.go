@@ -132,7 +132,7 @@ func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	return id, nil
 }
 
-// instanceIn is instanceOf, given where the process stands; zero where it does not answer.
+// instanceIn is instanceOf with a known Status; zero if the process does not answer.
 func (p *Process) instanceIn(v Status, call string) (id string, known bool) {
 	word := ideafile.InstanceTokenOfCallID(call)
 	if len(v.Instances) == 0 {

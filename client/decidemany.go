@@ -93,11 +93,11 @@ func manyPayload(list []Decision) map[string]any {
 type bulk struct {
 	process  *Process
 	outcomes []Outcome
-	open     []openDecision // those that were sent, in the order of the signal
+	open     []sentDecision // those that were sent, in the order of the signal
 }
 
-// openDecision is one that was sent, and the workflow of its instance.
-type openDecision struct {
+// sentDecision is one that was sent, and the workflow of its instance.
+type sentDecision struct {
 	instance string
 	outcome  *Outcome
 }
@@ -126,7 +126,7 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 			return nil, err
 		}
 		sendable = append(sendable, d)
-		b.open = append(b.open, openDecision{instance, &b.outcomes[n]})
+		b.open = append(b.open, sentDecision{instance, &b.outcomes[n]})
 	}
 	return sendable, nil
 }

@@ -21,10 +21,9 @@ type Decided struct {
 	// Sentence says what the Call that was decided on does, and InstanceName what its instance is called.
 	Sentence     string `json:"sentence,omitempty"`
 	InstanceName string `json:"instanceName,omitempty"`
-	// Idea is the one whose log tells of it.
+	// Idea is the one whose log has it.
 	Idea int `json:"idea"`
-	// Outcome is what became of the Call in the end; it stands with the last decision on the Call, and is nil while
-	// that is open.
+	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
 }
 

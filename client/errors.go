@@ -13,8 +13,7 @@ import (
 	"processidea/store/chain"
 )
 
-// The kinds of errors, to be told apart with errors.Is. An error of none of these kinds is one of the store or of the
-// server's own.
+// The kinds of errors, for errors.Is. Any other error comes from the store or the server.
 var (
 	// ErrInvalid: what was asked for cannot be meant, or a file or an Idea is wrong. See also InvalidError.
 	ErrInvalid = ideafiles.ErrInvalid

@@ -39,7 +39,7 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 			"no worker serves the task queue process-idea"},
 		"who asked is gone": {polled(5 * time.Minute), fails, nil, turn.CodeNoWorker, "no worker serves"},
 		"a worker fails at it": {polled(time.Second), fails, nil, turn.CodeWorkerFails,
-			"go on with the process (attempt 7)"},
+			"continue the process (attempt 7)"},
 		"it is only slow":            {polled(time.Second), nil, nil, "", "does not answer yet"},
 		"its first attempt is at it": {polled(time.Second), first, nil, "", "does not answer yet"},
 		"the worker lacks the key":   {polled(time.Second), fails, noKey, turn.CodeKeysMissing, "key k2"},

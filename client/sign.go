@@ -43,8 +43,8 @@ func (p *Process) signAs(d Decision, call string) (Decision, error) {
 	return d, nil
 }
 
-// Claims gives what a proof of the decision says that is made now, for those who have it signed elsewhere, as by a
-// passkey. Who signs sets Issuer, Subject and Groups. The decision names the digest of what was shown.
+// Claims returns the claims of a new proof of the decision, for callers that have it signed elsewhere, as by a passkey.
+// The signer sets Issuer, Subject and Groups. The decision names the digest of what was shown.
 func (p *Process) Claims(d Decision) proof.Claims { return p.claims(d, d.Call) }
 
 func (p *Process) claims(d Decision, call string) proof.Claims {

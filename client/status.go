@@ -28,11 +28,11 @@ const (
 // Calls, Usage, Error, …), and what it waits for: Awaiting, Waiting, Refusals and Parts.
 type Status = protocol.ProcessView
 
-// InstanceStatus is where one instance stands: its State and what became of each of its Calls. Large values of the
+// InstanceStatus is the status of one instance: its State, and the outcome of each of its Calls. Large values of the
 // State are references to the store.
 type InstanceStatus = protocol.InstanceView
 
-// Status asks the process where it stands. A worker must be there to answer.
+// Status queries the status of the process. It needs a worker to answer.
 func (p *Process) Status(ctx context.Context) (Status, error) {
 	var v Status
 	err := p.client.query(ctx, p.id, protocol.QueryStatus, &v)
@@ -44,7 +44,7 @@ func (p *Process) Status(ctx context.Context) (Status, error) {
 	return v, err
 }
 
-// Instances asks every instance where it stands, by token, whether the process has ended or not.
+// Instances queries every instance, by token, whether the process has ended or not.
 func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, error) {
 	var v Status
 	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
@@ -89,8 +89,8 @@ func (p *Process) HeldUp(ctx context.Context) ([]turn.HeldUp, error) {
 	return nil, err
 }
 
-// Snapshot gives the process as it stands, with every State, and waits for nothing. Of an instance that does not answer
-// the State is nil. Where no worker answers at all, the Result holds the status alone, and the error wraps ErrNoWorker.
+// Snapshot returns the current Result of the process, with every State, without waiting. The State of an instance that
+// does not answer is nil. If no worker answers at all, the Result has only the status, and the error wraps ErrNoWorker.
 func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	info, err := p.describe(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ const maxCachedWords = 256
 
 type languageKey struct{}
 
-// WithLanguage has the Calls that wait be told in a language; English unless said.
+// WithLanguage sets the language in which waiting Calls are described; the default is English.
 func WithLanguage(ctx context.Context, l shown.Language) context.Context {
 	return context.WithValue(ctx, languageKey{}, l)
 }

@@ -20,7 +20,7 @@ import (
 	"processidea/store/encryption"
 )
 
-// The variables that say where a process keeps what it needs beside Temporal.
+// The variables for the places that a process uses beside Temporal.
 const (
 	DataVariable  = "PROCESSIDEA_DATA"  // the folder of the embedded server, and of the store by default
 	StoreVariable = "PROCESSIDEA_STORE" // the store: a folder, or a bucket's URL

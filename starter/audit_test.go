@@ -188,7 +188,7 @@ func TestWhatIsOldIsCollectedOnlyOnDemandAndOnlyWithTemporalsConsent(t *testing.
 	dir := audited(t)
 	says(t, "gc|--older-than|720h", exit.Unreachable, "!127.0.0.1:1")
 	dry := says(t, "gc|--older-than|720h|--store-only", exit.Done, "would remove 1 chain (3 Ideas, ", "  p 1\n",
-		"nothing was removed", "!no Temporal server is asked")
+		"nothing was removed", "!Temporal is not asked")
 	says(t, "verify|p 1", exit.Done)
 	says(t, "gc|--older-than|720h|--store-only|--json", exit.Done, `{"removed":false,"chains":["p 1"],"ideas":3,`)
 	if did := says(t, "gc|--older-than|720h|--store-only|--yes", exit.Done,

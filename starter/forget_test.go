@@ -186,7 +186,7 @@ func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
 			}
 			d.do("run", "several.json", "--id", "p", "--replies", "replies.jsonl", noUI).is(exit.Done)
 			d.do("fork", "p", "--at", "1", "--id", "f", "--replies", "replies.jsonl").is(exit.Done)
-			d.do("forget", "p").is(exit.Usage).complains("forked from it", "f")
+			d.do("forget", "p").is(exit.Usage).complains("forks of it still hold its data", "f")
 			d.do("verify", "p").is(exit.Done)
 			var r forget.Result
 			d.do("forget", "p", "--with-forks", "--json").is(exit.Done).json(&r)

@@ -97,7 +97,7 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	chain := d.do("export", "p").is(exit.Done).out
 	want(t, c.String(), `{"/look":2,"/tell":1}`)
 	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exit.Done)
-	e.complains("1 Call is asked about again").complains("1 instance is left as settled").complains(
+	e.complains("1 Call is asked about again").complains("1 instance is left settled").complains(
 		"effects in the outside world are shared")
 	if r := e.result(); r.ProcessID != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
@@ -219,7 +219,7 @@ func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
 		"fork|p 1|--at|0":                    "want a whole number from 1 to ",
 		"fork|p 1|--at|1":                    "no LLM is configured",
 		"fork|p 1|--at|1|--set|①:x":          "set ①:x: want TOKEN:path=JSON",
-		"fork|p 1|--at|1|--set|①:x=text":     `a text is written "so"`,
+		"fork|p 1|--at|1|--set|①:x=text":     `a text needs quotes`,
 		"fork|p 1|--at|1|--set|x=1":          "it names none of the 2 instances",
 		"fork|p 1|--at|1|--set|①:text.x=1":   "something other than an object stands above it",
 		"fork|p 1|--at|1|--set|①:†state=1":   "something other than an object",

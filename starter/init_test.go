@@ -70,7 +70,7 @@ func TestInitMakesABeginningOfATable(t *testing.T) {
 		"rows.txt":  "name\nAda\n",
 	})
 	d.set("PROCESSIDEA_HTTP_ALLOW=" + host)
-	d.do("init", "chase", "--csv", "rows.csv").is(exit.Usage).complains("say --http too")
+	d.do("init", "chase", "--csv", "rows.csv").is(exit.Usage).complains("--csv needs --http")
 	d.do("init", "chase", "--http", "--csv", "none.csv").is(exit.Usage).complains("none.csv")
 	d.do("init", "chase", "--http", "--csv", "latin.csv").is(exit.Usage).complains("latin.csv:2", "UTF-8")
 	d.do("init", "chase", "--http", "--csv", "rows.txt").is(exit.Usage).complains("ends with .csv")

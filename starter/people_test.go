@@ -71,7 +71,7 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 		!strings.Contains(e.out, "(1.1@② is typed 1.1@2, too)") {
 		t.Error(e.out)
 	}
-	d.do("approve", "p/3", "1.1@②").is(exit.Usage).complains("it is none of p/3")
+	d.do("approve", "p/3", "1.1@②").is(exit.Usage).complains("it does not belong to p/3")
 	d.do("approve", "p", "1.2@2").is(exit.Usage).complains(
 		`there is no Call "1.2@2"; did you mean 1.1@②? What waits for a person here: 1.1@② note`)
 	d.do("approve", "p", "1.1@9").is(exit.Usage).complains(

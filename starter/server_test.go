@@ -123,7 +123,7 @@ func TestAnLLMMustBeConfiguredWhereTheWorkerRuns(t *testing.T) {
 	d := newDesk(t, judge())
 	d.dev()
 	with := d.at(d.dir).set("OPENAI_API_KEY=k")
-	with.do("run", ".").is(exit.Usage).quiet().complains("where the worker runs", "--replies")
+	with.do("run", ".").is(exit.Usage).quiet().complains("the worker's program", "--replies")
 	with.do("run", ".", "--replies", "replies.jsonl").is(exit.Done)
 	d.do("run", ".").is(exit.Done)
 }

@@ -90,7 +90,7 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	for _, verb := range []string{"result", "watch", "show", "graph"} {
 		d.do(verb, "no-such-process").is(exit.Usage).quiet().complains("no-such-process")
 	}
-	d.do("result", "p/1").is(exit.Usage).quiet().complains("it is no process, but an instance of p")
+	d.do("result", "p/1").is(exit.Usage).quiet().complains("it is not a process, but an instance of p")
 
 	dev.signal(syscall.SIGTERM)
 	dev.end().is(exit.Done).quiet()

@@ -36,13 +36,13 @@ type Result struct {
 	chain.ForgottenContents
 	// Executions are the runs of workflows that were deleted in Temporal.
 	Executions int `json:"executions"`
-	// Left are workflows whose histories tell of all instances of the process, and stay.
+	// Left are workflows that stay because their histories cover all instances of the process.
 	Left []string `json:"left,omitempty"`
 	// Forks are the processes forked from it that were forgotten too, or lost the instance.
 	Forks []Result `json:"forks,omitempty"`
 }
 
-// Whole reports whether nothing is left that may tell of what was forgotten.
+// Whole reports whether nothing that may reveal the forgotten data is left.
 func (r Result) Whole() bool {
 	inPart := func(f Result) bool { return !f.Whole() }
 	return len(r.Left)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)

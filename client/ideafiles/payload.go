@@ -2,8 +2,8 @@ package ideafiles
 
 import "processidea/model/ideafile"
 
-// WithPayload is a message with another payload, which stands under the key of the message's type whatever form the
-// message had.
+// WithPayload returns a message with another payload, under the key of the message's type regardless of its original
+// form.
 func WithPayload(m ideafile.Message, payload any) map[string]any {
 	out := map[string]any{}
 	keep := []string{"type", "kind", "_instance", "schema"}

@@ -169,10 +169,10 @@ func TestTwoRowsNeverBecomeOneInstance(t *testing.T) {
 	wantProblem(t, problems, "rows.jsonl:4 $._instance",
 		"rows.jsonl:1 already gives instance x its input: one instance cannot have two rows")
 	_, problems = rowsOf(t, "rows.csv", "_instance,a\nx,1\nx,2\n", noContext)
-	wantProblem(t, problems, "rows.csv:3 $._instance", "rows.csv:2 gives instance x its input already")
+	wantProblem(t, problems, "rows.csv:3 $._instance", "rows.csv:2 already gives instance x its input")
 	_, problems = rowsOf(t, "rows.jsonl", `{"_instance":"x","type":"state","a":1}`,
 		`{"context":[{"type":"state","_instance":"x","state":{"b":1}}]}`)
-	wantProblem(t, problems, "rows.jsonl:1 $._instance", "the Idea gives instance x its state already")
+	wantProblem(t, problems, "rows.jsonl:1 $._instance", "the Idea already gives instance x its state")
 	wantRows(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"x","type":"state","a":1}`,
 		`{"context":[{"type":"state","_instance":"x","schema":{}}]}`,
 		`{"_instance":"x","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"x","a":1,"type":"state"}`)
@@ -226,8 +226,8 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 	for name, c := range map[string]struct{ text, place, want string }{
 		"Windows-1252": {"name,amount\nA,1\nM\xfcller,2\n", "rows.csv:3", `save the file as UTF-8`},
 		"UTF-16 without mark": {strings.Join(strings.Split("name,amount\nA,1\n", ""), "\x00") + "\x00", "rows.csv:1",
-			"UTF-16 without its mark"},
-		"half of UTF-16": {"\xff\xfea", "rows.csv", "begins as UTF-16 and is broken"},
+			"UTF-16 without a byte order mark"},
+		"half of UTF-16": {"\xff\xfea", "rows.csv", "begins as UTF-16 but is broken"},
 		"two separators": {"name,first;amount\nA;1\n", "rows.csv:1", "the header has a comma and a semicolon"},
 		"no such column": {"sep=;\nname;sum\nA;1\n", "rows.csv:2",
 			`requires "amount", and no column has that name; the columns are "name", "sum"`},

@@ -65,7 +65,7 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 	if idea.Simulation != nil {
 		return nil
 	}
-	free := t.unused(bindings)
+	free := t.unusedGoTools(bindings)
 	for _, tool := range idea.Tools {
 		if bindings[tool.Name].Kind != ideafile.KindLatent {
 			continue
@@ -79,9 +79,9 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 	return ps
 }
 
-// unused lists the Go tools that no Tool of a file runs on. A Go tool in use is not what a similar name was meant to
-// be.
-func (t Tools) unused(bindings map[string]ideafile.ToolBinding) []string {
+// unusedGoTools lists the Go tools that no Tool of a file runs on. A Go tool in use is not what a similar name was
+// meant to be.
+func (t Tools) unusedGoTools(bindings map[string]ideafile.ToolBinding) []string {
 	used := map[string]bool{}
 	for _, b := range bindings {
 		used[b.GoFunctionName] = true

@@ -4,6 +4,5 @@
 // The file opens anywhere: it loads nothing, holds no script, and needs none of this program. It is made from the chain
 // of Ideas alone, so that a process which Temporal has forgotten has one too.
 //
-// Invariants: what comes from a process is text, wherever it stands; what is left out, because there is too much of it,
-// is counted.
+// Invariants: whatever comes from a process is rendered as text; what is left out for size is counted.
 package report

@@ -89,7 +89,7 @@ func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) er
 	return err
 }
 
-// Of reads all that Write tells of a process.
+// Of reads everything about a process that Write needs.
 func Of(ctx context.Context, c *client.Chain, process string) (*Report, error) {
 	r := &Report{Process: readable.Visible(process), Made: time.Now()}
 	links, err := c.Ideas(ctx)
@@ -129,7 +129,7 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) err
 	return r.addStates(ctx, c, last)
 }
 
-// Ideas tells of each Idea of a chain how long it took, which LLM answered, and what that cost.
+// Ideas describes each Idea of a chain: how long it took, which LLM answered, and what that cost.
 func Ideas(links []chain.Link) []Idea {
 	all := make([]Idea, len(links))
 	for n, l := range links {

@@ -59,7 +59,7 @@ var Overlaps = map[string]enumspb.ScheduleOverlapPolicy{
 	"terminate-other": enumspb.SCHEDULE_OVERLAP_POLICY_TERMINATE_OTHER,
 }
 
-// Schedule is one as it stands.
+// Schedule is the current state of a schedule.
 type Schedule struct {
 	ID     string `json:"id"`
 	Path   string `json:"path"` // of the Idea's meta
@@ -327,7 +327,7 @@ func (s *Schedules) End(ctx context.Context, id string) error {
 	})
 }
 
-// schedulerPrefix stands before a schedule's id in the id of the server's own workflow that carries it out.
+// schedulerPrefix begins the id of the server's own workflow for a schedule.
 const schedulerPrefix = "temporal-sys-scheduler:"
 
 // deleteHistories deletes the runs of a workflow that carried a schedule out. A server that has none, or lets nobody

@@ -16,7 +16,7 @@ import (
 	"processidea/store/chain"
 )
 
-// Source is what a feed asks: a process of package client.
+// Source is the process that a watcher polls; client.Process, but in tests.
 type Source interface {
 	Revision(ctx context.Context) (client.Revision, error)
 	Status(ctx context.Context) (client.Status, error)
@@ -25,17 +25,16 @@ type Source interface {
 	Idea(ctx context.Context, at int) (chain.Link, error)
 }
 
-// CallsPerSecond is how often all watchers of a feed together ask the Temporal server in a second, at most.
+// CallsPerSecond bounds the calls of all watchers of a feed to the Temporal server.
 const CallsPerSecond = 50
 
 const (
-	// soonest and latest are how long a watcher waits before it looks again.
-	soonest = 300 * time.Millisecond
-	latest  = 5 * time.Second
-	// asksAtOnce and askEvery are how often a process is asked where it stands that never rests. Looking how far it has
-	// come is cheaper.
-	asksAtOnce = 30
-	askEvery   = 10 * time.Second
+	// minInterval and maxInterval bound how long a watcher waits between two looks.
+	minInterval = 300 * time.Millisecond
+	maxInterval = 5 * time.Second
+	// queryBurst and queryInterval bound how often a busy process is queried. Reading its revision is cheaper.
+	queryBurst    = 30
+	queryInterval = 10 * time.Second
 )
 
 // Feed follows processes. It is safe for concurrent use.
@@ -64,8 +63,8 @@ func (p process) Idea(ctx context.Context, at int) (chain.Link, error) {
 	return p.Chain().Link(ctx, at)
 }
 
-// Event is what a follower is told. ID is the one by which it goes on later; an event without an ID leaves that as it
-// was.
+// Event is sent to a follower. ID is the cursor from which it can resume; an Event without an ID leaves the cursor
+// unchanged.
 type Event struct {
 	Kind Kind
 	ID   string
@@ -81,8 +80,8 @@ type Follower struct {
 	last   *Snapshot
 }
 
-// Follow begins to follow a process, from after a Cursor that was seen before; fresh: from now. The error wraps
-// client.ErrNotFound where there is no such process.
+// Follow begins to follow a process, after a Cursor that was seen before or, with fresh, from now. The error wraps
+// client.ErrNotFound if there is no such process.
 func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh bool) (*Follower, error) {
 	w := f.join(process)
 	if err := w.first(ctx); err != nil {
@@ -95,10 +94,10 @@ func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh b
 // Close ends it.
 func (r *Follower) Close() { r.feed.leave(r.w) }
 
-// Over reports whether the follower has been told of the end already: there is nothing to come.
+// Over reports whether the follower has seen the end: nothing is to come.
 func (r *Follower) Over() bool { return !r.fresh && r.cursor.Ended }
 
-// Poke has the watcher of a process look at once: something was done to it.
+// Poke makes the watcher of a process look now, after something was done to it.
 func (f *Feed) Poke(process string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +109,7 @@ func (f *Feed) Poke(process string) {
 	}
 }
 
-// Watched counts the processes that are being looked at.
+// Watched counts the watched processes.
 func (f *Feed) Watched() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +123,7 @@ func (f *Feed) join(process string) *watcher {
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
-			asks: rate.NewLimiter(rate.Every(askEvery), asksAtOnce), changed: make(chan struct{}),
+			asks: rate.NewLimiter(rate.Every(queryInterval), queryBurst), changed: make(chan struct{}),
 			poke: make(chan struct{}, 1), since: time.Now()}
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
@@ -219,7 +218,7 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 		return false, err
 	}
 	defer follower.Close()
-	for e, err := range follower.Events(ctx, latest) {
+	for e, err := range follower.Events(ctx, maxInterval) {
 		if err != nil || e.Kind == KindEnded {
 			return err == nil, err
 		}

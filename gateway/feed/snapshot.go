@@ -22,7 +22,7 @@ const (
 	KindIdea   Kind = "idea"   // an Idea was sealed
 )
 
-// Snapshot is where a process stands, at a Cursor. It never changes.
+// Snapshot is the status of a process at a Cursor. It is immutable.
 type Snapshot struct {
 	Kind   Kind
 	Cursor Cursor
@@ -30,7 +30,7 @@ type Snapshot struct {
 	Data []byte
 }
 
-// Unseen says why a process cannot be asked.
+// Unseen states why a process does not answer.
 type Unseen struct {
 	Code    string    `json:"code" enum:"no-worker,unreachable"`
 	Message string    `json:"message"`

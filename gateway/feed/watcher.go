@@ -16,29 +16,29 @@ import (
 	"processidea/store/chain"
 )
 
-// watcher looks at one process for all who follow it.
+// watcher polls one process for all its followers.
 type watcher struct {
 	feed    *Feed
 	process string
 	source  Source
 	cancel  context.CancelFunc
 	poke    chan struct{}
-	since   time.Time     // when it was last seen
+	since   time.Time     // when it last answered
 	asks    *rate.Limiter // bounds the queries, which a hosted server bills
 
 	followers int // guarded by the feed
 
 	mu      sync.Mutex
-	latest  *Snapshot     // nil: nothing has been seen
-	failed  error         // why there is nothing to be seen, ever
-	changed chan struct{} // closed when latest or failed is another
+	latest  *Snapshot     // nil until the first answer
+	failed  error         // a permanent error
+	changed chan struct{} // closed when latest or failed changes
 
-	reading sync.Mutex   // held by who reads an Idea, so that the others need not
+	reading sync.Mutex   // held while an Idea is read, so that others wait for it
 	links   []chain.Link // of the last Ideas, in order
 }
 
-// keptLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
-const keptLinks = 64
+// maxLinks bounds the cached links of a watcher; a follower further behind reads them from the store.
+const maxLinks = 64
 
 // current returns the latest Snapshot, or the permanent error, and a channel that is closed at the next one.
 func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
@@ -70,18 +70,18 @@ func (w *watcher) set(s *Snapshot, failed error) {
 	w.changed = make(chan struct{})
 }
 
-// run looks until the process has ended, or nobody follows it any more.
+// run polls until the process has ended, or has no follower left.
 func (w *watcher) run(ctx context.Context) {
-	every, seen := soonest, client.Revision{}
+	every, seen := minInterval, client.Revision{}
 	for ctx.Err() == nil {
 		now, err := w.look(ctx, seen)
 		switch {
-		case ctx.Err() != nil || errors.Is(err, errOver):
+		case ctx.Err() != nil || errors.Is(err, errDone):
 			return
 		case err != nil || now != seen:
-			every = soonest
+			every = minInterval
 		default:
-			every = min(every*3/2, latest)
+			every = min(every*3/2, maxInterval)
 		}
 		seen = now
 		timer := time.NewTimer(every)
@@ -89,17 +89,17 @@ func (w *watcher) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-w.poke:
-			every = soonest
+			every = minInterval
 		}
 		timer.Stop()
 	}
 }
 
-// errOver ends a watcher: nothing will ever be otherwise.
-var errOver = errors.New("feed: nothing more to be seen")
+// errDone ends a watcher: nothing will change any more.
+var errDone = errors.New("feed: nothing more to be seen")
 
-// look asks how far the process has come, and where it stands if that has changed. It returns the revision that was
-// seen.
+// look reads the revision of the process, and queries its status if the revision has changed. It returns the revision
+// that it has handled.
 func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revision, error) {
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err
@@ -108,16 +108,16 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 	switch {
 	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
 		w.set(nil, err)
-		return seen, errOver
+		return seen, errDone
 	case err != nil:
 		w.unseen(ctx, CodeUnreachable, err)
-		return client.Revision{}, err // once it is seen again, that is new
+		return client.Revision{}, err // its next answer is news
 	case now == seen:
 		w.since = time.Now()
 		return now, nil
 	}
 	if !now.Ended && !w.asks.Allow() {
-		return seen, nil // it is looked at again, and asked when that is due
+		return seen, nil // a later look queries it
 	}
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err
@@ -138,7 +138,7 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 	return now, err
 }
 
-// end tells of the end. What was refused by a worker has no Result: the error is told for good.
+// end publishes the end. A process that a worker refused has no Result: its error becomes the final Snapshot.
 func (w *watcher) end(ctx context.Context, now client.Revision) error {
 	r, err := w.source.Result(ctx)
 	switch {
@@ -157,10 +157,10 @@ func (w *watcher) end(ctx context.Context, now client.Revision) error {
 		return err
 	}
 	w.set(s, nil)
-	return errOver
+	return errDone
 }
 
-// unseen says that the process cannot be asked, once for as long as that lasts.
+// unseen publishes, once per outage, that the process does not answer.
 func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	if ctx.Err() != nil {
 		return
@@ -176,7 +176,7 @@ func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	}
 }
 
-// link tells of an Idea: the last ones are read once for all who follow.
+// link returns an Idea's link; the latest ones are read once for all followers.
 func (w *watcher) link(ctx context.Context, at int) (chain.Link, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -189,7 +189,7 @@ func (w *watcher) link(ctx context.Context, at int) (chain.Link, error) {
 	}
 	if n := len(w.links); n == 0 || w.links[n-1].At < at {
 		w.links = append(w.links, l)
-		w.links = w.links[max(0, len(w.links)-keptLinks):]
+		w.links = w.links[max(0, len(w.links)-maxLinks):]
 	}
 	return l, nil
 }

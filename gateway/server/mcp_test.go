@@ -168,7 +168,7 @@ func TestAnAgentStartsLooksForksAndSimulates(t *testing.T) {
 		`{"inptu": {}}`:  "inptu",
 		`{"input": 7}`:   "input",
 		`{"wait": 3600}`: "60",
-		`{"id": "a/b"}`:  "holds no /",
+		`{"id": "a/b"}`:  "must not contain /",
 		`{"input": {}, "instances": [{"text": "a"}]}`: "exclude each other",
 	} {
 		if text, failed := a.call("start_quick-note", args); !failed || !strings.Contains(text, want) {

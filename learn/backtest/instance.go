@@ -34,13 +34,13 @@ type outcome struct {
 type player struct {
 	flow   *dataflow.Instance
 	memory memory
-	calls  map[string]*played
+	calls  map[string]*playedCall
 	stuck  []string // what is not known beside results
 	now    int
 }
 
-// played is what a player knows of a Call.
-type played struct {
+// playedCall is what a player knows of a Call.
+type playedCall struct {
 	started  dataflow.ReadyCall // an Instance forgets with what when the Call ends
 	unknown  bool               // it runs, and nobody knows what it comes to
 	result   *outcome
@@ -51,12 +51,12 @@ type played struct {
 }
 
 func newPlayer(flow *dataflow.Instance, m memory) *player {
-	return &player{flow: flow, memory: m, calls: map[string]*played{}}
+	return &player{flow: flow, memory: m, calls: map[string]*playedCall{}}
 }
 
-func (p *player) call(id string) *played {
+func (p *player) call(id string) *playedCall {
 	if p.calls[id] == nil {
-		p.calls[id] = &played{}
+		p.calls[id] = &playedCall{}
 	}
 	return p.calls[id]
 }
@@ -91,7 +91,7 @@ func (p *player) work() {
 }
 
 // end ends a Call as the memory has it; one that it does not know goes on for ever.
-func (p *player) end(ready dataflow.ReadyCall, c *played) {
+func (p *player) end(ready dataflow.ReadyCall, c *playedCall) {
 	id := ready.Record.ID
 	o, known := p.memory.outcome(ready)
 	if !known {

@@ -47,7 +47,7 @@ func matchCalls(then, now *trace) (pairs []*pair) {
 	return pairs
 }
 
-// depth is where in the graph a pair stands.
+// depth is the depth of a pair in the graph.
 func (p *pair) depth() int {
 	if p.now != nil {
 		return p.now.depth

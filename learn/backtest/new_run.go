@@ -32,7 +32,7 @@ type newRun struct {
 	now      time.Time
 }
 
-// reportedCall is what the loop was told of a Call.
+// reportedCall is what was last reported of a Call to the loop.
 type reportedCall struct {
 	status    ideafile.CallStatus
 	decisions int
@@ -142,7 +142,7 @@ func (r *newRun) request(request *turn.RequestInput) error {
 	return nil
 }
 
-// describeRequest says what a Request wants to which nobody has an answer.
+// describeRequest describes an unanswered Request.
 func (r *newRun) describeRequest(request *turn.RequestInput, err error) string {
 	if len(request.Questions) > 0 {
 		return "the LLM would be asked " + request.QuestionSummary() + ", and was not"

@@ -48,7 +48,7 @@ func replay(c *chain, i *pastInstance) (*player, recorded) {
 	return p, memory
 }
 
-// traceRecorded is the trace of a replay, with each Call as the chain tells of it.
+// traceRecorded is the trace of a replay, with each Call as the chain records it.
 func traceRecorded(p *player, memory recorded, i *pastInstance) *trace {
 	t := p.trace()
 	t.status, t.steps = i.status, i.steps
@@ -62,7 +62,7 @@ func traceRecorded(p *player, memory recorded, i *pastInstance) *trace {
 	return t
 }
 
-// describeAs has a Call of the past be as its chain tells of it.
+// describeAs sets a recorded Call to what its chain records.
 func (c *tracedCall) describeAs(call *pastCall) {
 	_, c.writtenByLLM = call.Written.RawObject()["_output"]
 	c.status, c.unknown, c.asked = call.Status, false, c.asked || len(call.Decisions) > 0

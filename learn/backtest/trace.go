@@ -47,7 +47,7 @@ type tracedCall struct {
 	writtenByLLM bool // the LLM wrote its result
 	approved     int  // how often it was approved here, since nobody had decided on such a Call
 	output       refexpr.OutputPath
-	depth        int // how many Calls stand one behind the other before it
+	depth        int // the length of the longest chain of Calls before it
 
 	adapted    *approval.ParamsAdaptation
 	handedBack map[string]any

@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MinSide is how many samples must stand on each side.
+// MinSide is the minimum number of samples on each side.
 const MinSide = 3
 
 // Sample is what was there at one time, a JSON value, and whether it belongs to the class.

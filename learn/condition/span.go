@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxListed is up to how many values of a field are told apart one by one where no test of a condition does so.
+// maxListed bounds the distinct values of a field that are compared one by one if no test of a condition does so.
 const maxListed = 12
 
 // How the samples span a field.

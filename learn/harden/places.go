@@ -75,7 +75,7 @@ func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
 	return found
 }
 
-// referencesToLiteralInFinalState lists where an instance's literal stands at the end.
+// referencesToLiteralInFinalState lists where an instance's final State has the literal.
 func (s paramSample) referencesToLiteralInFinalState() []refexpr.Reference {
 	literal, ok := s.instance.resolveReferences(s.value)
 	if !ok {

@@ -40,7 +40,7 @@ type Chain struct {
 	faults   map[string]diag.Fault // errors in the context, by the Call's id
 }
 
-// Call is a Call in one instance, as the last Idea that tells of it has it.
+// Call is a Call in one instance, as the last Idea that has it records it.
 type Call struct {
 	Key        ideafile.CallKey
 	Written    ideafile.WrittenCall
@@ -82,8 +82,7 @@ func Open(run Run) (*Chain, error) {
 	if c.First().Simulation != nil || c.Last().Simulation != nil {
 		return nil, errors.New("it was simulated: its values are made up, and no Tool ran")
 	}
-	// A Call for "*" was for the instances that its Request covered: where a record tells of it, that tells which these
-	// were.
+	// A Call for "*" was for the instances that its Request covered; a record of it lists them.
 	isTold := map[ideafile.CallKey]bool{}
 	for _, p := range c.recorded {
 		isTold[keyOf(p)] = true
@@ -127,7 +126,7 @@ func RecordedCalls(idea *ideafile.Idea) (told []turn.PastCall) {
 	return told
 }
 
-// planned are the Calls of an Idea's solution: a record would tell of any that was not done.
+// planned are the Calls of an Idea's solution: a Call that was not done would have a record.
 func planned(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
 	request, err := jsonval.ToFloat(jsonval.AsObject(idea.Source["meta"])["request"])
 	if err != nil {

@@ -63,7 +63,7 @@ func (p *Process) Result() loop.Result {
 	return r
 }
 
-// Rest waits until the process has ended, is paused, or waits for nothing but people, and tells how it stands.
+// Rest waits until the process has ended, is paused, or waits only for people, and returns its current Result.
 func (p *Process) Rest() loop.Result {
 	p.t.Helper()
 	r, _ := p.rest()

@@ -3,11 +3,11 @@ package blobs
 import "bytes"
 
 const (
-	// DefaultCacheBytes is how many bytes of values a store keeps in memory that was told nothing else.
+	// DefaultCacheBytes is the default size of a store's cache of values in memory.
 	DefaultCacheBytes = 32 << 20
 	// maxCachedValueBytes bounds the values that are kept, in bytes; larger ones are read again.
 	maxCachedValueBytes = 256 << 10
-	// cacheEntry is about what keeping a value takes beside its bytes.
+	// cacheEntry is about the overhead of a cached value.
 	cacheEntry = 256
 )
 

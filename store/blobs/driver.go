@@ -155,18 +155,18 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
 	return payloads, nil
 }
 
-// referenceType marks a payload that stands for one in the store.
+// referenceType marks a payload that refers to one in the store.
 var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
 
-// KeyOfClaim returns the id of the key that a payload in the store is encrypted with, from the claim that stands for
-// it; empty if it is no such claim.
+// KeyOfClaim returns the id of the key that encrypts a payload in the store, from the payload's claim; empty if the
+// argument is not such a claim.
 func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
 
 // OwnerOfClaim returns the process whose data key encrypts a payload in the store; empty if no data key does.
 func OwnerOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimOwner] }
 
-// Resolve returns the payload that a claim stands for, and any other as it is. Temporal's SDK does so for workflows
-// and activities; what a schedule starts is handed out unresolved.
+// Resolve returns the payload that a claim refers to, and any other payload unchanged. Temporal's SDK does so for
+// workflows and activities, but not for what a schedule starts.
 func (s *Store) Resolve(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
 	claim := claimOf(p)
 	if claim == nil {

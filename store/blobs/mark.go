@@ -47,7 +47,7 @@ func (s *Store) Mark(ctx context.Context) (id string, err error) {
 	return s.ID(), err
 }
 
-// ensureMarked makes sure that the store is there and has its mark, before something is written.
+// ensureMarked makes sure, before a write, that the store exists and has its mark.
 func (s *Store) ensureMarked(ctx context.Context) error {
 	if s.ID() != "" {
 		return s.checkUnchanged(ctx)
@@ -72,8 +72,8 @@ func (s *Store) ensureMarked(ctx context.Context) error {
 	return err
 }
 
-// checkUnchanged returns an error where a folder is not the store any more that was opened. A bucket does not go away
-// in silence.
+// checkUnchanged returns an error if the folder is no longer the store that was opened. A bucket does not vanish
+// silently.
 func (s *Store) checkUnchanged(ctx context.Context) error {
 	if s.folder == "" {
 		return nil
@@ -135,8 +135,8 @@ func (s *Store) makeMark(ctx context.Context) error {
 	return s.makeHere(ctx, markName, data)
 }
 
-// Unused returns whether the store is a folder that holds nothing: one that nobody has used yet, or where a disk is not
-// mounted. An empty file in place of the mark says that a store is to begin there.
+// Unused reports whether the store is an empty folder: a new one, or one where a disk is not mounted. An empty file in
+// place of the mark allows a new store to begin there.
 func (s *Store) Unused() (bool, error) {
 	if s.folder == "" || s.ID() != "" {
 		return false, nil

@@ -8,15 +8,15 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// A program relies on values that it has put or seen not long ago, without looking again. Who removes values that are
-// so young says so first, in an object of the store: everybody who writes looks at it every removalNoticed, and from
-// then on writes anew whatever is older.
+// A program relies on values that it recently put or saw, without looking again. A program that removes such young
+// values first announces it in an object of the store: every writer reads that object every removalNoticed, and from
+// then on rewrites older values.
 const (
 	removalName    = "removals/latest"
 	removalNoticed = 2 * time.Second
 )
 
-// Settling is how long after AnnounceRemoval everybody knows of it, and has told Temporal of what they had put before.
+// Settling is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had put before.
 const Settling = 5 * time.Second
 
 // removals is what this program knows of the latest announcement.

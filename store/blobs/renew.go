@@ -16,8 +16,9 @@ import (
 // key is made for.
 const renewed = "/~"
 
-// Renewal gives what stays of a process another data key, so that nobody can open copies of the rest: Value and Named
-// for all that stays, then Finish. Until then everything is read as before, and all can be done again.
+// Renewal moves the remaining values of a process to another data key, so that copies of the removed ones become
+// unreadable: Value and Named for all that stays, then Finish. Until Finish everything is read as before, and all steps
+// can be repeated.
 type Renewal struct {
 	store   *Store
 	process string

@@ -30,7 +30,8 @@ type Store struct {
 	unsynced  bool
 	failing   atomic.Bool  // the last write failed
 	refused   atomic.Int64 // the size of what could not be written last
-	// Failed is told of each write and read that fails, and whose it was; empty: nobody's. It is set before the first.
+	// Failed is called for each failed write and read, with its process; empty if it belongs to none. It is set before
+	// the first.
 	Failed func(process string, err error)
 
 	id      atomic.Value // a string, once it is known
@@ -78,7 +79,7 @@ func failed(err *error, format string, args ...any) {
 	}
 }
 
-// reportFailure tells of an error when a function returns it.
+// reportFailure calls Failed for a returned error.
 func (s *Store) reportFailure(ctx context.Context, err *error) {
 	if *err != nil && s.Failed != nil && ctx.Err() == nil {
 		s.Failed(ownerIn(ctx), *err)
@@ -118,9 +119,8 @@ func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest stri
 	return digest, nil
 }
 
-// isStored reports whether a value lies whole at its place, and was written lately. A name alone says nothing: what was
-// cut off by a full disk, or has changed since, is written anew, and so is what is older than the last announcement
-// that values are removed.
+// isStored reports whether a value is stored completely and recently. Its name alone proves nothing: a value that a
+// full disk cut off, that has changed, or that is older than the last announced removal is written again.
 func (s *Store) isStored(ctx context.Context, at location, data []byte, removal time.Time) (bool, error) {
 	a, err := s.bucket.Attributes(ctx, at.name)
 	if gcerrors.Code(err) == gcerrors.NotFound {

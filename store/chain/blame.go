@@ -24,16 +24,15 @@ type Blame struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
 	Path     string `json:"path"`
-	Idea     int    `json:"idea"` // the one in which Value stands
+	Idea     int    `json:"idea"` // the one that has Value
 	// Sealed is when that Idea was made. What happened since is in the next one.
 	Sealed time.Time `json:"createdAt,omitzero"`
 	Value  any       `json:"value"`
-	// Gone says that nothing stands there any more: Last took away what did.
+	// Gone says that there is no value any more: Last removed it.
 	Gone bool `json:"gone,omitempty"`
-	// By is a Call's id, a person (person:NAME), "start" for what stood there from the beginning, or "unknown" where
-	// the log does not say. Origin is, for "start", the Idea that the process was forked from, and Found the Idea of
-	// that process, or of the one that it was forked from in its turn, where the value stands; nil: none holds it that
-	// is still there.
+	// By is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log does
+	// not say. For "start", Origin is the Idea that the process was forked from, and Found the Idea of that process, or
+	// of an earlier origin, that has the value; nil if no existing Idea has it.
 	By     string `json:"by"`
 	Origin any    `json:"origin,omitempty"`
 	Found  *Found `json:"found,omitempty"`
@@ -52,7 +51,7 @@ type Blame struct {
 	ran *turn.ExecutedCall
 }
 
-// Found is where a value stands.
+// Found is an Idea that has a value.
 type Found struct {
 	Process string `json:"process"`
 	Idea    int    `json:"idea"`
@@ -78,7 +77,7 @@ type Proposed struct {
 	Written any    `json:"written"`
 	// Ran is the Call as it ran after people's decisions; nil if there were none, or if nothing ran.
 	Ran *turn.ExecutedCall `json:"ran,omitempty"`
-	// Reads are the References in it, with the values that they have in the Idea whose log tells of the write.
+	// Reads are the References in it, with their values in the Idea whose log has the write.
 	Reads []Read `json:"reads"`
 	// Saw is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of Part,
 	// if that is set: the process that made the Request.
@@ -155,7 +154,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	return b, err
 }
 
-// findInOrigin finds the Idea of another process where a value stands that a fork began with.
+// findInOrigin finds the Idea of another process that has the initial value of a fork.
 func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Found, error) {
 	from := &manifest{Meta: jsonval.AsObject(b.Origin)}
 	process, at := from.text("process"), from.number("at")
@@ -171,7 +170,7 @@ func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Foun
 	return cmp.Or(there.Found, &Found{process, at}), nil
 }
 
-// noValueError says why there is nobody to blame. What was written since the latest Idea is in the next one.
+// noValueError explains why there is nothing to blame. Writes since the latest Idea are in the next one.
 func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 	why := ""
 	if !jsonval.CanSetAt(state, path) {

@@ -8,8 +8,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// An export is JSON Lines, each in canonical bytes: a head, and then every Idea with its log. Where a log holds
-// handles, the values that they stand for are given once, by digest, with the first Idea that needs them.
+// An export is JSON Lines in canonical bytes: a head, and then every Idea with its log. If a log holds handles, their
+// values are written once, by digest, with the first Idea that needs them.
 const (
 	exportFormat  = "processidea-chain"
 	exportVersion = 1

@@ -74,7 +74,7 @@ func (f *finder) idea(ctx context.Context, at int) error {
 	return d.eachText(f.walk(ctx, func(place texts.Place) { f.add(at, place) }))
 }
 
-// walk tells of every place that holds the text.
+// walk reports every place that holds the text.
 func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 	look := func(place texts.Place, text string) {
 		if f.needle.In(text) {

@@ -38,7 +38,7 @@ type ForgottenContents struct {
 	// KeyDestroyed says that the process's data key was destroyed: copies of what it encrypted cannot be opened any
 	// more.
 	KeyDestroyed bool `json:"keyDestroyed"`
-	// Mentions are places that stay and may tell of an instance that was forgotten.
+	// Mentions are remaining places that may reveal a forgotten instance.
 	Mentions []Mention `json:"mentions,omitempty"`
 }
 
@@ -203,7 +203,7 @@ func (s *Store) removeUnshared(
 				return ctx.Err()
 			case <-time.After(settle):
 			}
-			// Somebody may have come to need one meanwhile, and may have written it anew.
+			// Meanwhile somebody may have started to use one, and may have rewritten it.
 			if unshared, err = list(ctx); err != nil {
 				return err
 			}

@@ -16,9 +16,9 @@ import (
 	"processidea/store/texts"
 )
 
-// An instance is forgotten in two steps. First every Idea is written without it beside the one that is there, and a
-// journal that says what is to go; then, and again after whatever interrupts it, all that the journal says is done. So
-// a chain can be read, or be completed.
+// An instance is forgotten in two steps. First every Idea is written without it, beside the existing one, with a
+// journal of what to remove. Then the journal is carried out, and carried out again after any interruption. So a chain
+// can always be read or completed.
 
 // ErrNoInstance says that a process has no such instance, ErrOnlyInstance that it has no other.
 var (
@@ -31,11 +31,11 @@ var (
 type ForgottenInstance struct {
 	Forgotten
 	Instance string `json:"instance"`
-	// Mentions are places that stay and may tell of the instance.
+	// Mentions are remaining places that may reveal the instance.
 	Mentions []Mention `json:"mentions,omitempty"`
 }
 
-// Mention is a place in Ideas that stays, and why it may tell of an instance that is gone.
+// Mention is a remaining place in Ideas, and why it may reveal a removed instance.
 type Mention struct {
 	Process string `json:"process"`
 	Ideas   []int  `json:"ideas"`
@@ -47,7 +47,7 @@ type Mention struct {
 type journal struct {
 	Token     string    `json:"token"`
 	Forgotten Forgotten `json:"forgotten"`
-	Chains    []string  `json:"chains"`    // whose Ideas were written anew
+	Chains    []string  `json:"chains"`    // whose Ideas were rewritten
 	Delegates []string  `json:"delegates"` // that are forgotten as a whole
 	Values    []string  `json:"values"`    // names of those that may go
 	Ideas     int       `json:"ideas"`
@@ -113,7 +113,7 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 	return token, err
 }
 
-// writeAllWithout writes the Ideas of the chains that have the instance anew, beside them.
+// writeAllWithout rewrites the Ideas of the chains that have the instance, beside the originals.
 func (s *Store) writeAllWithout(ctx context.Context, f Forgetting) (j journal, err error) {
 	j = journal{Token: f.Instance, Forgotten: f.Forgotten}
 	tree, err := s.tree(ctx, f.Process)
@@ -290,7 +290,7 @@ func (s *Store) loader(ctx context.Context) func(jsonval.BlobHandle) (any, error
 	}
 }
 
-// mentionFinder collects where the Ideas of a chain may tell of the instance that is gone.
+// mentionFinder collects the places in a chain's Ideas that may reveal the removed instance.
 type mentionFinder struct {
 	process string
 	r       *redaction
@@ -356,7 +356,7 @@ func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*Forgott
 	return done, s.values.Remove(ctx, journalOf(f.Process))
 }
 
-// eachRedacted goes through what writeAllWithout wrote beside the Ideas of a chain.
+// eachRedacted visits the rewritten Ideas of a chain.
 func (s *Store) eachRedacted(
 	ctx context.Context, process string, do func(ctx context.Context, beside, place string) error,
 ) error {

@@ -32,7 +32,7 @@ type Link struct {
 	Simulated any `json:"simulated,omitempty"`
 	// Parts are the processes of the parts that the Idea of a split process was made of.
 	Parts []string `json:"parts,omitempty"`
-	// Forgotten says who had the contents removed. The last Idea of such a chain can be read: it says so.
+	// Forgotten states who had the contents removed. The last Idea of such a chain is readable, and records it.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
 }
 

@@ -92,8 +92,8 @@ func (s *Store) draft(ctx context.Context, m *manifest, known *state) (draft, *s
 	return draft{m.Meta, st.body, log}, st, err
 }
 
-// Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its
-// place. The error wraps ErrNoIdea where the process has none.
+// Log returns the writes in the logs of all Ideas of a process, in order, with stored values restored. The error wraps
+// ErrNoIdea if the process has none.
 func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, err error) {
 	defer failed(&err, "read the log of %s", process)
 	ctx = blobs.ForProcess(ctx, process)

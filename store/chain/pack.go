@@ -57,7 +57,7 @@ func baseFor(at int, parent *state) *state {
 	return parent.find(parent.Since + deltaBaseOf(at-parent.Since))
 }
 
-// storeDelta stores a delta, and makes the state anew from its bytes, so that what is remembered is what will be read.
+// storeDelta stores a delta, and rebuilds the state from its bytes, so that the cached state equals what will be read.
 func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, error) {
 	delta, err := ownCopy(data)
 	if err != nil {
@@ -84,7 +84,7 @@ func ownCopy(data []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// unpack gives the value that a node stands for.
+// unpack returns the value of a node.
 func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	m := jsonval.AsObject(node)
 	v, isValue := m[nodeValue]

@@ -88,7 +88,7 @@ func (s *Store) storeRuns(ctx context.Context, messages []any) (any, error) {
 	return map[string]any{nodeRuns: runs}, nil
 }
 
-// changesEachIdea reports whether a Message is one that each Idea states anew.
+// changesEachIdea reports whether each Idea restates a Message.
 func changesEachIdea(message any) bool {
 	m := jsonval.AsObject(message)
 	switch m["type"] {

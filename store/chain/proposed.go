@@ -66,7 +66,7 @@ func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m 
 	return nil
 }
 
-// reads looks the References of a Call up in the Idea whose log tells of its write.
+// reads resolves the References of a Call in the Idea whose log has its write.
 func (s *Store) reads(ctx context.Context, p *Proposed, e turn.LogEntry, call map[string]any, m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {

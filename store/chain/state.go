@@ -19,9 +19,9 @@ type state struct {
 }
 
 // These decide which Idea is the base of another's delta. Ideas are counted from the last one that is stored whole, in
-// radix deltaRadix; the base of Idea i is the number whose last nonzero digit is one less: most Ideas are stored against
-// the previous one, every 16th against the 16th before, every 256th against the 256th before. So a change is written
-// three times at most, and at most 45 deltas lead to any Idea.
+// radix deltaRadix; the base of Idea i is the number whose last nonzero digit is one less: most Ideas are stored
+// against the previous one, every 16th against the 16th before, every 256th against the 256th before. So a change is
+// written three times at most, and at most 45 deltas lead to any Idea.
 const (
 	deltaRadix       = 16
 	maxDeltaDistance = deltaRadix * deltaRadix * deltaRadix

@@ -31,7 +31,7 @@ func (s *Store) Trusting(deciders proofs.Keys) *Store {
 // What is asked for and is not there, or cannot be.
 var (
 	ErrNoIdea = errors.New("the store has no such Idea")
-	// ErrTaken says that another Idea stands at the place of one that is to be sealed, and that others follow it.
+	// ErrTaken says that another Idea has the number of the one to seal, and that more follow it.
 	ErrTaken = errors.New("another Idea stands there, and others follow it")
 )
 
@@ -78,7 +78,7 @@ type Report struct {
 	Ideas   int    `json:"ideas"`
 	// Digest is the digest of the latest Idea; empty if it is unknown.
 	Digest string `json:"digest"`
-	// Created is when the latest Idea was sealed; zero where it cannot be told.
+	// Created is when the latest Idea was sealed; zero if unknown.
 	Created time.Time `json:"createdAt,omitzero"`
 	Whole   bool      `json:"whole"`
 	// Witnessed is how many Ideas were compared with the digests that somebody else has of them.
@@ -102,8 +102,8 @@ type Report struct {
 	known map[string]int // the parts in Broken: where there
 }
 
-// Broken is one broken place of a chain: the first Idea that it harms, the part (a name in the store, or a line of an
-// export), what is wrong, and the Ideas that cannot be loaded because they stand on that part.
+// Broken is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line of an
+// export), what is wrong, and the Ideas that depend on the part and cannot be loaded.
 type Broken struct {
 	At      int    `json:"at"`
 	Part    string `json:"part"`

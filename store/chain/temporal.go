@@ -155,7 +155,7 @@ func eachOfExecution(
 	}
 }
 
-// EachSchedule gives what the namespace's Schedules will start processes from.
+// EachSchedule visits what the namespace's Schedules start processes from.
 func EachSchedule(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	do func(schedule string, m proto.Message) error,

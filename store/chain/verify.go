@@ -59,7 +59,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 			v.report.add(before+1, Place(process, before+1), "%s", gapText(before+1, at-1))
 			v.before = nil
 		}
-		if err := v.next(ctx, at); err != nil {
+		if err := v.checkNext(ctx, at); err != nil {
 			return nil, err
 		}
 		before = at
@@ -102,8 +102,8 @@ type verifier struct {
 	tip       *state // the last Idea that could be read
 }
 
-// next checks the next Idea. The error is for a store that does not answer.
-func (v *verifier) next(ctx context.Context, at int) error {
+// checkNext checks the next Idea. The error is for a store that does not answer.
+func (v *verifier) checkNext(ctx context.Context, at int) error {
 	m, err := v.manifest(ctx, v.process, at)
 	if err != nil {
 		v.before = nil

@@ -85,7 +85,7 @@ func (v *verifier) handle(ctx context.Context, at int, digest string) error {
 	return err
 }
 
-// mostSevere is the error that counts for more: one of a store that does not answer ends the check.
+// mostSevere returns the more severe error: a store that does not answer ends the check.
 func mostSevere(a, b error) error {
 	if a == nil || (b != nil && !isBroken(b)) {
 		return b
@@ -93,10 +93,10 @@ func mostSevere(a, b error) error {
 	return a
 }
 
-// namedPart is a part that a manifest names, and where in the Idea it stands.
+// namedPart is a part that a manifest names, and its place in the Idea.
 type namedPart struct{ at, digest string }
 
-// partsOf lists the parts that a node stands for.
+// partsOf lists the parts of a node.
 func partsOf(node any, at string) []namedPart {
 	m := jsonval.AsObject(node)
 	if digest, ok := m[nodeByDigest].(string); ok && len(m) == 1 {

@@ -20,8 +20,7 @@ type Keys struct{ ring []*Key }
 
 // Key is one key, with the keys that are derived from it for each use.
 type Key struct {
-	// ID names it. Owner is, of a data key, what it was made for: a process, or what stands for one that got another
-	// data key.
+	// ID names it. Owner is, for a data key, what it was made for: a process, or the name of its renewed key.
 	ID, Owner string
 	aead      *subtle.AESSIV
 	names     []byte

@@ -127,7 +127,7 @@ func solutionOf(idea map[string]any) []solved {
 	return out
 }
 
-// diffCalls compares the solutions of two Ideas: Calls that both have count as the same, wherever they stand.
+// diffCalls compares the solutions of two Ideas. Equal Calls match regardless of their order.
 func diffCalls(from, to map[string]any) []CallChange {
 	a, b := solutionOf(from), solutionOf(to)
 	a, b = subtractCalls(a, b), subtractCalls(b, a)

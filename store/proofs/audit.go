@@ -197,8 +197,8 @@ func withoutNulls(v any) any {
 	return out
 }
 
-// VerifyInherited checks the proofs that the first Idea of a fork brings from the processes that it came from: in the
-// record of a Plan, and beside who decided on other Calls.
+// VerifyInherited checks the proofs in the first Idea of a fork that come from its origins: in the records of Plans,
+// and with the earlier deciders of Calls.
 func (a *Audit) VerifyInherited(idea map[string]any) (problems []string) {
 	note := func(call, by, why string) {
 		if why != "" {

@@ -16,7 +16,7 @@ type order struct {
 	approved int
 }
 
-// noteOrders notes the standing orders that a log tells of, and says whose proof is wrong.
+// noteOrders collects the standing orders in a log, and reports wrong proofs.
 func (a *Audit) noteOrders(process string, entries []turn.LogEntry) (problems []string) {
 	for _, e := range entries {
 		d := e.Decision
@@ -50,10 +50,9 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	return ""
 }
 
-// claimToProve is what the proof of a decision must be for: the decision, or the standing order that it was taken
-// under; and why that order does not hold for the Call. When somebody ended it is not looked at: approvals were on
-// their way then. A part's own chain does not tell of the orders of the whole: there the proof must be one of an order
-// of that id.
+// claimToProve returns what the proof of a decision must cover: the decision, or the standing order that it was made
+// under; and why that order does not cover the Call. The end of an order is ignored, since approvals were on their way
+// then. A part's own chain does not hold the orders of the whole: there the proof must be of an order with that id.
 func (a *Audit) claimToProve(process string, d approval.Decision, c proof.Claims) (want proof.Decision, why string) {
 	if d.OrderID == "" {
 		return d.ToProve(process), ""

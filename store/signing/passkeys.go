@@ -58,7 +58,7 @@ func (k *Keys) Passkeys(person string, at time.Time) (list []*Key) {
 	return list
 }
 
-// OwnClaims are Claims as a key of one person makes them: of that person, and of all the groups that it may tell of.
+// OwnClaims returns the Claims that a person's own key makes: for that person, with all groups that the key may assert.
 func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
 	c.Issuer, c.Subject, c.Name, c.Groups = k.Issuer, k.People[0], k.Name, k.Groups
 	return c

@@ -27,9 +27,8 @@ const (
 	fetchTimeout = 10 * time.Second
 )
 
-// Source is where the keys are: a JWKS file, which is read again whenever it has changed, or an https address, which is
-// asked every five minutes. When it cannot be read, what was read last counts for an hour. It is safe for concurrent
-// use.
+// Source is the place of the keys: a JWKS file, which is read again when it changes, or an https address, which is read
+// every five minutes. If it cannot be read, the keys stay valid for an hour. It is safe for concurrent use.
 type Source struct {
 	place string
 	http  *http.Client // nil: it is a file

@@ -23,7 +23,7 @@ type Speaker struct {
 	key    *PrivateKey
 	person string
 	groups []string
-	// Account is the person's, where an issuer of tokens told who they are.
+	// Account is the person's account, if an issuer of tokens identified them.
 	Account policy.Account
 }
 

@@ -9,12 +9,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Place is where a text stands.
+// Place is the place of a text.
 type Place struct {
 	// Instance is the token of the instance that it belongs to; empty: of none, or of all.
 	Instance string
-	// Part is the path of keys that leads there, the first three of them, with dots between; elements of lists are not
-	// told apart.
+	// Part is the path to it: its first three keys, joined by dots. Elements of lists are not distinguished.
 	Part  string
 	depth int
 }
@@ -23,7 +22,7 @@ const depth = 3
 
 // Walk says what is done with the texts of a value.
 type Walk struct {
-	// Load gives the value of the store that a handle stands for; nil: handles are passed over.
+	// Load returns the stored value of a handle; if it is nil, handles are skipped.
 	Load func(jsonval.BlobHandle) (any, error)
 	// Give is called for every text and every key; Number for every number, where it is not nil.
 	Give, Number func(Place, string)

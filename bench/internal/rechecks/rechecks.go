@@ -36,7 +36,7 @@ const (
 	share     = 0.05
 	limit     = 0.05
 	// tokens of a prompt's rules and Tools, and of each instance in prompt and reply
-	promptTokens, each = 600, 100
+	promptTokens, tokensPerInstance = 600, 100
 )
 
 // Outcome is what the processes of one shape came to.
@@ -111,7 +111,8 @@ func (s Shape) Try() (o Outcome) {
 		}
 	}
 	o.Tokens = float64(again) / float64(first)
-	o.WithFront = float64(again*each+rechecks*promptTokens) / float64(first*each+requests*promptTokens)
+	o.WithFront = float64(again*tokensPerInstance+rechecks*promptTokens) /
+		float64(first*tokensPerInstance+requests*promptTokens)
 	return o
 }
 

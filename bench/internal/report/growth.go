@@ -46,7 +46,7 @@ var sizeSuffix = regexp.MustCompile(`-\d+$`)
 // Growths gives the growth of time and bytes of every work that was measured over two orders of magnitude or more.
 func Growths(figures []Figure) (all []Growth) {
 	for _, l := range linesOf(figures) {
-		sizes := tenfold(l.at)
+		sizes := sizesTenfold(l.at)
 		if len(sizes) < 3 {
 			continue
 		}
@@ -93,9 +93,9 @@ func (g *Growth) compare() {
 	g.Close = !g.Met && most.Each-most.Off <= maxUneven*(least.Each+least.Off)
 }
 
-// tenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the smallest
-// first.
-func tenfold(all []Figure) (some []Figure) {
+// sizesTenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the
+// smallest first.
+func sizesTenfold(all []Figure) (some []Figure) {
 	for _, f := range slices.Backward(all) {
 		if len(some) == 0 || some[0].At == 10*f.At {
 			some = slices.Insert(some, 0, f)

@@ -98,7 +98,7 @@ func (a *App) Print(text string) error {
 	return err
 }
 
-// Show prints a value: as JSON where that is asked for, else as the text that tells of it.
+// Show prints a value as JSON, with --json, or else its text.
 func (a *App) Show(v any, text string) error {
 	if a.JSON {
 		return a.PrintJSON(v)
@@ -106,7 +106,7 @@ func (a *App) Show(v any, text string) error {
 	return a.Print(text)
 }
 
-// Finish prints a Result and gives the error that stands for its exit code.
+// Finish prints a Result and returns the error for its exit code.
 func (a *App) Finish(r loop.Result) error { return a.FinishWith(r, nil) }
 
 // FinishWith is Finish with the instances' own inputs, by token, which tell people the instances apart.
@@ -186,7 +186,7 @@ var packagePrefix = regexp.MustCompile(
 // Note writes one line to standard error: the program's name stands for the package's, and no cause breaks the line.
 func (a *App) Note(format string, args ...any) {
 	text := print.OneLine(fmt.Sprintf(format, args...))
-	// Where standard error is gone, nobody is left to be told.
+	// If standard error is closed, nobody can be told.
 	_, _ = io.WriteString(a.Err, print.Program+": "+packagePrefix.ReplaceAllString(text, "")+"\n")
 }
 

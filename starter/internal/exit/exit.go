@@ -52,7 +52,7 @@ func Unreachablef(format string, args ...any) error {
 	return &Error{Unreachable, fmt.Errorf(format, args...)}
 }
 
-// usageErrors are the kinds of errors that the caller can mend.
+// usageErrors are the kinds of errors that the user can fix.
 var usageErrors = []error{
 	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrOtherStart, client.ErrKeys, client.ErrNoValue,
 	client.ErrBadPlace,
@@ -81,7 +81,7 @@ func CodeOf(err error) int {
 	return Failed
 }
 
-// CodeOfResult gives the code for a process that stands as r says.
+// CodeOfResult returns the exit code for a Result.
 func CodeOfResult(r loop.Result) int {
 	switch r.Status {
 	case loop.StatusCompleted:

@@ -37,7 +37,7 @@ func countValues(instances map[string]loop.InstanceResult) []census {
 		if found[path] == nil {
 			found[path] = &census{key: key, path: path, counts: map[string]int{}}
 		}
-		found[path].counts[FitWidth(Printable(text), maxCensusValueLength)]++
+		found[path].counts[Compact(text, maxCensusValueLength)]++
 	}
 	for _, i := range instances {
 		for key, v := range jsonval.AsObject(i.State) {

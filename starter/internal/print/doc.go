@@ -1,4 +1,3 @@
-// Package print puts what processes come to into text for people: results and tables, where a process stands, what
-// waits for a decision. Everything that comes from outside goes through Printable, so that no value steers the
-// terminal.
+// Package print renders results, tables, statuses and waiting decisions as text for people. Everything from outside
+// goes through Printable, so that no value controls the terminal.
 package print

@@ -27,7 +27,7 @@ func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 		}
 	}
 	for _, line := range r.Quality.Lines() {
-		fmt.Fprintf(&b, "%s\n", line)
+		b.WriteString(line + "\n")
 	}
 	for _, note := range r.ToolNotes {
 		Fprintf(&b, "note: %s\n", FitWidth(note, maxNoteWidth))
@@ -57,7 +57,7 @@ func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 		}
 		where := ""
 		if len(w.Instances) > 0 && w.Instances[0] != "" {
-			where = " in " + FitWidth(Printable(strings.Join(w.Instances, ", ")), maxCellWidth)
+			where = " in " + Compact(strings.Join(w.Instances, ", "), maxCellWidth)
 		}
 		Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
 			w.Path, where, w.WrittenBy)
@@ -173,7 +173,7 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult, widt
 	sorted := jsonval.SortedKeys(state)
 	keys, values := []string{}, []string{}
 	for _, key := range sorted {
-		keys = append(keys, "  "+FitWidth(Printable(key), maxCellWidth))
+		keys = append(keys, "  "+Compact(key, maxCellWidth))
 	}
 	room := MaxValueWidth
 	if width > 0 {
@@ -185,8 +185,7 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult, widt
 	Columns(b, [][]string{keys, values})
 }
 
-// tableColumns shows many instances, a line each: who they are, how they stand, what they were given, and the keys of
-// their States.
+// tableColumns shows many instances, a line each: their names, statuses, inputs, and the keys of their States.
 func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs map[string]any,
 	all []census) [][]string {
 	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
@@ -199,7 +198,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 		if input != nil {
 			anyInput, text = true, tableCell(input, maxCellWidth)
 		}
-		who = append(who, FitWidth(Printable(token), maxCellWidth))
+		who = append(who, Compact(token, maxCellWidth))
 		status = append(status, instances[token].Standing())
 		costs, anyCost = append(costs, instances[token].Cost.String()), anyCost || instances[token].Cost > 0
 		given = append(given, text)
@@ -261,7 +260,7 @@ func Blocks(b *strings.Builder, columns [][]string, width int) {
 }
 
 func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
-	c := []string{FitWidth(Printable(key), maxCellWidth)}
+	c := []string{Compact(key, maxCellWidth)}
 	for _, token := range tokens {
 		state := jsonval.AsObject(instances[token].State)
 		text := ""

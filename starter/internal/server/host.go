@@ -30,9 +30,9 @@ type Hosting struct {
 	Isolated     bool // the worker reaches nothing but the LLM
 	// GatewayPort is the gateway's port; 0 picks a usual one, a negative one disables the gateway.
 	GatewayPort int
-	// Warn is whether a person reads along: what the log warns of is told on the terminal too.
+	// Warn also prints the log's warnings on the terminal.
 	Warn bool
-	// Heard is told what the LLM said; nil: nobody is.
+	// Heard receives what the LLM said; may be nil.
 	Heard activities.ReplyRecorder
 }
 

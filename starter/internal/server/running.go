@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// ServerFile is the name of the file in the data folder that tells of the server which runs there.
+// ServerFile is the file in the data folder that describes the running server.
 const ServerFile = "server.json"
 
 // Running is how other programs reach the embedded server that runs on the folder. It lies there as server.json while

@@ -43,8 +43,8 @@ type seen struct {
 	err   error
 }
 
-// Follow gives the process's Result once it has ended or paused, or as it stands when the wait is over. The error is
-// ErrAbandoned where the program went away whose server was used.
+// Follow returns the process's Result once it has ended or paused, or its current one when the wait is over. The error
+// is ErrAbandoned if the program whose server was used has ended.
 func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	defer f.Progress.Clear()
 	watch, cancel := context.WithCancel(ctx)
@@ -150,7 +150,7 @@ func (f *Follower) watchLLM() {
 	}
 }
 
-// snapshot gives the process as it stands at the end of the wait. That no worker answers is no error then.
+// snapshot returns the current Result at the end of the wait. A missing worker is no error then.
 func (f *Follower) snapshot(ctx context.Context) (loop.Result, error) {
 	r, err := f.Process.Snapshot(ctx)
 	if errors.Is(err, client.ErrNoWorker) {

@@ -68,7 +68,7 @@ func (p *Person) typed() <-chan string {
 	return p.lines
 }
 
-// busy reports whether a question stands on the terminal, so that nothing else may be drawn.
+// busy reports whether a question is open on the terminal, so that nothing else may be drawn.
 func (p *Person) busy() bool { return p != nil && p.current != nil }
 
 const question = "  run it? [y]es, [n]o, [e]dit, [s]kip: "

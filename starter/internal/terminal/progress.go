@@ -8,14 +8,13 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// Progress writes where a process stands whenever that has changed: at a terminal on one line in place, elsewhere a
-// line for each change.
+// Progress writes the status of a process whenever it changes: on a terminal in place, elsewhere on a line of its own.
 type Progress struct {
 	out    io.Writer
 	id     string
 	width  func() int // columns of the terminal; nil elsewhere
 	last   string
-	failed string        // the failure that was told last
+	failed string        // the failure that was last shown
 	unseen time.Time     // since when nothing could be seen; zero while something can
 	grace  time.Duration // how long that may last before it is said
 }
@@ -83,5 +82,5 @@ func (p *Progress) Clear() {
 	p.last = ""
 }
 
-// write writes to standard error. Where that is gone, nobody is left to be told.
+// write writes to standard error. If that is closed, nobody can be told.
 func write(w io.Writer, text string) { _, _ = io.WriteString(w, text) }

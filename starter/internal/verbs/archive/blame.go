@@ -109,7 +109,7 @@ func (v values) blameText(b *chain.Blame) string {
 		}
 	}
 	for _, d := range b.Decisions {
-		fmt.Fprintf(&t, "%s\n", decisionText(d))
+		t.WriteString(decisionText(d) + "\n")
 		for _, line := range v.changeText(d) {
 			fmt.Fprintf(&t, "  %s\n", line)
 		}

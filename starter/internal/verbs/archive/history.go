@@ -88,7 +88,7 @@ func originText(origin any) string {
 	}
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
 		print.Shown(o["at"]), print.Compact(o["process"], print.MaxValueWidth),
-		print.FitWidth(print.Printable(jsonval.AsText(o["digest"])), shortDigest))
+		print.Compact(jsonval.AsText(o["digest"]), shortDigest))
 }
 
 // simulatedText marks a simulated process; empty for any other.
@@ -106,7 +106,7 @@ func llmText(l chain.Link) string {
 		return ""
 	}
 	name := cmp.Or(jsonval.AsText(answer["served"]), jsonval.AsText(answer["model"]))
-	return print.FitWidth(print.Printable(name), maxLLMWidth)
+	return print.Compact(name, maxLLMWidth)
 }
 
 // costText is what the Requests of an Idea cost; empty where they have no price.

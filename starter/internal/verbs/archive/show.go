@@ -140,8 +140,8 @@ func noteUndone(a *app.App, id string, idea map[string]any, taken []client.Undon
 // the store is all.
 const serverTime = 5 * time.Second
 
-// readAt is Read for what shows a process up to an Idea. Where that is the latest, 0, people are told what holds the
-// process up: also where there is no Idea for that reason.
+// readAt is Read for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
+// up, even if there is no Idea for that reason.
 func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
 	err := a.Read(ctx, do)
 	if at == 0 && !a.JSON {
@@ -150,8 +150,8 @@ func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.
 	return err
 }
 
-// warnIfHeldUp says on standard error what holds a process up, where a server tells: the latest Idea may be an old one
-// for that reason.
+// warnIfHeldUp notes on standard error what holds a process up, if a server answers: the latest Idea may be old for
+// that reason.
 func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()

@@ -255,7 +255,7 @@ func reportText(of string, r *chain.Report) string {
 	return b.String()
 }
 
-// harmedText says which Ideas stand on a broken part: the first one that holds it, and the later ones.
+// harmedText lists the Ideas that depend on a broken part: the first one that has it, and later ones.
 func harmedText(p chain.Broken) string {
 	later := slices.DeleteFunc(slices.Clone(p.Harms), func(at int) bool { return at == p.At })
 	if len(later) == 0 {

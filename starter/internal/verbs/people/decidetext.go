@@ -134,7 +134,7 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	}
 	widest = min(widest, maxCellWidth)
 	for _, f := range alike {
-		name := "  " + print.FitWidth(print.Printable(f.Name), widest)
+		name := "  " + print.Compact(f.Name, widest)
 		value := []rune(shown(f.Value, maxAlikeLength))
 		for line := range slices.Chunk(value, max(width-widest-4, maxCellWidth/2)) {
 			names, values = append(names, name), append(values, string(line))
@@ -146,7 +146,7 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	}
 }
 
-// shown is a value on one line; an empty text is told from none.
+// shown is a value on one line; an empty text differs from a missing one.
 func shown(v any, most int) string {
 	if v == "" {
 		return `""`
@@ -158,7 +158,7 @@ func shown(v any, most int) string {
 func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
 	calls, instances, several := []string{"Call"}, []string{"Instances"}, false
 	for _, r := range rows {
-		calls = append(calls, print.FitWidth(print.Printable(r.Call), maxCellWidth))
+		calls = append(calls, print.Compact(r.Call, maxCellWidth))
 		names := ""
 		if len(r.Instances) > 1 {
 			several = true
@@ -172,7 +172,7 @@ func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
 		columns = append(columns, instances)
 	}
 	for _, name := range t.Columns {
-		c := []string{print.FitWidth(print.Printable(name), maxCellWidth)}
+		c := []string{print.Compact(name, maxCellWidth)}
 		for _, r := range rows {
 			text := ""
 			if v, has := r.Values[name]; has {

@@ -77,7 +77,7 @@ func listOrders(ctx context.Context, a *app.App, g *given) (done bool, err error
 	})
 }
 
-// ordersInForce says, beside what waits, what of it is approved without asking anybody; "" where nothing is.
+// ordersInForce lists the standing orders beside what waits; "" without any.
 func ordersInForce(ctx context.Context, s *server.Session, process string) string {
 	v, err := s.Process(process).Status(ctx)
 	if err != nil {

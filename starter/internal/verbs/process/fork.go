@@ -160,8 +160,8 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
 	}
 	if e.TakenUp > 0 {
-		a.Note("%s that had not ended at that moment run again; effects that happened since happen twice",
-			print.PluralIs(e.TakenUp, "Call"))
+		a.Note("%s run again that had not ended at that moment; effects that happened since happen twice",
+			print.Plural(e.TakenUp, "Call"))
 	}
 	if len(e.DelegatesResumed) > 0 {
 		a.Note("delegates that were running at that moment continue from what they had done by then: those of %s",
@@ -172,7 +172,7 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 			strings.Join(e.DelegatesBegunAnew, ", "))
 	}
 	if e.Ended > 0 {
-		a.Note("%s stay settled or failed; --reopen TOKEN, or all, plans for them again",
+		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
 			print.PluralIs(e.Ended, "instance"))
 	}
 	a.Note("effects in the outside world are shared: what Calls of %s did there is done, and a fork does not undo it",

@@ -111,8 +111,8 @@ func (l *launched) announce() {
 	}
 }
 
-// printDetached prints how the process stands, and waits for nothing. Of one that has just been started nothing is
-// known but its instances.
+// printDetached prints the current status, and waits for nothing. A process that has just started has only its
+// instances.
 func (l *launched) printDetached(ctx context.Context) error {
 	if l.process.Attached() {
 		return printSnapshot(ctx, l.App, l.process)

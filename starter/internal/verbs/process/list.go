@@ -52,7 +52,7 @@ func listText(processes []client.Summary, width int) string {
 		}
 		for n, cell := range []string{p.Process, p.Standing(), waitsFor(p), p.Started.Local().Format(time.DateTime),
 			ended, p.Path} {
-			columns[n] = append(columns[n], print.FitWidth(print.Printable(cell), print.MaxValueWidth))
+			columns[n] = append(columns[n], print.Compact(cell, print.MaxValueWidth))
 		}
 	}
 	var b strings.Builder
@@ -74,7 +74,7 @@ func waitsFor(p client.Summary) string {
 	if p.Awaiting > 0 && p.Ended == nil {
 		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))
 	}
-	return print.FitWidth(print.Printable(strings.Join(waiting, "; ")), maxReasonWidth)
+	return print.Compact(strings.Join(waiting, "; "), maxReasonWidth)
 }
 
 // maxReasonWidth is the most characters of what a process waits for; list --json has all.

@@ -12,7 +12,7 @@ import (
 	"processidea/starter/internal/app"
 )
 
-// Result prints how a process stands, or how it ended.
+// Result prints the current or final Result of a process.
 func Result(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "result ID",
@@ -30,7 +30,7 @@ It waits for nothing.`,
 	return c
 }
 
-// printSnapshot prints how a process stands, and waits for nothing. That no worker answers is no error.
+// printSnapshot prints the current Result, and waits for nothing. A missing worker is no error.
 func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 	r, err := p.Snapshot(ctx)
 	if errors.Is(err, client.ErrNoWorker) {

@@ -40,7 +40,7 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 func simulationText(r *simulation.Report) string {
 	var b strings.Builder
 	b.WriteString("\nsimulated: no tool, server or person was asked; States and output are made up\n")
-	fmt.Fprintf(&b, "%s\n", costText(r))
+	b.WriteString(costText(r) + "\n")
 	for _, d := range r.Delegates {
 		print.Fprintf(&b, "  delegate %s: %s, %s\n", d.Process, d.Status,
 			print.Plural(d.Requests, "Request"))
