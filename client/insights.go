@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/model/approval"
+	"processidea/model/jsonval"
 )
 
 // Insights describe people's decisions: what waits, and what was decided on Calls since a moment.
@@ -72,11 +73,10 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 			t.Oldest = &a.Since
 		}
 	}
-	for _, t := range tools {
+	for _, t := range jsonval.Sorted(tools) {
 		t.rank()
 		out.Tools = append(out.Tools, *t)
 	}
-	slices.SortFunc(out.Tools, func(a, b ToolInsights) int { return strings.Compare(a.Tool, b.Tool) })
 	return out, nil
 }
 

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -117,12 +118,7 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
 	}
-	var ids []string
-	for id := range found {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
-	return ids, nil
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
 // isPart reports whether a workflow id names a part of a process, for which the process itself answers.

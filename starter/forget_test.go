@@ -82,7 +82,7 @@ func TestAForgottenProcessIsNowhereAndOthersAreAsTheyWere(t *testing.T) {
 	}
 	d.dev() // result and watch ask a server
 	d.forgottenAda()
-	d.do("run", "Ada", "--id", "a").is(exit.Usage).complains("the store has")
+	d.do("run", "Ada", "--id", "a").is(exit.Usage).complains("the store already has")
 	d.do("forget", "a").is(exit.Done) // again, while a server runs
 	d.forgottenAda()
 	d.do("run", "Ada", "--id", "again").is(exit.Done) // the program relies on nothing that is gone

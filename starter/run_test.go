@@ -218,7 +218,7 @@ func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
 	first := d.start("run", ".", "--id", "p", noUI)
 	g.key(d)
 	first.signal(syscall.SIGINT)
-	first.says("leave p as it is")
+	first.says("p stays as it is")
 	g.release()
 	first.end().is(exit.Interrupted)
 	d.do("run", ".", "--id", "p", noUI).is(exit.Done)

@@ -54,7 +54,7 @@ func printFinding(b *strings.Builder, f ripen.Finding) {
 		return
 	}
 	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.When))
-	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, among them all that people changed, and not "+
+	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, with all that people changed, and not "+
 		"for %d\n",
 		f.Asked+f.Unasked, f.Asked, f.Unasked)
 	if len(f.AskedInVain) > 0 {
