@@ -136,6 +136,9 @@ func ProblemOf(err error) *Problem {
 			"no worker answers yet; what was sent takes effect when one does: "+err.Error())
 	case client.IsUnreachable(err):
 		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
+	case errors.Is(err, context.Canceled): // nobody but the gateway ends a request whose answer is read
+		return problem(http.StatusServiceUnavailable, CodeUnreachable,
+			"the gateway stops; ask again, and another one answers")
 	}
 	// What it is may name files and addresses of the server: it is for the log, where who asked has it from.
 	return problem(http.StatusInternalServerError, CodeInternal,

@@ -99,7 +99,7 @@ func (i *issuer) token(more claims) string {
 }
 
 // as asks with another token.
-func (h *house) as(token string) *house { return &house{h.T, h.url, token, h.log} }
+func (h *house) as(token string) *house { return &house{h.T, h.url, token, h.log, h.stop} }
 
 func TestOnlyATokenOfTheIssuerForThisAudienceIsLetIn(t *testing.T) {
 	i := newIssuer(t)
@@ -253,7 +253,7 @@ func TestWhatAForeignPageCausesIsRefused(t *testing.T) {
 		{"this machine by its other address", []string{"Host", "[::1]:" + port}, 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &house{t, h.url, h.token, h.log}
+			h := &house{t, h.url, h.token, h.log, h.stop}
 			a := h.ask("GET", "/api/processes", nil, c.headers...)
 			if c.code == "" {
 				a.is(c.status)

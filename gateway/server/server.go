@@ -175,14 +175,30 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.api.ServeHTTP(w, r.WithContext(client.WithLanguage(r.Context(), language)))
 }
 
-// Serve answers on a listener until ctx ends, and then lets what is under way come to its end for a moment.
+// isStream reports whether a request follows what goes on: it has no end of its own.
+func isStream(r *http.Request) bool {
+	return r.Method == http.MethodGet && (r.URL.Path == "/mcp" || strings.HasSuffix(r.URL.Path, "/events"))
+}
+
+// Serve answers on a listener until ctx ends, and then lets requests come to their end for a moment. Streams end at
+// once: whoever follows one goes on at another gateway.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
 	s := &http.Server{
-		Handler: g, ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if isStream(r) {
+				until, cancel := context.WithCancel(r.Context())
+				defer cancel()
+				defer context.AfterFunc(ctx, cancel)()
+				r = r.WithContext(until)
+			}
+			g.ServeHTTP(w, r)
+		}),
+		ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: headerBytes,
 		ErrorLog:       log.New(serverLog{g.Log}, "", 0),
-		// Whoever follows events is let go when the gateway stops, and goes on at another one.
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		BaseContext:    func(net.Listener) context.Context { return base },
 	}
 	stopped := make(chan struct{})
 	safego.Go("gateway.shutdown", func() error {
@@ -192,6 +208,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 		return s.Shutdown(soon)
 	}, func(err error) {
 		if err != nil {
+			cut()
 			_ = s.Close()
 		}
 		close(stopped)
