@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -36,7 +37,12 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}},
 		"is not in PROCESSIDEA_MCP_COMMANDS")
-	refusal(t, hub(t, exact+"; *", "", nil), program(), `entry "*" names no program`)
+	for _, entry := range []string{"*", "* *", "TOKEN=", "TOKEN=x npx", "=x npx", "TOKEN= =x"} {
+		refusal(t, hub(t, exact+"; "+entry, "", nil), program(), fmt.Sprintf("entry %q names no program", entry))
+	}
+	for _, entry := range []string{"npx '/my data'", `"/my tools/npx" *`} {
+		refusal(t, hub(t, exact+"; "+entry, "", nil), program(), "quotes do not hold them together")
+	}
 	preload := program()
 	preload.Env = map[string]string{"LD_PRELOAD": "/tmp/x.so"}
 	refusal(t, hub(t, exact, "", nil), preload,
