@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"processidea/model/ideafile"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
@@ -142,6 +144,36 @@ func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
 	far.Headers = map[string]string{"Authorization": "Bearer $env:WRONG"}
 	if _, err := h.List(t.Context(), far); err == nil || strings.Contains(err.Error(), "another-token") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatAServerSaysOfItsToolsHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	speaks := mcptest.New("Adds.", nil)
+	speaks.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				return nil, errors.New("no tools for token-of-the-server")
+			}
+			return next(ctx, method, r)
+		}
+	})
+	refuses := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		// The beginning that is quoted would end within the secret.
+		http.Error(w, strings.Repeat("x", 990)+"token-of-the-server", http.StatusForbidden)
+	})
+	for want, handler := range map[string]http.Handler{
+		"Adds for [secret T], [secret T].": mcptest.Handler(
+			mcptest.New("Adds for token-of-the-server, TOKEN-OF-THE-SERVER.", nil)),
+		"no tools for [secret T]": mcptest.Handler(speaks),
+		"xxx[secret":              refuses,
+	} {
+		far, host := served(t, handler)
+		far.Headers = map[string]string{"Authorization": "Bearer $env:T"}
+		tools, err := hub(t, "", host, map[string]string{"T": "token-of-the-server"}).List(t.Context(), far)
+		if said := fmt.Sprint(tools, err); !strings.Contains(said, want) || strings.Contains(said, "token-of") {
+			t.Errorf("want %q: %s", want, said)
+		}
 	}
 }
 
