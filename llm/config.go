@@ -2,9 +2,12 @@ package llm
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Config says which server a worker's Requests go to, and how many of them.
@@ -29,10 +32,18 @@ func (c Config) Check() error {
 	if _, err := newRateLimiter(c); err != nil {
 		return err
 	}
+	for name, text := range map[string]string{"OPENAI_API_KEY": c.Key, "OPENAI_MODEL": c.Model} {
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			return fmt.Errorf("llm: read %s: it has a line break or another control character in it", name)
+		}
+	}
 	if c.BaseURL == "" {
 		return nil
 	}
 	u, err := url.Parse(c.BaseURL)
+	if err == nil && u.Port() != "" {
+		_, err = strconv.ParseUint(u.Port(), 10, 16)
+	}
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		return errors.New("llm: read OPENAI_BASE_URL: want http://host/v1 or https://host/v1")

@@ -127,9 +127,12 @@ func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
 	if err := token.Claims(&claims); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
 	}
-	if token.IssuedAt.After(time.Now().Add(clockSkew)) { // the library looks at exp and nbf
-		return nil, unauthorized(CodeBadToken,
-			"the token was issued in the future: its iat is ahead of this machine's clock")
+	// The library looks at exp, and at an nbf that fits into its integers.
+	for _, claim := range []string{"iat", "nbf"} {
+		if at, _ := claims[claim].(float64); at > float64(time.Now().Add(clockSkew).Unix()) {
+			return nil, unauthorized(CodeBadToken,
+				"the token was issued in the future: its "+claim+" is ahead of this machine's clock")
+		}
 	}
 	return claims, nil
 }

@@ -141,6 +141,8 @@ func TestOnlyATokenOfTheIssuerForThisAudienceIsLetIn(t *testing.T) {
 		"an email that is not verified":  {i.token(claims{"email_verified": false}), "bad-token"},
 		"an email of unknown standing":   {i.token(claims{"email_verified": nil}), "bad-token"},
 		"one issued in the future":       {i.token(claims{"iat": time.Now().Add(time.Hour).Unix()}), "bad-token"},
+		"one issued beyond all integers": {i.token(claims{"iat": 1e300}), "bad-token"},
+		"one not valid before those":     {i.token(claims{"nbf": 1e19}), "bad-token"},
 		"a name that nobody sees":        {i.token(claims{"email": "ann\u00ad@example.com"}), "bad-token"},
 		"a name in two scripts":          {i.token(claims{"email": "\u0430nn@example.com"}), "bad-token"},
 		"the name of all":                {i.token(claims{"email": "*"}), "bad-token"},

@@ -48,10 +48,14 @@ func (v *vault) secret(name, host string) (string, error) {
 // bound refuses a secret that was handed out and that a host may not be told. The host of a program of this machine
 // is localhost.
 func (v *vault) bound(host, port string) error {
+	at := host
+	if port != "80" && port != "443" {
+		at = place(host, port)
+	}
 	for _, name := range jsonval.SortedKeys(v.used) {
 		if !v.allowed.mayGo(name, host, port) {
 			return refuse("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s",
-				name, host, name, host, SecretsVariable)
+				name, at, name, at, SecretsVariable)
 		}
 	}
 	return nil

@@ -41,9 +41,13 @@ func parseCommands(text string) ([]command, error) {
 		if n := len(c.words); n > 0 && c.words[n-1] == "*" {
 			c.more, c.words = true, c.words[:n-1]
 		}
-		if len(c.words) == 0 && strings.TrimSpace(entry) != "" {
-			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable,
-				strings.TrimSpace(entry))
+		entry = strings.TrimSpace(entry)
+		switch {
+		case entry != "" && (len(c.words) == 0 || c.words[0] == "*" || strings.Contains(c.words[0], "=")):
+			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable, entry)
+		case slices.ContainsFunc(c.words, func(w string) bool { return strings.ContainsAny(w[:1], `'"`) }):
+			return nil, fmt.Errorf("mcptool: parse %s: entry %q: words are told apart by white space, and quotes do not "+
+				"hold them together", CommandsVariable, entry)
 		}
 		if len(c.words) > 0 {
 			list = append(list, c)

@@ -79,7 +79,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	if err != nil {
 		c.breakOff(nil)
 		if u := unreadIn(err); u != nil {
-			return nil, u.struck(c)
+			return nil, u
 		}
 		return nil, c.struck(fmt.Errorf("connect: %w%s", err, said()))
 	}
@@ -131,7 +131,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 		}
 		answer, err = t.next.RoundTrip(r) //nolint:bodyclose // who asked closes it
 		if err == nil {
-			err = unreadOf(answer)
+			err = t.conn.unreadOf(answer)
 		}
 		return err
 	})
@@ -169,7 +169,7 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 				return err
 			}
 			for _, t := range page.Tools {
-				offers = append(offers, specOf(t))
+				offers = append(offers, c.specOf(t))
 			}
 			cursor = page.NextCursor
 			switch {
@@ -179,7 +179,7 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 				return nil
 			case seen[cursor]:
 				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
-					jsonval.Clip(cursor, 80))}
+					jsonval.Clip(c.striker.Text(cursor), 80))}
 			case len(seen) == maxPages:
 				return refused{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -117,14 +118,19 @@ func exactly(meta mcp.Meta) (map[string]any, error) {
 	return jsonval.AsObject(v), err
 }
 
-// specOf is a tool as the server describes it.
-func specOf(t *mcp.Tool) mcppalette.ToolSpec {
+// specOf is a tool as the server describes it, without the secrets of the connection.
+func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 	said, err := exactly(t.Meta)
+	name := c.striker.Text(t.Name)
+	if err == nil && name != t.Name {
+		err = errors.New("its name holds a secret")
+	}
 	if err != nil {
-		return mcppalette.ToolSpec{Name: t.Name, Unreadable: err.Error()}
+		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.Text(err.Error())}
 	}
 	return mcppalette.ToolSpec{
-		Name: t.Name, Description: t.Description,
-		InputSchema: jsonval.AsObject(said["inputSchema"]), OutputSchema: said["outputSchema"],
+		Name: t.Name, Description: c.striker.Text(t.Description),
+		InputSchema:  jsonval.AsObject(c.striker.Value(said["inputSchema"])),
+		OutputSchema: c.striker.Value(said["outputSchema"]),
 	}
 }

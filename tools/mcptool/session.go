@@ -44,14 +44,13 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.Tool
 		}
 		later := pause
 		u := unreadIn(err)
-		if u != nil && c != nil { // else dialling has struck it
-			u = u.struck(c)
-			err = u
-		}
+		isSaid := spoken(err) != nil
 		if u != nil {
 			later = max(pause, u.wait)
+		} else if c != nil { // dialling strikes out what it says
+			err = c.struck(err)
 		}
-		if try == tries || isRefused(err) || u != nil && !u.later() || spoken(err) != nil || !wait(ctx, later) {
+		if try == tries || isRefused(err) || u != nil && !u.later() || isSaid || !wait(ctx, later) {
 			s.end()
 			return nil, nil, nil, err
 		}

@@ -19,16 +19,16 @@ type unread struct {
 }
 
 // unreadOf returns such an answer, and closes it; nil for every other.
-func unreadOf(r *http.Response) error {
+func (c *conn) unreadOf(r *http.Response) error {
 	switch r.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 	default:
 		return nil
 	}
-	said, _ := io.ReadAll(io.LimitReader(r.Body, 2000))
+	said, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	_ = r.Body.Close()
 	text := fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
-	if about := excerpt(string(said)); about != "" {
+	if about := c.excerpt(string(said)); about != "" {
 		text += ": " + about
 	}
 	return &unread{r.StatusCode, retryafter.Parse(r.Header.Get("Retry-After"), time.Now()), text}
@@ -41,9 +41,6 @@ func unreadIn(err error) *unread {
 	errors.As(err, &u)
 	return u
 }
-
-// struck is the same without the secrets of the connection.
-func (u *unread) struck(c *conn) *unread { return &unread{u.status, u.wait, c.striker.Text(u.text)} }
 
 // later reports whether the server takes the request at another time.
 func (u *unread) later() bool { return u.status == http.StatusTooManyRequests }

@@ -60,18 +60,31 @@ const (
 	PauseVariable    = "PROCESSIDEA_LLM_PAUSE"
 )
 
+// LeastPatience and LeastPause are the least of them.
+const (
+	LeastPatience = time.Second
+	LeastPause    = 10 * time.Millisecond
+)
+
 // AloneIn are the limits of a worker that runs in the same program as Temporal, with what the environment says of them.
 func AloneIn(getenv func(string) string) (Limits, error) {
 	l := Alone
 	given, err := heap.Bytes(getenv, MemoryVariable)
 	l.Memory = cmp.Or(given, l.Memory)
-	for name, to := range map[string]*time.Duration{PatienceVariable: &l.LLMPatience, PauseVariable: &l.LLMPause} {
-		text := getenv(name)
+	for _, v := range []struct {
+		name  string
+		into  *time.Duration
+		least time.Duration
+	}{{PatienceVariable, &l.LLMPatience, LeastPatience}, {PauseVariable, &l.LLMPause, LeastPause}} {
+		text := getenv(v.name)
 		if text == "" || err != nil {
 			continue
 		}
-		if *to, err = jsonval.ParseDuration(text); err != nil {
-			err = fmt.Errorf("engine: read %s: %w", name, err)
+		if *v.into, err = jsonval.ParseDuration(text); err == nil && *v.into < v.least {
+			err = fmt.Errorf("%q: want %s at least", text, v.least)
+		}
+		if err != nil {
+			err = fmt.Errorf("engine: read %s: %w", v.name, err)
 		}
 	}
 	return l, err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,6 +39,15 @@ func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T
 		l, err := AloneIn(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
 		if (err != nil) != (want < 0) || (err == nil && (l.Memory != want || l.EagerCalls != Alone.EagerCalls)) {
 			t.Errorf("%q: %+v, %v", text, l, err)
+		}
+	}
+}
+
+func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
+	for name, text := range map[string]string{PatienceVariable: "10ms", PauseVariable: "1ms"} {
+		_, err := AloneIn(func(asked string) string { return map[string]string{name: text}[asked] })
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "at least") {
+			t.Errorf("%s=%s: %v", name, text, err)
 		}
 	}
 }

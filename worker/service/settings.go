@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -126,10 +127,10 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
 	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
-	flags.Duration(f, &l.LLMPatience, "llm-patience", time.Second, false,
+	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.LeastPatience, false,
 		"how long a Request is made again while its LLM's server is away, where the Idea does not say "+
 			"(config.llm.patience); at least 1s")
-	flags.Duration(f, &l.LLMPause, "llm-pause", 10*time.Millisecond, false,
+	flags.Duration(f, &l.LLMPause, "llm-pause", engine.LeastPause, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&l.SaveActions, "save-actions", true,
 		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds "+
@@ -183,6 +184,11 @@ func (s *settings) check() error {
 	if s.logFormat != "text" && s.logFormat != "json" {
 		return fmt.Errorf("%w: --log-format (%s) is %q; it is text or json", errUsage,
 			variable("log-format"), s.logFormat)
+	}
+	if s.gateIdeas != "" {
+		if _, err := os.ReadDir(s.gateIdeas); err != nil {
+			return fmt.Errorf("%w: --gate-ideas (%s): %w", errUsage, variable("gate-ideas"), err)
+		}
 	}
 	return nil
 }
