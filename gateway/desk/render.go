@@ -80,7 +80,7 @@ func pagesIn(language shown.Language, words *wording.Catalogue) (map[string]*tem
 				all[strings.TrimSuffix(path.Base(name), ".html")] = page
 			}
 			if err == nil {
-				_, err = page.Parse(words.Template(string(source)))
+				_, err = page.Parse(wording.Template(string(source), words.Sentence))
 			}
 			if err != nil {
 				return nil, fmt.Errorf("desk: the page %s in %s: %w", name, language, err)

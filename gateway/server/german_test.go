@@ -29,6 +29,10 @@ func (german) RoundTrip(r *http.Request) (*http.Response, error) {
 // isGerman checks that a page says nothing in English that the catalogue has in German.
 func (p *page) isGerman() *page {
 	p.Helper()
+	if folder := os.Getenv("GERMAN_DUMP"); folder != "" {
+		name := strings.NewReplacer("/", "_", "?", "_").Replace(p.address)
+		_ = os.WriteFile(folder+"/"+name[:min(len(name), 80)]+".html", []byte(p.source), 0o600)
+	}
 	var words struct{ Pages, Texts map[string]string }
 	if err := json.Unmarshal(must(os.ReadFile("../desk/wording/de.json")), &words); err != nil {
 		p.Fatal(err)

@@ -17,7 +17,7 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// Catalogue has the texts of a language by their English; the one of English is nil.
+// Catalogue has the texts of a language by their English; the one of English has none.
 //
 // In a text {1} stands for the first value, as it is, and {1:} for one that is translated too. What is so short that
 // data could read like it, such as "{1} of {2}", is found as one kind of text alone, which stands before it in the
@@ -28,16 +28,14 @@ type Catalogue struct {
 }
 
 type pattern struct {
-	english *regexp.Regexp
-	text    string
-	words   int // how long what is fixed of it is
+	english    *regexp.Regexp
+	start, end string // what is fixed before the first value and behind the last
+	text       string
+	words      int // how long all is that is fixed
 }
 
 // For gives the catalogue of a language.
 func For(l shown.Language) (*Catalogue, error) {
-	if l == shown.English {
-		return nil, nil
-	}
 	var read struct{ Pages, Texts map[string]string }
 	data, err := files.ReadFile(string(l) + ".json")
 	if err == nil {
@@ -51,7 +49,8 @@ func For(l shown.Language) (*Catalogue, error) {
 		fixed := place.Split(english, -1)
 		if len(fixed) > 1 {
 			is := regexp.MustCompile("(?s)^" + strings.Join(jsonval.Map(fixed, regexp.QuoteMeta), "(.+?)") + "$")
-			c.patterns = append(c.patterns, pattern{is, text, len(strings.Join(fixed, ""))})
+			c.patterns = append(c.patterns, pattern{is, fixed[0], fixed[len(fixed)-1], text,
+				len(strings.Join(fixed, ""))})
 		}
 	}
 	slices.SortFunc(c.patterns, func(a, b pattern) int {
@@ -63,32 +62,25 @@ func For(l shown.Language) (*Catalogue, error) {
 // place is where a value stands in a text.
 var place = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
 
-// sentence translates one of a template.
-func (c *Catalogue) sentence(english string) string {
-	if text, known := c.pages[english]; known {
-		return text
-	}
-	return english
-}
+// Sentence translates one of a template.
+func (c *Catalogue) Sentence(english string) string { return cmp.Or(c.pages[english], english) }
 
 // Say translates a text.
 func (c *Catalogue) Say(text string) string { return c.In("", text) }
 
 // In translates a text that has a word before it in the catalogue.
 func (c *Catalogue) In(kind, text string) string {
-	if c == nil {
-		return text
-	}
 	key := text
 	if kind != "" {
 		key = kind + ": " + text
 	}
-	for _, known := range []map[string]string{c.texts, c.pages} {
-		if said, is := known[key]; is {
-			return said
-		}
+	if said := cmp.Or(c.texts[key], c.pages[key]); said != "" {
+		return said
 	}
 	for _, p := range c.patterns {
+		if !strings.HasPrefix(key, p.start) || !strings.HasSuffix(key, p.end) {
+			continue
+		}
 		if values := p.english.FindStringSubmatch(key); values != nil {
 			return c.fill(p.text, values)
 		}
@@ -112,9 +104,9 @@ var written = regexp.MustCompile(`^\d{1,3}(,\d{3})+$|^\d+\.\d$`)
 
 // Number writes a number that English has written as 1,234 or 1.5.
 func (c *Catalogue) Number(text string) string {
-	if c == nil || !written.MatchString(text) {
+	signs := c.texts["1,234.5"]
+	if signs == "" || !written.MatchString(text) {
 		return text
 	}
-	signs := c.texts["1,234.5"]
 	return strings.NewReplacer(",", signs[1:2], ".", signs[5:6]).Replace(text)
 }

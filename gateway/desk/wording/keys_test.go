@@ -88,8 +88,12 @@ func saidInActions(t *testing.T, source string, add func(text string)) {
 					texts = append(texts, text.Text)
 				}
 			}
+			function := ""
 			if name, is := n.Args[0].(*parse.IdentifierNode); is {
-				addSaid(name.Ident, texts, add)
+				function = name.Ident
+			}
+			if !addSaid(function, texts, add) && slices.ContainsFunc(texts, unsaid.MatchString) {
+				t.Errorf("an action has the texts %q, and nothing says them", texts)
 			}
 		}
 	}
@@ -98,7 +102,11 @@ func saidInActions(t *testing.T, source string, add func(text string)) {
 	}
 }
 
-func addSaid(function string, texts []string, add func(text string)) {
+// unsaid is a text in an action that looks as if people read it.
+var unsaid = regexp.MustCompile(`\pL{2} \pL{2}`)
+
+// addSaid reports whether a function says the texts.
+func addSaid(function string, texts []string, add func(text string)) bool {
 	switch {
 	case function == "say" && len(texts) == 1:
 		add(texts[0])
@@ -108,7 +116,10 @@ func addSaid(function string, texts []string, add func(text string)) {
 	case function == "many" && len(texts) == 2:
 		add("1 " + texts[0])
 		add(value + " " + texts[1])
+	default:
+		return false
 	}
+	return true
 }
 
 // textsIn lists the texts of Go files, without those that isForOthers.

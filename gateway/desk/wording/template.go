@@ -18,15 +18,7 @@ var (
 	said = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
 )
 
-// Template translates the texts of a template.
-func (c *Catalogue) Template(source string) string {
-	if c == nil {
-		return source
-	}
-	return Template(source, c.sentence)
-}
-
-// Template gives a template in which other texts stand. say is given each sentence, in which {1} stands for what is put into it.
+// Template translates the texts of a template. say is given each sentence, in which {1} stands for what is put in.
 func Template(source string, say func(string) string) string {
 	var out strings.Builder
 	var sentence []string
@@ -50,8 +42,10 @@ func Template(source string, say func(string) string) string {
 
 // isWords reports whether a piece is a text that people read: no part of an attribute, such as the end of an id.
 func isWords(piece string) bool {
-	return piece[0] != '<' && !strings.HasPrefix(piece, "{{") && !strings.Contains(piece, `="`) && letters.MatchString(piece)
+	return piece[0] != '<' && !isAction(piece) && !strings.Contains(piece, `="`) && letters.MatchString(piece)
 }
+
+func isAction(piece string) bool { return strings.HasPrefix(piece, "{{") }
 
 var letters = regexp.MustCompile(`(^|[^-\pL])\pL`)
 
@@ -61,7 +55,6 @@ func translated(pieces []string, say func(string) string) string {
 	if first < 0 {
 		return strings.Join(pieces, "")
 	}
-	isAction := func(p string) bool { return strings.HasPrefix(p, "{{") }
 	last := len(pieces)
 	for !isWords(pieces[last-1]) {
 		last--
