@@ -126,7 +126,7 @@ func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (fact
 	t.From = from
 	for n, field := range a.Fields {
 		if t.Left <= 0 {
-			return append(facts, fact{Name: "And", Text: plural(len(a.Fields)-n, "other value")})
+			return append(facts, fact{Name: "…", Left: len(a.Fields) - n})
 		}
 		var f fact
 		switch field.Value.(type) {

@@ -184,7 +184,12 @@ func (d *Desk) add(right access.Right, pages map[string]act) {
 func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ticket, ok := d.sessions.Read(r)
-		if !ok {
+		switch {
+		case ok:
+		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r):
+			d.leadOn(w, r, "One moment", "Go on", r.URL.RequestURI()) // the browser brings the session along from here
+			return
+		default:
 			d.askWho(w, r, http.StatusUnauthorized, "")
 			return
 		}

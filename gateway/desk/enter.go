@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"processidea/gateway/access"
 	"processidea/gateway/desk/session"
 )
 
@@ -70,8 +69,7 @@ func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// askWho asks whoever is not logged in who they are. Who followed a link of another site is logged in, and their
-// browser did not say so: the page leads to itself.
+// askWho asks whoever is not logged in who they are.
 func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {
@@ -82,10 +80,9 @@ func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong 
 
 // askAgain asks who it is, and leads to a page after that.
 func (d *Desk) askAgain(w http.ResponseWriter, r *http.Request, status int, wrong, next string) {
-	linked := r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r) && r.URL.Path != access.CallbackPath
 	d.render(w, r, status, "enter", struct {
 		frame
-		Wrong, Next       string
-		Linked, Elsewhere bool
-	}{d.frame(r, "Log in"), wrong, next, linked, d.login != nil})
+		Wrong, Next string
+		Elsewhere   bool
+	}{d.frame(r, "Log in"), wrong, next, d.login != nil})
 }

@@ -19,6 +19,10 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
+	"processidea/gateway/desk/wording"
+	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 )
 
 //go:embed templates assets
@@ -48,36 +52,50 @@ func (d *Desk) frame(r *http.Request, title string) frame {
 	return f
 }
 
-// pages are the templates by their names.
-var pages = sync.OnceValues(func() (map[string]*template.Template, error) {
-	all := map[string]*template.Template{}
-	names, err := fs.Glob(files, "templates/*.html")
-	if err != nil {
-		return nil, err
-	}
-	base, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		page, err := base.Clone()
+// pages are the templates by their names, for each language.
+var pages = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
+	all := map[shown.Language]map[string]*template.Template{}
+	for _, language := range shown.Languages {
+		words, err := wording.For(language)
 		if err == nil {
-			page, err = page.ParseFS(files, name)
+			all[language], err = pagesIn(language, words)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all[strings.TrimSuffix(path.Base(name), ".html")] = page
 	}
 	return all, nil
 })
+
+func pagesIn(language shown.Language, words *wording.Catalogue) (map[string]*template.Template, error) {
+	all := map[string]*template.Template{}
+	base := template.New("").Funcs(functions).Funcs(functionsIn(language, words))
+	for _, folder := range []string{"templates/parts", "templates"} {
+		names, _ := fs.Glob(files, folder+"/*.html")
+		for _, name := range names {
+			source, err := files.ReadFile(name)
+			page := base
+			if err == nil && folder == "templates" {
+				page, err = base.Clone()
+				all[strings.TrimSuffix(path.Base(name), ".html")] = page
+			}
+			if err == nil {
+				_, err = page.Parse(wording.Template(string(source), words.Sentence))
+			}
+			if err != nil {
+				return nil, fmt.Errorf("desk: the page %s in %s: %w", name, language, err)
+			}
+		}
+	}
+	return all, nil
+}
 
 // render writes a page, or, where it cannot be made, that it cannot.
 func (d *Desk) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var b bytes.Buffer
 	all, err := pages()
 	if err == nil {
-		err = all[name].ExecuteTemplate(&b, "frame", data)
+		err = all[client.LanguageOf(r.Context())][name].ExecuteTemplate(&b, "frame", data)
 	}
 	if err != nil {
 		d.Log.Error("a page cannot be made", "page", name, "error", err)
@@ -170,13 +188,11 @@ func asset(w http.ResponseWriter, r *http.Request) {
 }
 
 var functions = template.FuncMap{
-	"ago": ago, "in": until, "stamp": stamp, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"plural": plural, "thousands": thousands, "clip": clip, "pretty": form.Pretty, "visible": visible,
+	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clip": clip, "pretty": form.Pretty, "visible": visible,
 	"lower": strings.ToLower, "long": long, "factOf": factOf, "factsOf": factsOf, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "byItself": byItself, "whoDecided": whoDecided, "inWords": inWords,
+	"callHref": callHref, "planHref": planHref, "inWords": inWords,
 	"short": short, "beyond": func(n, most int) int { return max(0, n-most) },
-	"past": func(kind string) string { return past[kind] },
-	"took": func(seconds float64) string { return readable.Took(time.Duration(seconds * float64(time.Second))) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {
@@ -184,4 +200,33 @@ var functions = template.FuncMap{
 		}
 		return m
 	},
+}
+
+// functionsIn are those that say something in a language.
+func functionsIn(language shown.Language, words *wording.Catalogue) template.FuncMap {
+	many := func(n int, one, others string) string {
+		if n == 1 {
+			return words.In("count", "1 "+one)
+		}
+		return words.In("count", thousands(n)+" "+others)
+	}
+	return template.FuncMap{
+		"language": func() shown.Language { return language }, "say": words.Say, "sayAs": words.In, "many": many,
+		"plural": func(n int, what string) string { return many(n, what, what+"s") },
+		"ago":    func(now, t time.Time) string { return words.In("time", ago(now, t)) },
+		"in":     func(now, t time.Time) string { return words.In("time", until(now, t)) },
+		"took": func(seconds float64) string {
+			return words.In("time", readable.Took(time.Duration(seconds*float64(time.Second))))
+		},
+		"stamp":      func(t time.Time) string { return t.Local().Format(words.Say(readable.StampLayout)) },
+		"thousands":  func(n int) string { return words.Number(thousands(n)) },
+		"past":       func(kind string) string { return words.Say(past[kind]) },
+		"byItself":   func(a client.Approval) string { return words.Say(byItself(a)) },
+		"whoDecided": func(one approval.Decision) string { return words.In("who", whoDecided(one)) },
+		"hints": func(all string) string {
+			return strings.Join(jsonval.Map(strings.Split(all, ", "), func(one string) string {
+				return words.In("hint", one)
+			}), ", ")
+		},
+	}
 }

@@ -17,7 +17,8 @@ const (
 	German  Language = "de"
 )
 
-var languages = []Language{English, German}
+// Languages lists them: a reader gets the first where none fits.
+var Languages = []Language{English, German}
 
 var matcher = language.NewMatcher([]language.Tag{language.English, language.German})
 
@@ -33,7 +34,7 @@ func LanguageFor(preferred string) Language {
 		return English
 	}
 	_, n, _ := matcher.Match(tags...)
-	return languages[n]
+	return Languages[n]
 }
 
 // signs are how a language writes numbers.
