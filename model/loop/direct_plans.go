@@ -12,7 +12,7 @@ import (
 	"processidea/model/turn"
 )
 
-// CodeNoPlan marks an instance for which no Plan's condition holds and the LLM may not be asked.
+// CodeNoPlan marks an instance that matches no Plan's condition and for which the LLM may not be asked.
 const CodeNoPlan = "no_plan"
 
 // assignDirectPlan assigns an instance that joins its direct Plan, if one matches.
@@ -118,8 +118,8 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 	return p.PlanFailure
 }
 
-// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a
-// closing Request is told why, or the process has failed where none may be made. A part leaves it to the whole.
+// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. If that fails, a closing
+// Request is given the reason; if no Request may be made, the process fails. A part leaves the output to the whole.
 func (l *Loop) takeDirectPlanOutput() {
 	if l.HasOutput || l.PlanOutputTried || !l.allInstancesEnded() {
 		return
@@ -212,7 +212,7 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 		(leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
 }
 
-// eachPastDirectCall goes through the Calls of which the records of direct Plans tell, in each instance.
+// eachPastDirectCall calls do for each Call in the records of direct Plans, and each of its instances.
 func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	tokensByPlan := map[int][]string{}
 	for _, inst := range l.Instances {
@@ -230,8 +230,8 @@ func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	}
 }
 
-// restoreDirectCall restores what the record of a direct Plan tells of a Call in the process before. Where the Plan
-// goes on, a Call that does not stand as it is will be reported anew.
+// restoreDirectCall restores a Call of an earlier process from the record of a direct Plan. If the Plan goes on, only a
+// Call whose outcome is final for the instance is restored; the others are reported anew.
 func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	status := past.StatusByInstance[p.Token]
 	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {
@@ -240,7 +240,7 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	c := past.Report(p.Token)
 	c.FromEarlierProcess = true
 	p.calls[c.CallKey()] = c
-	p.callsWithErrorsShown[c.CallKey()] = true // what was not told yet stands among the errors of the context
+	p.callsWithErrorsShown[c.CallKey()] = true // the errors of the context hold those not shown yet
 }
 
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up:

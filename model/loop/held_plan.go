@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds Plans as a whole until a person has decided on them: that of a Request, and what a process begins
-// with. Nothing of a Plan that is held was sent to any instance.
+// This file holds back whole Plans until a person has decided on them: the Plan of a Request, and the Plan that a
+// process begins with. No Call of a held Plan has been sent to an instance.
 
 // HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an
 // instance would take: there is nothing to decide on otherwise.
@@ -167,11 +167,11 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	return l.PendingPlan
 }
 
-// decideReply lets the reply to the Request in flight count as decided. Its Idea is the process as it stands now, since
-// others may have been sealed meanwhile.
+// decideReply applies a person's decision to the reply to the Request in flight. The Idea of the Request is the process
+// as it is now, since other Ideas may have been sealed meanwhile.
 func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
-	// they were said of the Plan as the LLM made it
+	// both refer to the Plan as the LLM made it
 	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) {
 		req.Reply.Finished, req.Reply.Notes = false, ""
 	}

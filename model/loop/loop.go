@@ -57,11 +57,11 @@ type llmRequest struct {
 	Input             *turn.RequestInput
 	AllInstancesInput *turn.RequestInput // all instances when the Request was made, for its Idea
 	LogBeforeRequest  []turn.LogEntry    // what had changed since the last Idea when it was made
-	// the output is that of a solution, of whose process every other instance had settled
+	// the reply is a resumed solution with an output, and every instance outside it had settled
 	resumesFinalOutput bool
 	hadUnsealedChanges bool           // whether anything had
 	Reply              *turn.LLMReply // nil: in flight
-	// what the LLM is told of a person's changes of its Plan; empty: there were none
+	// what the LLM is shown of a person's changes to its Plan; empty: there were none
 	amendment string
 	drawn     []int // the covered instances that are asked about twice, by their places in the input
 }
@@ -90,7 +90,7 @@ const (
 	// MaxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes
 	// its worker each time would be paid for without end.
 	MaxWorkerLossesInRow = 10
-	maxMissingRetries    = 3 // Requests that are told what an instance misses, before the instance fails
+	maxMissingRetries    = 3 // Requests that report what an instance lacks, before the instance fails
 )
 
 // New starts the loop of a process; now is its starting time.
@@ -165,7 +165,7 @@ func (l *Loop) any(holds func(*InstanceProgress) bool) bool {
 	return slices.ContainsFunc(l.Instances, holds)
 }
 
-// those lists the instances of which something holds.
+// those lists the instances for which holds returns true.
 func (l *Loop) those(holds func(*InstanceProgress) bool) (list []*InstanceProgress) {
 	for _, inst := range l.Instances {
 		if holds(inst) {
@@ -213,8 +213,8 @@ func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	return take(&l.UnsealedLog)
 }
 
-// TakeLLMUsages returns which LLM answered since its last call, for the Idea that is sealed now; if nobody did, who
-// answered before.
+// TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is sealed now. If none did, it
+// returns those that answered before.
 func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 	l.AnsweringLLMsSealed = true
 	return l.AnsweringLLMs

@@ -85,8 +85,8 @@ func (l *Loop) summarizeCalls(
 	return out
 }
 
-// isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
-// result is not in State, and those on which a person decided otherwise than the LLM had proposed.
+// isShownToLLM reports whether a Request about an instance shows a Call. It shows the Calls of the instance's last
+// plan, those whose result is not in State, and those on which a person overruled the LLM.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
 	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.Idea.HasNoOutputPath(p.Call) ||
 		c.WasOverruledByPerson()
@@ -157,7 +157,8 @@ func (l *Loop) LatestPlan() []turn.CallCount {
 	return list
 }
 
-// statusIn tells how a Call stands in an instance, as far as is known; is is false where it is none of the instance's.
+// statusIn returns the status of a Call in an instance, as far as it is known; is is false if the instance has no such
+// Call.
 func (l *Loop) statusIn(inst *InstanceProgress, p PlannedCall) (status ideafile.CallStatus, is bool) {
 	if !p.isPlannedFor(inst) {
 		return "", false

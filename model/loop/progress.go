@@ -17,12 +17,12 @@ import (
 // maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
 const maxFruitless = 3
 
-// StallDetector tells whether Requests still bring anything new: a write to State, a Call that is done, an instance
-// that has ended, something that a person did, or at least another failure. Failures that differ in numbers, times
-// and ids alone are one.
+// StallDetector reports whether Requests still bring anything new: a write to State, a Call that is done, an instance
+// that has ended, an act of a person, or at least a different failure. Failures that differ only in numbers, times and
+// ids count as the same.
 type StallDetector struct {
 	LastProgress ProgressCounts `json:"mark,omitzero"`
-	// FailureDigests are the digests of what has failed since LastProgress was, and why.
+	// FailureDigests are the digests of the failures since LastProgress, with their reasons.
 	FailureDigests []string `json:"failures,omitempty"`
 	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the
 	// first of them.
@@ -97,7 +97,7 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 // changing matches what differs in the texts of one failure from time to time: numbers, times and ids.
 var changing = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
-// FailureDigest tells failures of a Call apart by their reasons. call is its CallFingerprint.
+// FailureDigest distinguishes failures of a Call by their reasons. call is its CallFingerprint.
 func FailureDigest(call string, c turn.CallReport) string {
 	why := ""
 	if c.Fault != nil {

@@ -23,7 +23,7 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 			switch {
 			case !known:
 				n.NewlyWaiting = append(n.NewlyWaiting, after)
-				// nobody could be told before, and those to whom it went are to hear that it did
+				// nobody was notified before, and the people it was escalated to must hear of it
 				if len(after.EscalatedTo) > 0 {
 					n.Escalations = append(n.Escalations, after)
 				}

@@ -13,13 +13,13 @@ func (c Allocation) ReservedQuota() turn.Quota {
 	return c.GrantedQuota.Max(c.QuotaUse.Begun())
 }
 
-// UnmetQuota is what is needed beyond what was given.
+// UnmetQuota is the needed quota that has not been granted.
 func (c Allocation) UnmetQuota() turn.Quota {
 	return c.QuotaUse.NeededQuota.Minus(c.ReservedQuota()).Max(turn.Quota{})
 }
 
-// GrantFromRemaining gives what is needed, as far as it is left, takes it from left, and reports whether there was
-// anything to give.
+// GrantFromRemaining grants what is needed, as far as left has it, and subtracts it from left. It reports whether there
+// was anything to grant.
 func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 	n := c.UnmetQuota().Min(*left).Max(turn.Quota{})
 	if n == (turn.Quota{}) {
@@ -30,7 +30,7 @@ func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 	return true
 }
 
-// HasUnacknowledgedGrant reports whether what it was given may not have come to whoever is to begin it.
+// HasUnacknowledgedGrant reports whether a grant may not have reached its consumer yet.
 func (c Allocation) HasUnacknowledgedGrant() bool {
 	heard, needs := c.QuotaUse.HeardQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
 	return c.QuotaUse.HasUnheardGrants || (needs && heard.Max(c.GrantedQuota.Limits()) != heard)
@@ -43,7 +43,7 @@ func (c Allocation) StartedUse() turn.QuotaUse {
 	return use
 }
 
-// UsedQuota is the Quota that was given, without what is left of it. What is unlimited stays so.
+// UsedQuota is the used part of the granted quota. An unlimited quota stays unlimited.
 func (c Allocation) UsedQuota() turn.Quota {
 	q := c.GrantedQuota
 	if q.Requests < turn.Unlimited.Requests {

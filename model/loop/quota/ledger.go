@@ -8,13 +8,12 @@ import (
 	"processidea/model/turn"
 )
 
-// Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its
-// instances, or a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together
-// may.
+// Ledger is the account of the Requests and Calls begun by a process and its instances, or by a whole and its parts. It
+// grants quota as it is needed, so that all together never begin more than the limits allow.
 type Ledger struct {
 	Limits       ideafile.Limits
-	ParentQuota  turn.Quota    // what whoever this works for allows
-	UnclaimedUse turn.QuotaUse // what was begun without a claimant
+	ParentQuota  turn.Quota    // granted by the parent
+	UnclaimedUse turn.QuotaUse // begun without a claimant
 	Claimants    []Consumer
 }
 
@@ -24,8 +23,8 @@ type Consumer struct {
 	Ended bool
 }
 
-// SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much,
-// once half of one is used. Few processes come near a default, and asking costs signals.
+// SetLimits sets the limits for which quota must be requested: the explicit ones and, once half of one is used, the
+// defaults multiplied by times. Few processes come near a default, and asking costs signals.
 func (b *Ledger) SetLimits(said ideafile.Limits, times int) {
 	limits, use := said.WithDefaults(times), b.TotalUse(turn.Quota{})
 	if said.Requests == 0 && use.Requests < limits.Requests/2 {
@@ -65,8 +64,8 @@ func (b Ledger) ReservedQuota() turn.Quota {
 	return q
 }
 
-// TotalUse is what was begun and used, and what is needed where the quota does not allow it: what waits for more by
-// itself included.
+// TotalUse is what was begun and used, and the quota needed beyond ParentQuota. waiting is what waits outside the
+// ledger.
 func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	u := b.UnclaimedUse
 	u.NeededQuota = b.ReservedQuota().Plus(waiting)
@@ -97,8 +96,8 @@ const worthSharing = 25
 // LimitUnlimitedConsumers has those ask from now on who have not had to, and returns their indices.
 func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	allowed, open := b.AllowedQuota(), 0
-	// Every Request is answered for, since whoever has a limit of tokens or of money can tell of each whether it may be
-	// made.
+	// Every Request is granted one by one if tokens or money are limited: each Request may be the one that goes too
+	// far.
 	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
 	calls := allowed.Calls < turn.Unlimited.Calls
 	for _, c := range b.Claimants {
@@ -125,9 +124,8 @@ func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	return changed
 }
 
-// Allocate gives the claimants what they need, in their order, as long as there is something left. It returns the
-// indices of those whose Quota has changed, and the limit that is in the way of more: nil if none is, or if it is
-// whoever this works for that allows no more.
+// Allocate grants the claimants what they need, in their order, as long as something is left. It returns the indices of
+// those whose Quota has changed, and the limit that prevents more: nil if none does, or if ParentQuota does.
 func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	changed = b.LimitUnlimitedConsumers()
 	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
