@@ -75,8 +75,8 @@ func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	return satisfiable
 }
 
-// candidateWritersByTerm is an expression of which a Call sees no alternative: by alternative, and by absent term of
-// it, the Calls that may still write that term.
+// candidateWritersByTerm describes an expression without an alternative that the Call can see: by alternative, and by
+// absent term of the alternative, the Calls that may still write that term.
 type candidateWritersByTerm [][][]*CallRecord
 
 func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm {
@@ -108,8 +108,8 @@ func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm
 	return list
 }
 
-// withEarlierWriters adds to Calls those by which they may be skipped: what is to come after a Call need not wait for
-// one that is skipped.
+// withEarlierWriters adds to Calls the earlier writers that may cause them to be skipped: a Call that comes after a
+// skipped Call need not wait for it.
 func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
 	list := calls
 	for _, w := range calls {

@@ -41,10 +41,9 @@ type progress struct {
 // CarriedCallRecord is a Record with its unexported fields.
 type CarriedCallRecord struct {
 	CallRecord
-	// ReadyCall is the Call as it was started or shown to a person; nil where it was neither.
+	// ReadyCall is the Call as it was started or shown to a person; nil: it was neither.
 	ReadyCall *ReadyCall `json:"ready,omitempty"`
-	// CallsAwaitingLLM, ResultPending, Combining and Approved tell apart the phases that share a status; see
-	// restorePhase.
+	// AwaitingLLM, ResultPending, Combining and Approved distinguish the phases that share a status; see restorePhase.
 	AwaitingLLM   bool `json:"asking,omitempty"`
 	ResultPending bool `json:"arrived,omitempty"`
 	Combining     bool `json:"combining,omitempty"`
@@ -106,7 +105,7 @@ func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 	return &rec
 }
 
-// restorePhase tells apart the phases that share a status.
+// restorePhase distinguishes the phases that share a status.
 func (c CarriedCallRecord) restorePhase() phase {
 	switch {
 	case c.Status.IsFinal():

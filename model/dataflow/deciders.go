@@ -13,8 +13,8 @@ import (
 // This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to
 // one decision.
 
-// SetPeopleAllowedToDecide tells the instance who started the process, and what was decided on Calls of the instance in
-// the processes that this one was forked from.
+// SetPeopleAllowedToDecide sets who started the process, and the decisions on Calls of the instance in the processes
+// that this one was forked from.
 func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier []policy.PriorDecision) {
 	i.starters, i.earlierDecisions = starters, nil
 	for _, e := range earlier {
@@ -24,7 +24,7 @@ func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier 
 	}
 }
 
-// SetCausers tells the instance who has added or revised it. They count as those who started the process.
+// SetCausers sets who has added or revised the instance. They count as people who started the process.
 func (i *Instance) SetCausers(people []policy.Identity) { i.causers = people }
 
 // CausersOf lists who caused a Call beside those who started the process: who added or revised the instance, and who
@@ -63,8 +63,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// checkNotExcludedElsewhere refuses a person who has decided on a Call that whoever decides on this one may not decide
-// on.
+// checkNotExcludedElsewhere refuses a person who has decided on another Call that excludes its deciders from this one.
 func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d approval.Decision) error {
 	for _, other := range i.callRecords {
 		for _, made := range other.Decisions {

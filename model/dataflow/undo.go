@@ -14,11 +14,12 @@ import (
 type Undoing struct {
 	// Calls take others back: under the keys that ideafile.CallKey.Undo gives these.
 	Calls []UndoCall `json:"calls,omitempty"`
-	// Withdraw are the Calls that left nothing behind but what they wrote.
+	// Withdraw are the Calls whose only effect was what they wrote to State.
 	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
-	// Left says of each Call that is not taken back why.
+	// Left says, for each Call that is not undone, why.
 	Left []string `json:"left,omitempty"`
-	// By is who has it taken back, why, while the process is paused; empty: the instance has failed.
+	// By is the person who ordered the undo, and Reason why, while the process is paused; empty: the instance has
+	// failed.
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }

@@ -54,11 +54,11 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 	return absent
 }
 
-// awaitedCall is the kind, in a Record's reads, of a Reference in `_after` that names a Call. In parameters there is
+// awaitedCall is the kind of a Reference in `_after` that names a Call, among the reads of a record. Parameters have
 // none.
 const awaitedCall = "†call"
 
-// awaitedCallAsReference is a Reference of `_after` as it stands in a Record's reads.
+// awaitedCallAsReference is the form of a Reference of `_after` among the reads of a record.
 func awaitedCallAsReference(ref refexpr.Reference) refexpr.Reference {
 	if ref.Kind != ideafile.TypeState {
 		ref.Kind = awaitedCall
