@@ -17,16 +17,17 @@ type Fate struct {
 	Signal string `json:"signal"`
 	CallID string `json:"call,omitempty"`
 	By     string `json:"by,omitempty"`
-	// OrderID names the standing order under which the act would have approved the Call, and Digest is that of the
-	// approval; empty: none.
+	// OrderID names the standing order under which the act would have approved the Call, and Digest is the digest of
+	// the approval; empty: none.
 	OrderID string `json:"under,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 	// Reason is why the act was refused and changed nothing; empty: it was taken.
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
-	// Count is how many have decided the same, once a decision was taken.
+	// Count is how many people have decided the same, once a decision was taken.
 	Count Count `json:"count,omitzero"`
-	// PassedOn: a whole process sent the act past its part to the instance, so that the part tells it.
+	// PassedOn means that a whole process sent the act past its part to the instance, so that the part reports the
+	// Fate.
 	PassedOn bool `json:"passedOn,omitempty"`
 }
 
@@ -66,11 +67,11 @@ func FateOf(signal string, payload map[string]any, at time.Time) Fate {
 	return f
 }
 
-// Limits of what is kept and asked.
+// Limits of what is kept and queried.
 const (
 	maxFates       = 5000
-	maxRefusals    = 100  // that are listed
-	MaxActsAtOnce  = 2000 // that one question is about
+	maxRefusals    = 100  // in a list
+	MaxActsAtOnce  = 2000 // in one query
 	maxRefusalText = 1000 // characters
 )
 
@@ -142,7 +143,7 @@ func (l *Fates) Refusals() []Fate {
 	return refusals
 }
 
-// What an Outcome says of an act.
+// The states of an act in an Outcome.
 const (
 	ActTaken    = "taken"
 	ActRefused  = "refused"
@@ -186,7 +187,7 @@ func (l *Fates) Known(ids []string, allHeard bool) bool {
 	return !slices.ContainsFunc(l.Outcomes(ids, allHeard), func(o Outcome) bool { return o.Became == ActUnderWay })
 }
 
-// CheckActIDs returns what is wrong with the ids of a question.
+// CheckActIDs returns what is wrong with the ids of a query.
 func CheckActIDs(ids []string) error {
 	switch {
 	case len(ids) == 0:

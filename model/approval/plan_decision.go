@@ -17,7 +17,7 @@ const (
 	SteerRejectPlan  = "reject-plan"
 )
 
-// Error codes of Plans on which people decided. The next Request is told both.
+// Error codes of Plans on which people decided. The next Request reports both.
 const (
 	CodePlanRejected = "plan_rejected"
 	CodePlanAmended  = "plan_amended"

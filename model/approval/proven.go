@@ -14,9 +14,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Proven returns a decision on what waits as its proof has it: by the person and of the groups that are proven,
-// whatever the signal said. A decision without a proof stays as it is. The error says why the proof does not count;
-// made are the decisions on the Call so far.
+// Proven returns a decision as its proof confirms it: by the proven person with the proven groups, whatever the signal
+// claimed. A decision without a proof is unchanged. The error says why the proof does not count. made are the decisions
+// on the Call so far.
 func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, error) {
 	if d.Proof == "" {
 		return d, nil
@@ -79,7 +79,7 @@ func (d Decision) ToProve(process string) proof.Decision {
 	}
 }
 
-// details are those of the decision as its signal had it.
+// details is proof.Details of the decision, as its signal had it.
 func (d Decision) details() string {
 	said := map[string]any{"reason": d.Reason}
 	switch d.Kind {
@@ -108,8 +108,8 @@ func (d Decision) Decider() policy.Person {
 	return p
 }
 
-// CheckDecider returns why whoever takes the decision may not, by the rules that hold for it; none: anybody may.
-// starters are those who started the process, and causers those who caused what is decided on besides.
+// CheckDecider returns why the person may not take the decision under these rules; no rules: anybody may. starters are
+// the people who started the process, causers those who caused what is decided on in another way.
 func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Identity) error {
 	if len(rules) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Id
 	return nil
 }
 
-// SignedText tells of a signed decision by which key it was signed; "" of a declared one.
+// SignedText names the key that signed a decision; "" for a declared one.
 func (d Decision) SignedText() string {
 	if d.Signed == nil {
 		return ""

@@ -42,7 +42,7 @@ type Approval struct {
 	Deciders *Rule
 	// WhileWaiting says what happens while nobody decides.
 	WhileWaiting WhileWaiting
-	// Note is told to whoever is asked.
+	// Note is shown to the people who are asked.
 	Note string
 }
 

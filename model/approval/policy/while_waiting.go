@@ -8,15 +8,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// WhileWaiting is what an approval policy says of the time in which nobody decides: its keys `remind` and `escalate`.
-// The zero Policy says nothing.
+// WhileWaiting is the part of an approval policy for the time in which nobody decides: its keys `remind` and
+// `escalate`. The zero WhileWaiting does nothing.
 type WhileWaiting struct {
-	// RemindAfter says how long after a Call began to wait people are reminded of it, ascending.
+	// RemindAfter are the times from the beginning of the wait to each reminder, ascending.
 	RemindAfter []time.Duration `json:"remindAfter,omitempty"`
 	Escalation  *Escalation     `json:"escalation,omitempty"`
 }
 
-// Escalation says that others may decide too on a Call that has waited for so long.
+// Escalation lets others decide too on a Call that has waited for a time.
 type Escalation struct {
 	After time.Duration `json:"after"`
 	// To names the others: its Groups and People alone.
@@ -26,11 +26,11 @@ type Escalation struct {
 // maxReminders is how many one Policy may have.
 const maxReminders = 20
 
-// IsZero reports whether a Policy says nothing.
+// IsZero reports whether the policy does nothing.
 func (p WhileWaiting) IsZero() bool { return len(p.RemindAfter) == 0 && p.Escalation == nil }
 
-// ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. What cannot be
-// read says nothing: it must let nobody decide.
+// ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. A value that
+// cannot be read is dropped: it must not let anybody decide.
 func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems) {
 	if key == "escalate" {
 		p.Escalation = readEscalation(v, path, ps)
@@ -97,8 +97,8 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	return e
 }
 
-// Check says what of a Policy can never happen: rule is who decides anyway, and timeout when the waiting ends by
-// itself, 0 for never.
+// Check reports the parts of a policy that can never take effect. rule says who may decide anyway; timeout is when the
+// waiting ends by itself, 0: never.
 func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
 	for n, after := range p.RemindAfter {
 		if timeout > 0 && after >= timeout {
