@@ -5,7 +5,7 @@
 //
 // What travels:
 //
-//	type            from → to            says
+//	type            from → to            content
 //	RequestInput    loop → LLM           the instances covered, the Plan so far, the errors; or LLMQuestions about single Calls
 //	LLMReply        LLM → loop           the whole solution, or why it broke off
 //	InstanceReport  instance → loop      Calls and writes that changed, LLMQuestions, PendingApprovals; highest closed Request

@@ -118,8 +118,8 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 	return m
 }
 
-// splitIntoPlans splits Calls into Plans, in Plan order, in each of which every Call has an id of its own: parts of a
-// process number their Requests each by themselves.
+// splitIntoPlans splits Calls into Plans, in Plan order, such that no id occurs twice in a Plan: each part of a process
+// has its own numbering of Requests.
 func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary) {
 	seen := []map[string]bool{}
 	for _, e := range entries {
