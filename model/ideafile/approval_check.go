@@ -8,7 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
+// checkApprovalOverride refuses unknown Tools: an author who names one relies on a person being asked.
 func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 	for n, name := range i.Config.Approval.ToolNames {
 		ps.Append(i.ToolProblems(name, fmt.Sprintf("$.config.approval.tools[%d]", n))...)

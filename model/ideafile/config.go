@@ -15,7 +15,7 @@ import (
 type Config struct {
 	LLMs   LLMs
 	Limits Limits
-	// Prices of LLMs count before those of the worker.
+	// Prices of LLMs take precedence over those of the worker.
 	Prices price.List
 	// Approval adds to the Tools' approval policies.
 	Approval policy.Override
@@ -32,11 +32,11 @@ type Config struct {
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still
 	// running.
 	RequestGatherDelay time.Duration
-	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, but no longer
-	// than the default, where the file says how long; else nobody is held up by people.
+	// PeopleGatherDelay is how long a Request waits for an instance after a person was asked about it:
+	// RequestGatherDelay, but at most its default, if the file sets one; else 0, so that people hold up nobody.
 	PeopleGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size; 0
-	// ("auto"): it follows from what the LLM does for each, see model/quality.
+	// ("auto"): it is derived from the LLM's work for each instance, see model/quality.
 	MaxInstancesPerPart int
 	// Quality says which answers are asked for twice.
 	Quality Quality

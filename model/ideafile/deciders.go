@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkDeciders refuses policies that name Calls or Tools which there are not: whoever names one relies on its being
-// somebody else who decides.
+// checkDeciders refuses policies that name unknown Calls or Tools: an author who names one relies on somebody else
+// deciding.
 func (i *Idea) checkDeciders(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		if t.Approval != nil {

@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Keys of an instruction message that takes its text and steps from a file. The content stands beside the file's name,
-// so that whoever has the message has the version that it was started with.
+// Keys of an instruction message that takes its text and steps from a file. The message has the content beside the
+// file's name, so that it keeps the version with which the process was started.
 const (
 	InstructionFileKey    = "file"
 	InstructionContentKey = "instruction"
@@ -47,7 +47,7 @@ func UnreadInstructionFile(raw any) string {
 	return jsonval.AsText(m[InstructionFileKey])
 }
 
-// readInstructionOfFile reads an instruction that stands in a file of its own. One without content is not read yet.
+// readInstructionOfFile reads an instruction from its file's content. Without content, it waits to be filled in.
 func (m *Message) readInstructionOfFile(path string, ps *diag.Problems) {
 	m.rejectUnknownKeys(path, ps, InstructionFileKey, InstructionContentKey, "title", "description")
 	name, ok := m.Source[InstructionFileKey].(string)
@@ -170,7 +170,7 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 	return ps.ErrorOrNil()
 }
 
-// TextFor returns what an instruction message says beside a Tool; "" if nothing.
+// TextFor returns the text of an instruction message for a Tool; "" if there is none.
 func (m Message) TextFor(tool string) string {
 	switch {
 	case m.Instruction != nil:

@@ -34,19 +34,21 @@ type Message struct {
 	Payload any
 	// PayloadSchema is the JSON Schema of the payload, now and after every write; nil if there is none.
 	PayloadSchema any
-	// InstanceEndStatus of a State message is how its instance had ended in an earlier process, and Fault why it had
-	// failed.
+	// InstanceEndStatus of a State message is how its instance had ended in an earlier process, and InstanceFault why
+	// it had failed.
 	InstanceEndStatus InstanceStatus
 	InstanceFault     *diag.Fault
-	// InstanceSteps of a State message say what became of the steps of instructions in its instance.
+	// InstanceSteps of a State message are the outcomes of the steps of instructions in its instance.
 	InstanceSteps []StepOutcome
 	// IsSimulated marks a payload that holds made-up values.
 	IsSimulated bool
-	// Text of a text message, or of an instruction: of one from a file, without the steps that are about Tools.
+	// Text of a text message, or of an instruction. For an instruction from a file, it lacks the steps that are about
+	// Tools.
 	Text string
-	// Instruction is that of a file, with its steps; nil: the instruction is Text alone, or its file is not read.
+	// Instruction is the instruction from a file, with its steps; nil: the instruction is Text alone, or its file is
+	// not read.
 	Instruction *Instruction
-	// InstructionToolNames are those that an instruction is about; empty: the whole Plan.
+	// InstructionToolNames are the Tools that an instruction is about; empty: the whole Plan.
 	InstructionToolNames []string
 	// PlanCalls of a plan message, as written.
 	PlanCalls []WrittenCall
@@ -66,7 +68,8 @@ type Message struct {
 	CallIndexOffset int
 	// PlanOutput of a plan may hold References. It is the process's output if no Request writes one.
 	PlanOutput any
-	// Source is the Message as it was written, and FileIndex its place among those of the file, broken ones counted.
+	// Source is the Message as it was written, and FileIndex its index among the messages of the file, broken ones
+	// counted.
 	Source    map[string]any
 	FileIndex int
 }
@@ -154,7 +157,7 @@ func CheckInstanceToken(token string) error {
 	return nil
 }
 
-// isLineBreakOrControl reports whether a character could end the line on which a name stands.
+// isLineBreakOrControl reports whether a character could end the line on which a name is written.
 func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // checkConfusableTokens adds a problem for each token that could be taken for another one where people type it.
@@ -171,7 +174,7 @@ func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	}
 }
 
-// ConfusableTokensError says that two tokens cannot be told apart where people type them.
+// ConfusableTokensError reports that two tokens have the same spelling at the keyboard.
 func ConfusableTokensError(t, other string) error {
 	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t,
 		other, spelling.TypeableToken(t))
@@ -210,7 +213,7 @@ func (m *Message) readText(path string, ps *diag.Problems) {
 	}
 }
 
-// readPayload reads the payload: the value under the key of the message's type or, if there is none, the message's own
+// readPayload reads the payload: the value under the key of the message's type or, without that key, the message's own
 // keys. Both together are an error.
 func (m *Message) readPayload(path string, ps *diag.Problems) {
 	m.PayloadKind = m.Type
@@ -254,8 +257,8 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 // of it.
 var messageMetaKeys = []string{"_instance", StatusKey, FaultKey, StepsKey}
 
-// PayloadKey returns the key under which the payload of an input, state or data message stands: its kind, or "data". It
-// is empty where the message's own keys are the payload.
+// PayloadKey returns the key of the payload in an input, state or data message: its kind, or "data". It is empty if the
+// message's own keys are the payload.
 func (m Message) PayloadKey() string {
 	if _, ok := m.Source[m.PayloadKind]; ok {
 		return m.PayloadKind
@@ -277,7 +280,7 @@ func (m Message) PayloadKey() string {
 	return TypeData
 }
 
-// readKeyedPayload reads the payload under a key. Nothing but what describes it may stand beside it.
+// readKeyedPayload reads the payload under a key. Beside it the message may have only keys that describe it.
 func (m *Message) readKeyedPayload(key string, siblings map[string]any, path string, ps *diag.Problems) {
 	m.Payload = m.Source[key]
 	m.IsSimulated = siblings[SimulatedKey] == true
@@ -295,11 +298,11 @@ func (m *Message) readKeyedPayload(key string, siblings map[string]any, path str
 	}
 }
 
-// Keys of a State message whose payload stands under its own key: how its instance had ended in an earlier process.
+// Keys of a State message whose payload has a key of its own: how its instance had ended in an earlier process.
 const (
 	StatusKey = "_status"
 	FaultKey  = "_error"
-	StepsKey  = "_steps" // what became of the steps of instructions
+	StepsKey  = "_steps" // outcomes of the steps of instructions
 )
 
 // endStatuses are the values that StatusKey may have.

@@ -10,8 +10,8 @@ import (
 // is no part of the message.
 const ReopenKey = "reopen"
 
-// ExtractReopenedTokens takes the ReopenKey out of messages and returns the instances that they reopen, each once. A
-// message that says nothing else is left out.
+// ExtractReopenedTokens removes the ReopenKey from messages and returns the instances that they reopen, each once. It
+// drops messages with no other content.
 func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {

@@ -13,7 +13,7 @@ const (
 	InstanceUndoFailed InstanceStatus = "undo-failed"
 )
 
-// HasFailed reports whether the instance has failed, whatever became of what it did.
+// HasFailed reports whether the instance has failed, whether or not what it did was undone.
 func (s InstanceStatus) HasFailed() bool { return s == InstanceFailed || s == InstanceUndoFailed }
 
 // HasEnded reports whether the instance has settled or failed.

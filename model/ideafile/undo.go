@@ -18,7 +18,7 @@ type Undo struct {
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// UndoKind tells apart what can be taken back.
+// UndoKind says whether and how something can be undone.
 type UndoKind string
 
 // The kinds of Undo. A Tool without a word on it is never undone, unless nothing runs or it is pure.
@@ -35,7 +35,7 @@ const ResultKind = "result"
 // instance's State.
 var UndoReferenceKinds = []string{ResultKind, ParamsKind, TypeState}
 
-// ReadUndo reads `_undo`; nil where a Tool says nothing. A broken one is reported and taken for UndoNever.
+// ReadUndo reads `_undo`; nil if the Tool has none. A broken one is reported and counts as UndoNever.
 func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 	const form = `want {"tool": NAME, "params": {…}}, "none" or "never"`
 	refuse := func(at, format string, args ...any) *Undo {
@@ -91,8 +91,8 @@ func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) 
 	return ok
 }
 
-// UndoUnder is how a Call of the Tool is taken back that is run by a binding: as the file says, else as the Go function
-// does. What is pure, and what nothing runs for, leaves nothing behind.
+// UndoUnder is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go function
+// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo.
 func (t *Tool) UndoUnder(b ToolBinding) Undo {
 	switch {
 	case t.Undo != nil:

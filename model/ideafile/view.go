@@ -56,7 +56,7 @@ func InstanceViewsByToken(context []Message, tokens []string) map[string]Instanc
 	return views
 }
 
-// GroupMessagesByInstance sorts Messages by the instance that they are for; those for all stand under "".
+// GroupMessagesByInstance groups Messages by the instance that they are for; shared ones are under "".
 func GroupMessagesByInstance(context []Message) map[string][]Message {
 	byOwner := map[string][]Message{}
 	for from := 0; from < len(context); {
@@ -100,7 +100,7 @@ func instanceTokens(context []Message) (tokens []string) {
 type ContextByInstance struct {
 	// InstanceTokens lists the instances in the order in which the context first names them; [""] if it names none.
 	InstanceTokens []string
-	// SharedMessages are the Messages that every instance sees, MessagesByInstance those of one instance, by token.
+	// SharedMessages are the Messages that every instance sees, MessagesByInstance those for one instance, by token.
 	SharedMessages     []Message
 	MessagesByInstance map[string][]Message
 }

@@ -16,7 +16,7 @@ type WrittenCall struct {
 	// Tool is `_tool`; empty if there is none.
 	Tool string
 	// Targets are the tokens that `_instance` names, one or a list; none: the Call is for every instance ("*"), or does
-	// not say.
+	// not name any.
 	Targets []string
 
 	rawValue  any

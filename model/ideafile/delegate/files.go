@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MaxDepth is the number of levels to which delegates may nest.
+// MaxDepth bounds how deep delegates may nest, in levels.
 const MaxDepth = 5
 
 // ResolveFile returns the key of a file of a delegate or an instruction: its path from the folder of the first Idea
@@ -46,7 +46,7 @@ type fileExtractor struct {
 func (t *fileExtractor) extractFiles(source map[string]any, from, at string) map[string]any {
 	carried, ok := source[ideafile.DelegatesKey].(map[string]any)
 	if !ok {
-		return source // ReadIdea tells what is wrong with anything else
+		return source // ReadIdea reports any other type
 	}
 	for name, file := range jsonval.Sorted(carried) {
 		place := jsonval.JSONPathWithKey(at+"."+ideafile.DelegatesKey, name)
@@ -86,9 +86,9 @@ func WithResumed(source map[string]any, callID string, resumed map[string]any) m
 	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
 
-// WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from
-// there: what it came from may have been a delegate itself, in a folder below that of the first file. own is the key of
-// that file.
+// WithFiles returns an Idea's source with the files that its delegates need. It renames them so that the names are
+// found from there, since the source may have been a delegate in a folder below the first file's. own is the key of the
+// Idea's file.
 func WithFiles(source map[string]any, own string, files map[string]any) map[string]any {
 	needed := map[string]any{}
 	addNeededFiles(needed, source, own, files)
@@ -166,7 +166,7 @@ type fileAtDepth struct {
 	depth   int
 }
 
-// checkInstructions tells of instructions whose files are not there.
+// checkInstructions reports instructions without their files.
 func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		name := ideafile.UnreadInstructionFile(raw)

@@ -9,9 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Nobody here can change what a server's schema says, and the server checks its own. So what this engine cannot use
-// of it is left out, with a note, and the rest is used: a pattern in a dialect that Go does not have, an optional
-// parameter whose name means something else here, a description that no prompt has room for.
+// Users cannot change a server's schema, and the server checks its own input. So whatever this engine cannot use is
+// left out of the schema, with a note, and the rest is used. Examples: a pattern in a dialect that Go lacks, an
+// optional parameter whose name has another meaning here, a description too long for a prompt.
 
 // maxDescription is how long the description of a tool, or within its schema, may be, in bytes.
 const maxDescription = 8 << 10
@@ -89,8 +89,8 @@ func (f *foreign) findIDs(part map[string]any, pointer string) {
 	})
 }
 
-// part returns a schema with what can be used of it. place tells people where it stands, pointer where in the whole;
-// base is the pointer of the innermost part around it with an $id: references begin there.
+// part returns a schema reduced to what can be used. place is its location for people, pointer its location in the
+// whole schema. base is the pointer of the innermost part around it with an $id, at which references begin.
 func (f *foreign) part(schema map[string]any, place, pointer, base string) map[string]any {
 	own := maps.Clone(schema)
 	if pointer != "" && jsonval.AsText(own["$id"]) != "" {
@@ -142,7 +142,7 @@ func (f *foreign) reference(own map[string]any, base string) {
 	}
 }
 
-// pattern leaves a pattern that Go cannot read to the server; the LLM is told of it in words.
+// pattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
 func (f *foreign) pattern(own map[string]any, place string) {
 	pattern, ok := own["pattern"].(string)
 	if !ok || f.readable(pattern) {
