@@ -32,7 +32,7 @@ func InstanceWorkflow(
 	return instance.Run(ctx, setup, own, carried)
 }
 
-// Register registers the workflows under the names that stand in histories.
+// Register registers the workflows under the names in histories.
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(ProcessWorkflow, workflow.RegisterOptions{Name: protocol.ProcessType})
 	r.RegisterWorkflowWithOptions(InstanceWorkflow, workflow.RegisterOptions{Name: protocol.InstanceType})
@@ -50,5 +50,5 @@ func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerIntercepto
 	return activity.NewInterceptor(timeout)
 }
 
-// MaxRunning is how many Calls of one instance run at once at most.
+// MaxRunning bounds how many Calls of one instance run at the same time.
 const MaxRunning = instance.MaxRunning

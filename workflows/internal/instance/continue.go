@@ -32,11 +32,11 @@ type ContinueAsNewInput struct {
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 }
 
-// Carried is what an instance carries as it stands.
+// Carried holds the fields of an instance that continue-as-new carries unchanged.
 type Carried struct {
 	ClosedThrough  int  `json:"closed,omitempty"`    // the highest Request that is closed here
-	RefusedThrough int  `json:"refused,omitempty"`   // the highest of which nothing more is taken from its activity
-	ToldThrough    int  `json:"toldCalls,omitempty"` // the highest of which every Call is told as it was written
+	RefusedThrough int  `json:"refused,omitempty"`   // the highest from whose activity no more Calls are accepted
+	ToldThrough    int  `json:"toldCalls,omitempty"` // the highest of which every Call is reported as it was written
 	Held           bool `json:"held,omitempty"`      // the process is paused: nothing new starts
 	Releases       int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
 	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
@@ -49,7 +49,7 @@ type Carried struct {
 	Begun turn.QuotaUse `json:"begun,omitzero"`
 }
 
-// ReportState is what the process has been told.
+// ReportState is what has been reported to the process.
 type ReportState struct {
 	ReportCount          int            `json:"reports,omitempty"`
 	HistoryLength        int            `json:"events,omitempty"` // of the runs before this one
@@ -64,7 +64,7 @@ type ReportState struct {
 	Calls                []ReportedCall `json:"calls,omitempty"`
 }
 
-// ReportedCall is what the process has been told of a Call.
+// ReportedCall is what has been reported of a Call to the process.
 type ReportedCall struct {
 	ID            string              `json:"id"`
 	Status        ideafile.CallStatus `json:"status"`

@@ -150,7 +150,7 @@ func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 			call) + ": " + why})
 }
 
-// removeDelegate keeps what a delegate used when it is under way no more.
+// removeDelegate adds what a delegate used to the instance's own use, once the delegate has ended.
 func (i *instance) removeDelegate(call string) {
 	i.Begun.Add(i.delegates[call].Claim.QuotaUse)
 	delete(i.delegates, call)

@@ -38,7 +38,7 @@ type instance struct {
 	reportWanted bool
 
 	brokenRequests map[int]bool // Requests that the process closed because they broke off
-	reported       reportState  // what the process has been told
+	reported       reportState  // what has been reported to the process
 
 	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
@@ -102,8 +102,8 @@ func (i *instance) startFirstRun(ctx workflow.Context) {
 	i.dataflow.StartDirectPlan()
 }
 
-// registerHandlers registers what the instance hears. The order is that in which the selector offers what is pending:
-// it never changes.
+// registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
+// changes.
 func (i *instance) registerHandlers(ctx workflow.Context) {
 	b := i.inbox
 	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.",
@@ -117,7 +117,7 @@ func (i *instance) registerHandlers(ctx workflow.Context) {
 	signals.RegisterInstanceSignals(ctx, b, i.setup.Process, i.applyDecision)
 }
 
-// addCausers notes who has revised the instance. What it was started with carries it into the runs to come.
+// addCausers records who has revised the instance. The setup carries it to later runs.
 func (i *instance) addCausers(people ...policy.Identity) {
 	for _, who := range people {
 		if !slices.Contains(i.ownSetup.CausedBy, who) {

@@ -57,7 +57,7 @@ func (i *instance) view() protocol.InstanceView {
 // shownCalls is how many Calls the details list; the query has them all.
 const shownCalls = 20
 
-// showDetails shows where the instance stands.
+// showDetails shows the state of the instance.
 func (i *instance) showDetails(ctx workflow.Context) {
 	var b strings.Builder
 	name := i.ownSetup.Token

@@ -56,7 +56,7 @@ const (
 	stepContinue                     // as new
 )
 
-// nextStep decides on the step. The order matters: an instance that has ended returns, whatever became of its process.
+// nextStep decides on the step. The order matters: an instance that has ended returns, even if its process is gone.
 func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 	switch {
 	case i.endStatus != "" && i.dataflow.IsIdle() && i.inbox.HandledPersonSignalSinceWait():
@@ -72,7 +72,7 @@ func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 	return stepWait
 }
 
-// startAndReport starts what may start, and tells the process and whoever looks what has changed.
+// startAndReport starts what may start, and reports the changes to the process and in the UI.
 func (i *instance) startAndReport(ctx workflow.Context) {
 	i.loopIterations++
 	i.startReadyCalls(ctx)

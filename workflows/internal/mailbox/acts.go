@@ -23,8 +23,8 @@ const (
 	maxUnreportedAltogether = 5000
 )
 
-// Begin notes that an act has come; but of no person comes what a whole process sends its parts, and what stands
-// under an order.
+// Begin records that a person's act has come. It skips signals that a whole process sends its parts, and acts under an
+// order, since no person sent these.
 func (b *Inbox) Begin(ctx workflow.Context, signal string, payload map[string]any) {
 	f := approval.FateOf(signal, payload, workflow.Now(ctx))
 	if f.OrderID == "" && f.ID != protocol.ForwardedID {
@@ -145,10 +145,10 @@ func (b *Inbox) CanContinueAsNew(ctx workflow.Context, hurry bool) bool {
 	return workflow.AllHandlersFinished(ctx)
 }
 
-// StayOpen takes back what CanContinueAsNew said to those who ask.
+// StayOpen reverts the closing that CanContinueAsNew began.
 func (b *Inbox) StayOpen() { b.closing, b.wakeWhenAnswered = false, false }
 
-// Close answers whoever still asks, before the workflow ends.
+// Close answers all open queries for outcomes before the workflow ends.
 func (b *Inbox) Close(ctx workflow.Context) {
 	b.closing = true
 	ctx, done := workflow.NewDisconnectedContext(ctx)

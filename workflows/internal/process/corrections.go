@@ -86,7 +86,7 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 	if err == nil {
 		read, err = p.validateMessages(messages)
 	}
-	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened
+	if err == nil && len(reopened) == 0 { // else the parts check them, since they know what is reopened
 		err = p.parts.CheckCorrections(p.idea, read)
 	}
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string
 	return p.idea.WithMessages(read), tokens, nil
 }
 
-// validateMessages reads people's messages, or returns what is wrong with them, or with whom they are about.
+// validateMessages reads people's messages, or returns the errors in them or in their instances.
 func (p *splitProcess) validateMessages(context []any) ([]ideafile.Message, error) {
 	read, err := ideafile.ReadMessages(context)
 	if err == nil {

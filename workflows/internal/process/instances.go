@@ -22,7 +22,7 @@ import (
 // joiningInstances is instances that have not started yet.
 type joiningInstances struct {
 	instanceTokens []string
-	addSteering    *approval.SteeringPayload // by which people added them; nil: the process begins with them
+	addSteering    *approval.SteeringPayload // with which people added them; nil: the process begins with them
 	reopened       *instanceRestart          // the only one of them, which had ended; nil: they are new
 }
 
@@ -49,7 +49,8 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 }
 
 // startInstances starts instances and waits until each has started: a child that has not started when this run of the
-// workflow ends never would. A Request that is due at once is made meanwhile: its activity waits for the instances.
+// workflow ends would never start. A Request that is already due is made meanwhile: its activity waits for the
+// instances.
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
@@ -161,8 +162,8 @@ func (p *unsplitProcess) hasDelegates() bool {
 	return false
 }
 
-// sendResumedCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A
-// Request's Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has
+// sendResumedCalls sends the instances the Calls that the Idea which the process started from had left unfinished. It
+// sends a Request's Calls before those of the next, since an instance accepts no Call of a Request that a later one has
 // closed.
 func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 	for list := p.loop.TakeResumedCalls(); len(list) > 0; {

@@ -16,7 +16,7 @@ import (
 // recheckAttempts is how often it is tried: nobody waits for it as for a Request.
 const recheckAttempts = 3
 
-// startRecheck asks again for a part of what was just answered, where the file says so.
+// startRecheck asks again for a part of the last answers, if the file says so.
 func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	input := p.loop.StartRecheck()
 	if input == nil {

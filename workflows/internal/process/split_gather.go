@@ -35,7 +35,7 @@ func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
 	return p.parts.IsFinished() && p.parts.PauseReason == nil, nil
 }
 
-// askForOutput asks the LLM for one output over those of the parts, unless a limit is reached.
+// askForOutput asks the LLM for one output from those of the parts, unless a limit is reached.
 func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 	if p.parts.PauseAtLimit(workflow.Now(ctx)) {
 		return nil
@@ -127,7 +127,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 			Process: protocol.PartID(p.processID, part.Number), Last: protocol.IdeaRef{At: r.Ideas, Digest: r.Digest},
 			Tokens: part.Tokens, Since: part.LastGatheredIdea,
 		}
-		if r.IsFinished() { // until then its latest Idea says who has ended
+		if r.IsFinished() { // until then its latest Idea has the ends
 			g.Statuses = r.EndedInstances()
 		}
 		in.Parts = append(in.Parts, g)
@@ -135,7 +135,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 	return in
 }
 
-// result is the process as it stands, without States.
+// result is the result of the process so far, without States.
 func (p *splitProcess) result(status loop.Status) loop.Result {
 	r := p.parts.Result(p.processID, status)
 	r.Simulated, r.ToolNotes = p.idea.Simulation, p.idea.MCPNotes()

@@ -26,7 +26,7 @@ type queryableProcess interface {
 	callCounts() []turn.CallCount
 	// plans lists the Plans that wait for a person.
 	plans() []protocol.PlanView
-	// addApprovalContexts adds to approvals what is known here of the cases that they are about.
+	// addApprovalContexts adds to approvals the known context of their instances.
 	addApprovalContexts([]protocol.Approval)
 }
 
@@ -102,7 +102,7 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	return p.processView(p, p.result(p.status(cmp.Or(paused, stalled)), false), stalled, p.heldUps(), waiting)
 }
 
-// delegateStatusLines say how the delegates under way stand.
+// delegateStatusLines describe the state of the running delegates.
 func (p *unsplitProcess) delegateStatusLines() []string {
 	return delegateStatusLines(p.delegateViews())
 }
