@@ -124,7 +124,7 @@ type Graph struct {
 	Waiting bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
 }
 
-// plansTime is how long a drawing waits to hear which Plans wait: where nobody answers, what is in the store is drawn.
+// plansTime bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store has.
 const plansTime = 3 * time.Second
 
 func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) {

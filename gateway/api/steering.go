@@ -36,13 +36,13 @@ func (a *API) addSteering() {
 
 const steering = "steering" // a tag
 
-// ReasonBody says why something is done.
+// ReasonBody has the reason for an act.
 type ReasonBody struct {
 	_ struct{} `additionalProperties:"false"`
 	client.By
 }
 
-// by says who asks, and why.
+// by returns the caller and the reason.
 func (b *ReasonBody) by(ctx context.Context) (by client.By) {
 	if b != nil {
 		by = b.By

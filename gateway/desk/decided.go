@@ -14,7 +14,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// decidedPage tells of a Call that waits no more who decided what, when and why.
+// decidedPage shows who decided what, when and why on a Call that no longer waits.
 type decidedPage struct {
 	frame
 	Process, Call string
@@ -27,8 +27,7 @@ type decidedPage struct {
 
 func nothingKnown(jsonval.Path, any) string { return "" }
 
-// showDecided shows what became of a Call that is not among those that wait; notWaiting is said where nothing is known
-// of it.
+// showDecided shows the outcome of a Call that does not wait. It returns notWaiting if nothing is known of the Call.
 func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting error) error {
 	var refused *access.Refusal
 	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {

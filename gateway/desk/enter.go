@@ -9,7 +9,7 @@ import (
 	"processidea/gateway/desk/session"
 )
 
-// enterOr logs in whoever comes with a token in the address, and sends them on to the address without it.
+// enterOr logs in a person who comes with a token in the address, and redirects to the address without it.
 func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("token") && d.login == nil {
@@ -20,7 +20,7 @@ func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// mostUnknown is in bytes, of a form of whoever has not said yet who they are.
+// mostUnknown bounds, in bytes, a form of a person who is not logged in yet.
 const mostUnknown = 64 << 10
 
 // enter takes the token from a form.
@@ -70,8 +70,8 @@ func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// askWho asks whoever is not logged in who they are. Who followed a link of another site is logged in, and their
-// browser did not say so: the page leads to itself.
+// askWho asks for a login. A person who followed a link of another site may be logged in although the browser sent no
+// cookie, so the page links to itself.
 func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {

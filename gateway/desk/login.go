@@ -21,7 +21,7 @@ func (d *Desk) addLogin() {
 	d.mux.HandleFunc("GET "+access.CallbackPath, d.finishLogin)
 }
 
-// attemptName tells the logins apart that one browser has begun, in several tabs.
+// attemptName distinguishes concurrent logins of one browser, in several tabs.
 func attemptName(state string) string { return "login-" + state[:min(len(state), 8)] }
 
 // beginLogin leads to the issuer. It is a link and no form, as the policy lets no form lead elsewhere.

@@ -101,12 +101,12 @@ type processPage struct {
 type instanceRow struct {
 	loop.InstanceResult
 	Token string
-	Name  string // what people call it; where nothing says that, its token
+	Name  string // its name for people; without one, its token
 	Href  string
-	Undo  string // the page on which what it did is taken back; empty: it is not offered
+	Undo  string // the page on which to undo what it did; empty: not offered
 }
 
-// showProcess shows where a process stands.
+// showProcess shows the status of a process.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
 	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
@@ -141,7 +141,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	words := d.Client.Process(id).Words(r.Context())
 	p.list(r.URL.Query(), words)
 	p.Orders = orderRows(status.Orders, words, client.LanguageOf(r.Context()), p.Now)
-	if r.URL.Query().Has("actions") { // reads every history: at once, and not again by itself
+	if r.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
 		taken, err := d.Client.Process(id).Actions(r.Context())
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.
 // addPlans leads to the Plans that wait.
 func (p *processPage) addPlans(list []client.Plan, err error) {
 	if err != nil {
-		return // it is told elsewhere that nobody answers
+		return // another part of the page says that no worker answers
 	}
 	p.AwaitCall -= len(list)
 	for _, plan := range list {
@@ -231,7 +231,7 @@ type drawnPlan struct {
 	live bool
 }
 
-// manyInstances is of how many instances a status and a Plan may take longer to read than a page may.
+// manyInstances is the number of instances from which a status and a Plan may take longer to read than a page may.
 const manyInstances = 1000
 
 // planSoon gives the Plan of a process, or how it was a moment ago where it is still being read. It holds none where
@@ -250,7 +250,8 @@ func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive 
 	return plan, nil
 }
 
-// liveTime is how long a page waits to hear how Calls stand now: after that it shows how they stood in the latest Idea.
+// liveTime bounds how long a page waits for the current state of Calls. After that it shows their state in the latest
+// Idea.
 const liveTime = 2 * time.Second
 
 // plan gives the Plan of a process, with what has become of its Calls: by now where that is asked for and known, or

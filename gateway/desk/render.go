@@ -103,13 +103,13 @@ func lead(w http.ResponseWriter, r *http.Request, to string) error {
 	return nil
 }
 
-// nameOf is the name of whoever asks.
+// nameOf is the name of the caller.
 func nameOf(r *http.Request) string { return access.From(r.Context()).Name }
 
 // entered is what somebody entered in a field, without the spaces around it.
 func entered(r *http.Request, field string) string { return strings.TrimSpace(r.PostForm.Get(field)) }
 
-// byOf is who asks, and why, as the form says.
+// byOf is the caller, with the reason in the form.
 func byOf(r *http.Request) client.By { return client.By{Name: nameOf(r), Reason: entered(r, "reason")} }
 
 // gone and unfit are errors that are shown as they are.
@@ -141,7 +141,7 @@ func partOf(total, size, page int, at func(page int) string) (p part) {
 	return p
 }
 
-// assets is the folder of what pages load. It changes with what is in it, so that browsers keep it.
+// assets is the folder of the files that pages load. Its name changes with their content, so that browsers cache it.
 var assets = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(files, "assets", func(name string, e fs.DirEntry, err error) error {

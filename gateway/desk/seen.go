@@ -60,7 +60,7 @@ const (
 
 func newSeen() *seen {
 	s := &seen{}
-	// The only error is that of a size below one.
+	// The only possible error is a size below one.
 	s.ideas, _ = simplelru.NewLRU(mostSeen, func(_ string, i *seenIdea) { s.size -= i.size })
 	return s
 }

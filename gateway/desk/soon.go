@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// patience is how long a page waits for what may take long: what is read from the chain, and what a worker or the
-	// server answers. It then says so, and looks again: whoever comes sees something at once.
+	// patience bounds how long a page waits for what may take long: reading the chain, and answers of a worker or the
+	// server. After it the page says so and reloads, so that people see something immediately.
 	patience = 250 * time.Millisecond
-	// leastPatience is what is left of it for the last of several works of a page, each of which takes a part.
+	// leastPatience is the minimum of it for the last of several tasks of a page, each of which uses up a part.
 	leastPatience = 20 * time.Millisecond
-	// lookAgain is after how many seconds.
+	// lookAgain is the interval of reloads, in seconds.
 	lookAgain = 1
-	// keptFor is how long what came of a work is kept for who was told to look again.
+	// keptFor is how long the result of a task is kept for a page that reloads.
 	keptFor = 10 * time.Second
-	// longestWork ends what nobody can be waiting for any more.
+	// longestWork ends tasks that nobody can be waiting for any more.
 	longestWork = 10 * time.Minute
 )
 
@@ -98,7 +98,7 @@ func lately[T any](
 	return v, err
 }
 
-// showUnderWay says that a page is being worked out. It looks again by itself, with and without scripts.
+// showUnderWay shows that a page is being prepared. It reloads by itself, with and without scripts.
 func (d *Desk) showUnderWay(w http.ResponseWriter, r *http.Request, u *underWay) {
 	w.Header().Set("Refresh", strconv.Itoa(lookAgain))
 	d.render(w, r, http.StatusAccepted, "underway", struct {

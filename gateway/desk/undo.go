@@ -23,10 +23,10 @@ func undoHref(process string, choice url.Values) string {
 type undoPage struct {
 	frame
 	Process, Href  string
-	Instance, Call string // what alone is taken back; empty: all
+	Instance, Call string // what alone is undone; empty: all
 	AtWork         bool
 	Digest         string // of what is shown
-	Changed        bool   // it is other than what was agreed to
+	Changed        bool   // the list has changed since the person agreed
 	Lists          []undoList
 	Undo           int
 }
@@ -45,7 +45,7 @@ type undoRow struct {
 	Because  string
 }
 
-// undoChoice reads what is to be taken back.
+// undoChoice reads what to undo.
 func (d *Desk) undoChoice(r *http.Request) (*undoPage, client.UndoOptions) {
 	id := r.PathValue("process")
 	p := &undoPage{frame: d.frame(r, "Take back what "+short(id)+" did"), Process: id, Href: processHref(id),

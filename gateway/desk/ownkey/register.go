@@ -61,8 +61,8 @@ func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 	return page, err
 }
 
-// useAt gives the Use of a passkey that is made at a host; nil, and why, where browsers make none. They say themselves
-// whether they came by https.
+// useAt returns the Use of a passkey that is made at a host; nil and the reason if browsers make none there. Only
+// browsers know whether they came by https.
 func useAt(host string) (use *passkey.Use, why string) {
 	use, err := passkey.UseAt("https://" + strings.ToLower(host))
 	if err != nil {
@@ -71,7 +71,7 @@ func useAt(host string) (use *passkey.Use, why string) {
 	return use, ""
 }
 
-// whyUnknown says why it is not known here which keys count; "" where it is.
+// whyUnknown says why the gateway does not know the valid keys; "" if it does.
 func (p *Pages) whyUnknown(ctx context.Context) string {
 	if p.Deciders == nil {
 		return "PROCESSIDEA_DECIDERS is not set for it"
