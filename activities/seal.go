@@ -67,7 +67,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
 	if errors.Is(err, chain.ErrTaken) || errors.Is(err, blobs.ErrForgotten) {
-		// The chain is that of a former process of this id, or was forgotten: trying again changes nothing.
+		// The chain belongs to a former process of this id, or was forgotten: a retry changes nothing.
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeIdeaTaken, err)
 	}
 	if err != nil {
