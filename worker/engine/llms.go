@@ -8,8 +8,8 @@ import (
 	"processidea/llm"
 )
 
-// ServersVariable lists the names of more servers of LLMs, with commas between them. That of "backup" is what
-// OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and their kin say.
+// ServersVariable lists the names of more LLM servers, separated by commas. The server "backup" is configured by
+// OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and so on.
 const ServersVariable = "OPENAI_SERVERS"
 
 // LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from

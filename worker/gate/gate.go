@@ -24,17 +24,18 @@ const Workflow = "Gate"
 
 const activityType = "CheckVersion"
 
-// Options say what is held against this version.
+// Options configure what this version is checked against.
 type Options struct {
 	Temporal  sdk.Client
 	Namespace string
 	Store     *blobs.Store
-	Version   connect.Version // the worker's own; zero: it has none
+	Version   connect.Version // the worker's own; zero: none
 	// Ideas is the folder of the Idea files that are checked and simulated; empty: none.
 	Ideas string
-	// Tools are those of this worker.
+	// Tools are the Tools of this worker.
 	Tools ideafiles.Tools
-	// Histories is how many are replayed of those that run, and as many of those that have ended: the latest.
+	// Histories is the number of histories to replay: of running workflows, and as many of ended ones, the latest
+	// first.
 	Histories int
 	Log       *slog.Logger
 }

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// identity is which trace a span is in and which span it is. It follows from what the span is of: every worker finds
-// the same, without asking anybody.
+// identity is the trace and the id of a span. It is derived from the span's subject, so that every worker computes the
+// same.
 type identity struct {
 	trace trace.TraceID
 	span  trace.SpanID // zero: any

@@ -1,4 +1,4 @@
-// Package telemetrytest receives what a worker tells, for tests.
+// Package telemetrytest receives a worker's traces, for tests.
 package telemetrytest
 
 import (
