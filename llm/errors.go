@@ -28,7 +28,7 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// failure says what went wrong before the LLM said anything. A server that is away opens the circuit.
+// failure describes a failure before the reply began. An unavailable server opens the circuit.
 func (x *exchange) failure(ctx context.Context, err error) *Error {
 	var held *Error
 	if errors.As(err, &held) {
@@ -104,8 +104,7 @@ const minSecretKey = 16
 // maxMessage bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
 const maxMessage = 2000
 
-// redact strikes the key out of what a server said, and shortens it: in that order, since half a key would not be
-// found.
+// redact removes the key from a server's text and shortens it, in that order, since half a key would not be found.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.Key; len(key) >= minSecretKey {
 		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).Text(text)
