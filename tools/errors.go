@@ -10,8 +10,8 @@ func Final(err error) error {
 	return &finalError{err}
 }
 
-// IsFinal reports whether err is not to be retried: it, or an error in its chain, was marked by
-// Final or has a method `Final() bool` that says so.
+// IsFinal reports whether err must not be retried: it, or an error in its chain, was marked by Final or has a method
+// `Final() bool` that returns true.
 func IsFinal(err error) bool {
 	var f interface{ Final() bool }
 	return errors.As(err, &f) && f.Final()

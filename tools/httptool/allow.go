@@ -23,8 +23,8 @@ type allowList struct {
 	all      bool            // "*", for public addresses only
 }
 
-// CheckAllow returns what is wrong with an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*`
-// for all public ones.
+// CheckAllow returns the error in an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*` for all
+// public ones.
 func CheckAllow(text string) error {
 	_, err := parseAllow(text)
 	return err

@@ -31,10 +31,11 @@ func Knowing(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner
 	return k
 }
 
-// Names are those of the Go functions.
+// Names are the names of the Go functions.
 func (k Known) Names() []string { return k.Functions.Names() }
 
-// Bind binds an Idea's Tools to Go functions and to the kinds that are known, and says which of them cannot be bound.
+// Bind binds an Idea's Tools to Go functions and to the known kinds, and returns the problems of those that cannot be
+// bound.
 func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
 	bindings = map[string]ideafile.ToolBinding{}
 	for _, t := range idea.Tools {
@@ -93,7 +94,7 @@ func (k Known) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding
 	return b, k.Runners.CheckTool(b.Kind, t, spec), nil
 }
 
-// checkToolCanBeSimulated warns of a Tool for which no result can be made up.
+// checkToolCanBeSimulated warns of a Tool whose result cannot be made up.
 func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
 	if !b.Kind.HasRunner() || t.OutputSchema == nil {
 		return nil

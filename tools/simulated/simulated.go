@@ -1,5 +1,5 @@
-// Package simulated stands in for the Runner of any kind of Tool when a process is simulated: it makes the result up
-// from the Tool's schemas, and touches nothing outside.
+// Package simulated replaces the Runner of any kind of Tool when a process is simulated: it makes the result up from
+// the Tool's schemas, and touches nothing outside.
 package simulated
 
 import (

@@ -55,7 +55,7 @@ func (d *document) operations() []*operation {
 	return all
 }
 
-// parameters are those of the path and of the operation, which replace those of the path.
+// parameters are the parameters of the path, each replaced by the operation's parameter with the same name.
 func (d *document) parameters(o *operation) (list []parameter) {
 	for _, of := range []struct {
 		refs    openapi3.Parameters

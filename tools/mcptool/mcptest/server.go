@@ -19,7 +19,7 @@ import (
 // description of the tool add.
 const Asked = "PROCESSIDEA_TEST_AS_MCP"
 
-// Argument has the test binary be the server where the environment cannot say so.
+// Argument makes the test binary the server if the environment cannot be set.
 const Argument = "as-mcp-server"
 
 // Main runs the server, and does not return, where this process was started as one. A test package that uses it calls
