@@ -15,8 +15,8 @@ type needle struct {
 	base64 []string // without what depends on the bytes around it
 }
 
-// leastInside is the least length of a secret that is looked for within longer base64: the few characters of a shorter
-// one stand in any long text.
+// leastInside is the minimum length of a secret that is searched for within longer base64: the few characters of a
+// shorter one occur in any long text.
 const leastInside = 8
 
 func newNeedle(name, value string) needle {

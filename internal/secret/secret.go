@@ -85,7 +85,7 @@ func credentials(value string) []string {
 	return []string{string(decoded), password}
 }
 
-// span is where something stands in a text, and what takes its place.
+// span is a range of a text, with its replacement.
 type span struct {
 	from, to int
 	mark     string

@@ -32,7 +32,7 @@ func number(text string, from, to, base int) (uint64, bool) {
 	return n, err == nil
 }
 
-// control are the letters that stand for control characters.
+// control maps the letters of escapes to control characters.
 var control = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", 'b': "\b", 'f': "\f"}
 
 func backslash(text string) (string, int) {

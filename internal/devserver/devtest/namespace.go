@@ -57,7 +57,7 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 	})
 }
 
-// retry asks until the answer is no error. What is new on a server takes a moment to be known in all of its parts.
+// retry calls ask until it returns no error. Something new on a server takes a moment to be known in all of its parts.
 func retry(ctx context.Context, ask func() error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -31,7 +31,7 @@ type Client interface {
 		version *deploymentpb.WorkerDeploymentVersion, identity string) error
 }
 
-// Module gives the server its Client, and no hook that would be told of waiting tasks.
+// Module provides the server's Client, without a hook for waiting tasks.
 var Module = fx.Provide(func() Client { return refusing{} })
 
 type refusing struct{}
