@@ -15,7 +15,7 @@ type AmendedPlan struct {
 	Context []ideafile.Message
 }
 
-// RequestCalls returns what is wrong with the first wrong Call of a Request's Plan; nil if all can run.
+// RequestCalls returns the error of the first invalid Call of a Request's Plan; nil if all can run.
 func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
 	p.Palette.InstanceTokens, p.Palette.ReopenableTokens = input.InstanceTokens(), input.ReopenableTokens
 	instances := map[string]*dataflow.Instance{}

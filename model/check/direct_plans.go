@@ -9,8 +9,8 @@ import (
 	"processidea/model/quality"
 )
 
-// CheckDirectPlans finds what is wrong with the Plans that run directly, without the LLM, once the bindings are known.
-// Check reports the same problems.
+// CheckDirectPlans finds errors in the Plans that run directly, without the LLM, once the bindings are known. Check
+// reports the same problems.
 func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.Problems {
 	if !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
 		return nil
@@ -24,8 +24,8 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 	return c.problems()
 }
 
-// instancesForPlan lists the instances that a Plan is for: those for which its condition holds and, for a Plan that
-// runs directly, for which it is the first such Plan.
+// instancesForPlan lists the instances that a Plan is for: those that its condition matches and, for a Plan that runs
+// directly, for which it is the first such Plan.
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
 	return slices.DeleteFunc(slices.Clone(tokens),
 		func(token string) bool { return !c.planAppliesToInstance(m, token) })
@@ -71,7 +71,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 	return slices.Compact(list)
 }
 
-// checkSomePlanApplies reports instances for which no Plan's condition holds while the LLM may not be asked.
+// checkSomePlanApplies reports instances that no Plan's condition matches, if the LLM may not be asked.
 func (c *checker) checkSomePlanApplies() {
 	var unmet []string
 	for _, token := range c.instanceTokens {
@@ -87,8 +87,8 @@ func (c *checker) checkSomePlanApplies() {
 	}
 }
 
-// checkSettle reports a wish about how instances settle that nothing can come of: it says when the LLM is asked, and
-// nobody may be.
+// checkSettle reports a setting for the settling of instances that has no effect: it says when the LLM is asked, and it
+// never is.
 func (c *checker) checkSettle() {
 	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
 		return

@@ -176,8 +176,8 @@ func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
 	return ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)
 }
 
-// isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be. An update
-// fails instead.
+// isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be there. An
+// update fails instead.
 func (f *planDataflow) isSkippedAtStart(n int) bool {
 	return f.facts[n].skipped || (f.facts[n].blocked && !f.calls[n].isUpdate())
 }

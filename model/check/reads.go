@@ -11,8 +11,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkRead checks that what a Call reads is present or will be written, and that its type fits. One alternative of
-// several is enough: what is wrong with the others is a warning.
+// checkRead checks that what a Call reads is present or will be written, and that its type fits. One of several
+// alternatives is enough: errors in the others are warnings.
 func (f *planDataflow) checkRead(n, r int) {
 	s, read, facts := f.calls[n], f.calls[n].reads[r], f.facts[n].reads[r]
 	impossible := make([]string, len(read.expr))

@@ -11,8 +11,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkUndo checks how the file says that a Tool's Calls are taken back. What it gets wrong is found out when it is
-// needed most.
+// checkUndo checks the file's `_undo` of a Tool. Otherwise an error in it would show only when the undo is needed most.
 func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	if t.Undo == nil {
 		c.checkUndoIsSaid(t, path)
@@ -37,8 +36,8 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	c.checkUndoParams(t, by, path)
 }
 
-// checkUndoIsSaid reports a Tool with an effect that does not say how it is taken back, where instances that fail are,
-// and one whose Go function names a Tool that is not there. What a Go function elsewhere says is not known here.
+// checkUndoIsSaid reports a Tool with an effect but without `_undo`, if instances that fail are undone, and a Tool
+// whose Go function names an unknown undo Tool. The undo of Go functions that are registered elsewhere is unknown here.
 func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
 	if b.Undo != nil && b.Undo.Tool != "" && c.idea.Tool(b.Undo.Tool) == nil {
@@ -54,7 +53,7 @@ func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
 	}
 }
 
-// undoCircle lists the Tools that take each other back, from a Tool to itself; nil where there are none.
+// undoCircle lists the Tools that undo each other, from a Tool to itself; nil if there is no such circle.
 func (c *checker) undoCircle(t *ideafile.Tool) []string {
 	names := []string{t.Name}
 	for next := t; next != nil && next.Undo != nil && next.Undo.Kind == ideafile.UndoByTool; {
@@ -62,7 +61,7 @@ func (c *checker) undoCircle(t *ideafile.Tool) []string {
 			return names
 		}
 		if slices.Contains(names[1:len(names)-1], next.Undo.Tool) {
-			return nil // it is said of the Tools within
+			return nil // it is reported for the Tools within
 		}
 		next = c.idea.Tool(next.Undo.Tool)
 	}
@@ -137,7 +136,7 @@ func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at
 	c.addError(at, "%s: the tool's %s no %s%s", ref, of, ref.Path, suggestOutputProperty(source, ref.Path))
 }
 
-// undoSource is the JSON Schema of what a Reference of a kind reads; nil where nothing is said.
+// undoSource is the JSON Schema of what a Reference of a kind reads; nil: any value.
 func (c *checker) undoSource(t *ideafile.Tool, kind string) any {
 	switch {
 	case kind == ideafile.ResultKind && t.OutputSchema != nil:

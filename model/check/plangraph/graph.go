@@ -177,7 +177,7 @@ func mayShareInstance(a, b []string) bool {
 		slices.ContainsFunc(a, func(token string) bool { return slices.Contains(b, token) })
 }
 
-// ensureGivenValueNode gives the id of the node for a value that no Call writes, and adds it if there is none.
+// ensureGivenValueNode returns the id of the node for a value that no Call writes. It adds the node if it is missing.
 func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 	name := ref.String()
 	if id, ok := g.nodeIDByGivenValue[name]; ok {
