@@ -20,7 +20,7 @@ const MaxSchema = 1 << 20
 
 const schemaURL = "idea:///schema"
 
-// parsedSchema is a whole schema, read once, of which parts are compiled.
+// parsedSchema is a whole schema, read once, whose parts are compiled on demand.
 type parsedSchema struct {
 	mu            sync.Mutex
 	compiler      *jsonschema.Compiler    // guarded by mu
@@ -137,9 +137,9 @@ func cachedParsedSchema(source any) (*parsedSchema, error) {
 	return parsed, nil
 }
 
-// Schemas that were read are remembered by what they say, and by where they lie in memory.
+// Parsed schemas are cached by their content, and by their address in memory.
 //
-// Invariant: a schema that is found by its address is kept, so that nothing else comes to lie there; and schemas are
+// Invariant: a schema that is cached by its address is kept alive, so that its address is not reused; and schemas are
 // never changed in place.
 var (
 	schemasByDigest  = Cache[[sha256.Size]byte, *parsedSchema]{maxBytes: 32 << 20}

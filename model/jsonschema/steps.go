@@ -79,8 +79,8 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	return nil
 }
 
-// mostWays counts the parts of a schema that one value is held against which lies so many levels within: infinitely
-// many of one that leads back to itself over the same value.
+// mostWays counts the parts of a schema that check the same value depth levels within: infinitely many if a part leads
+// back to itself over the same value.
 func (c *stepCounter) mostWays(s *jsonschema.Schema, depth int) float64 {
 	ways := c.countWays(schemaAtDepth{s, depth, false})
 	if depth > 0 {
