@@ -44,19 +44,19 @@ func TypeOf(v any) string {
 	return "number"
 }
 
-// AsObject gives v as an object, and nil if it is none.
+// AsObject returns v as an object; nil if it is none.
 func AsObject(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-// AsList gives v as an array, and nil if it is none.
+// AsList returns v as an array; nil if it is none.
 func AsList(v any) []any {
 	list, _ := v.([]any)
 	return list
 }
 
-// AsText gives v as a string, and "" if it is none.
+// AsText returns v as a string; "" if it is none.
 func AsText(v any) string {
 	s, _ := v.(string)
 	return s
@@ -197,14 +197,14 @@ func WithoutKey(m map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// DeepMerge lays b over a: objects key by key at every depth, anything else as a whole.
+// DeepMerge merges b over a: objects key by key at every depth, any other value as a whole.
 func DeepMerge(a, b any) any { return MergeWith(a, b, DeepMerge) }
 
-// OverlayObject lays b over a: a top-level key of b replaces that of a.
+// OverlayObject merges b over a: a top-level key of b replaces that of a.
 func OverlayObject(a, b any) any { return MergeWith(a, b, func(_, v any) any { return v }) }
 
-// MergeWith lays object b over object a and joins the two values of a key that both have. If either is no object, the
-// result is b.
+// MergeWith merges object b over object a and joins the two values of a key that both have. If either is not an object,
+// the result is b.
 func MergeWith(a, b any, join func(old, new any) any) any {
 	am, aok := a.(map[string]any)
 	bm, bok := b.(map[string]any)
