@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// shownBytes is about how much a prompt shows of all States together, and of all inputs: what is beyond it is shown by
-// previews. Every Request repeats them, and is paid for.
+// shownBytes bounds approximately how much a prompt shows of all States together, and of all inputs: the rest is shown
+// by previews. Every Request repeats them, and is paid for.
 const shownBytes = 256 << 10
 
 // leastPreviewed is the size in bytes from which at most a value is shown by a preview, however much there is. A
@@ -111,7 +111,7 @@ const (
 // abbreviateLargeValues shows values that lie in the store by previews.
 func (w *promptWriter) abbreviateLargeValues(v any) any { return w.abbreviate(v, 2*leastOutlineBytes) }
 
-// abbreviate is abbreviateLargeValues with room for an outline of so many bytes of each.
+// abbreviate is abbreviateLargeValues with an outline of at most room bytes for each.
 func (w *promptWriter) abbreviate(v any, room int) any {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return w.previewOfStored(h, room)
@@ -156,7 +156,7 @@ func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) map[strin
 	return w.previewOf(part, data, size, room)
 }
 
-// writePreviewsRule says what a preview is, where one was written.
+// writePreviewsRule explains previews, if one was written.
 func (w *promptWriter) writePreviewsRule() {
 	if w.showsPreviews {
 		seen, reference := "how it begins", "A Reference to its place brings the whole value."
