@@ -49,7 +49,7 @@ func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
 	return p
 }
 
-// startReady starts what is ready, and fails the test if a Call starts for the second time.
+// startReady starts the ready Calls, and fails the test if a Call starts for the second time.
 func (p *PlanExecution) startReady(t Fataler) {
 	for _, ready := range p.Instance.Advance() {
 		id := ready.Record.ID
@@ -98,9 +98,9 @@ func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
 	}
 }
 
-// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when everything
-// of the one before it has ended. Several events may happen before the instance is asked what is ready, as with signals
-// that arrive together.
+// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when all Calls
+// of the one before it have ended. Several events may happen before the instance advances, as with signals that arrive
+// together.
 func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
 	for n, calls := range p.Plan.Requests {
 		p.runRequest(t, n+1, calls, choose)

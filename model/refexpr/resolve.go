@@ -26,7 +26,7 @@ func (p *Parsed) parseLeaf(v any) (any, error) {
 	case !isText:
 		return v, nil
 	case !IsReference(s):
-		return strings.TrimPrefix(s, Dagger), nil // ††x stands for †x
+		return strings.TrimPrefix(s, Dagger), nil // ††x is the literal †x
 	case IsTemplate(s):
 		t, err := ParseTemplate(s)
 		p.Expressions = append(p.Expressions, t.expressions...)
@@ -118,7 +118,7 @@ func ResolveExpressions(v any, find func(Expression) (any, bool)) (any, error) {
 	return p.Resolve(find)
 }
 
-// ErrTooLarge says that values take too much room once References are replaced by them.
+// ErrTooLarge means that a value is too large once its References are resolved.
 var ErrTooLarge = fmt.Errorf(
 	"with the values that its References stand for it would have more than %d MB: refer to fewer or smaller values",
 	jsonval.MaxWhole>>20)
@@ -137,8 +137,8 @@ func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	return v, true
 }
 
-// handleForPartOfStoredValue gives the Handle of a place inside a stored value. There is none inside a value that is no
-// object or array.
+// handleForPartOfStoredValue returns the BlobHandle of a place inside a stored value. Only objects and arrays have such
+// places.
 func handleForPartOfStoredValue(h jsonval.BlobHandle, rest jsonval.Path) (any, bool) {
 	inside, err := jsonval.ParsePath(h.PathInValue)
 	if err != nil || (h.ValueType != "object" && h.ValueType != "array") {

@@ -9,8 +9,8 @@ import (
 )
 
 // Template is a text with values in it, such as †`Order ${state.order.id} comes on ${state.day || input.day}.` Between
-// ${ and } stands an expression, its daggers left out. A value that is a string goes in as it is, any other as JSON.
-// $${ is a literal ${.
+// ${ and } is an expression without its daggers. A string value is inserted unchanged, any other as JSON. $${ is a
+// literal ${.
 type Template struct {
 	literalTexts []string // before, between and behind the expressions: one more than those
 	expressions  []Expression

@@ -13,12 +13,12 @@ import (
 // Write is one patch to State, with its author and its place in the Plan.
 type Write struct {
 	Path jsonval.Path `json:"path"`
-	// OutputMethod is how Value changes what stands there; empty is write-once.
+	// OutputMethod is how Value changes the existing value; empty: write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	// Combined is what stands at Path after the write, where that took the content of a value in the blob store
-	// (NeedsBlobContent): of a write of the whole State, the keys of Value alone. Otherwise it is nil and follows from
-	// Value.
+	// Combined is the value at Path after the write, if computing it needed the content of a value in the blob store
+	// (NeedsBlobContent); for a write of the whole State, only the keys of Value. Otherwise it is nil, since it follows
+	// from Value.
 	Combined any    `json:"combined,omitempty"`
 	Author   string `json:"by"` // a Call's id, or a person's name
 	// Request and Index are the author's place in the Plan.
@@ -32,7 +32,7 @@ type Write struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// precedesCall reports whether the write stands before a place in the Plan.
+// precedesCall reports whether the write precedes a place in the Plan.
 func (w Write) precedesCall(request, index int) bool {
 	return w.Request < request || (w.Request == request && w.Index < index)
 }
@@ -167,7 +167,7 @@ func (s *State) applyLatest(w Write) {
 		s.CurrentValue, s.ownsCurrentValue = combineByMethod(cmp.Or(w.OutputMethod, methodAssign), s.CurrentValue,
 			w.Value), false
 		return
-	case !ok: // there is no path below what is no object
+	case !ok: // there is no path below a value that is no object
 		return
 	case !s.ownsCurrentValue:
 		m = maps.Clone(m)
@@ -203,8 +203,8 @@ func (s *State) BeforeCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
 
-// PartsBeforeCall gives some parts of the State with the writes before a place in the Plan: what stands at the paths
-// given, and else what was there from the start.
+// PartsBeforeCall returns parts of the State before a place in the Plan: at the given paths the values written before
+// it, and elsewhere the initial ones.
 func (s *State) PartsBeforeCall(request, index int, paths []jsonval.Path) any {
 	value := s.InitialValue
 	for _, p := range paths {

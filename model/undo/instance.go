@@ -10,8 +10,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// OfInstance says how an instance takes back what it did, by its own records, or what of it is ordered. delegateID
-// names the process that a Call ran.
+// OfInstance returns how an instance undoes what it did, or the part of it that is ordered, by its own records.
+// delegateID names the process that a Call ran.
 func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	delegateID func(callID string) string) dataflow.Undoing {
 	palette, _, token := flow.StartParameters()
