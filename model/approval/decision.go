@@ -13,8 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next
-// Idea keeps every one.
+// Decision is a person's decision on a Call, whose record keeps it, or on the whole process. The log of the next Idea
+// keeps every one.
 type Decision struct {
 	// Kind is approve, reject, amend, replace or answer; comment, ask or hand-over, which decide nothing; of a process
 	// pause, resume, revise or add; of a Plan approve-plan, amend-plan or reject-plan.
@@ -44,14 +44,14 @@ type Decision struct {
 	DecidedAt time.Time `json:"at"`
 	// WaitingSince is when the Call that the decision ended the waiting of began to wait; zero where it did not.
 	WaitingSince time.Time `json:"since,omitzero"`
-	// Tool and Shown are what would have run, as the person was shown it.
+	// Tool and Shown are what would have run, as shown to the person.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams map[string]any `json:"shown,omitempty"`
 	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the
 	// one that a process was given.
 	OrderID string         `json:"under,omitempty"`
 	Order   *StandingOrder `json:"order,omitempty"`
-	// Deciders are the rules that said who may take the decision; none: anybody might.
+	// Deciders are the rules for who may take the decision; none: anybody may.
 	Deciders policy.Rules `json:"deciders,omitempty"`
 	// Told records how people were notified while the Call waited; nil: only that it waits.
 	Told *policy.Told `json:"told,omitempty"`
@@ -90,7 +90,7 @@ const (
 
 var placeholders = []string{PlaceholderName, PlaceholderGroup, PlaceholderReason, PlaceholderTool, PlaceholderOutput}
 
-// CheckNoPlaceholder refuses a value in which a placeholder was left.
+// CheckNoPlaceholder refuses a value that still has a placeholder.
 func CheckNoPlaceholder(key string, v any) error {
 	s, ok := v.(string)
 	if ok && slices.Contains(placeholders, strings.TrimSpace(s)) {

@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Fate is what became of an act of a person: of a signal, or of one of many decisions that a signal brings.
+// Fate is the outcome of a person's act: a signal, or one of many decisions in a signal.
 type Fate struct {
 	// ID, Call and By are as the act's payload had them.
 	ID     string `json:"id,omitempty"`
@@ -43,8 +43,8 @@ func PassedOn(payload map[string]any) map[string]any {
 // AsSent is the payload of an act as a person sent it.
 func AsSent(payload map[string]any) map[string]any { return jsonval.WithoutKey(payload, passedOnKey) }
 
-// Count is how many people have decided the same, of how many must: 1 of 2 leaves what they decided on waiting for
-// another one.
+// Count is how many people have decided the same, and how many must: after 1 of 2 the Call still waits for a second
+// person.
 type Count struct {
 	Have int `json:"have"`
 	Want int `json:"want"`
@@ -98,7 +98,7 @@ func (l *Fates) Begin(id string) {
 	l.UnderWay[id] = true
 }
 
-// Settle keeps the Fate of an act, and reports whether it did: of what was taken and not under way nobody asks.
+// Settle keeps the Fate of an act, and reports whether it did: nobody asks for an act that was taken and not under way.
 func (l *Fates) Settle(f Fate) (kept bool) {
 	f.Reason = jsonval.Clip(f.Reason, maxRefusalText)
 	if f.Reason != "" {
@@ -162,8 +162,8 @@ type Outcome struct {
 const unknownAct = "no act with this id has come here, or at least 5,000 others came after it: " +
 	"what became of it is not kept any more"
 
-// Outcomes answers what became of acts, in their order. allHeard is whether every act that has come was begun; else
-// one that is not known may yet be.
+// Outcomes returns the outcomes of acts, in their order. allHeard means that every act received so far has begun;
+// otherwise an unknown act may still be received.
 func (l *Fates) Outcomes(ids []string, allHeard bool) (list []Outcome) {
 	for _, id := range ids {
 		o := Outcome{ID: id, Became: ActTaken}

@@ -36,7 +36,7 @@ type OneOfMany struct {
 	Decision
 	// Payload is the payload of that signal. The signal's name is Kind.
 	Payload map[string]any
-	// Invalid is what is wrong with the decision's form; nil: nothing.
+	// Invalid is the error in the decision's form; nil: none.
 	Invalid error
 	written map[string]any
 }

@@ -30,7 +30,7 @@ func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Deci
 	return errors.New(b.String())
 }
 
-// describeBriefly is Describe without what was put in place of the Call's own.
+// describeBriefly is Describe without the content of changes.
 func (d Decision) describeBriefly() string {
 	d.AmendedParams, d.Replacement = nil, nil
 	text := d.PastTense() + " by " + d.decider()

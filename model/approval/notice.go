@@ -54,8 +54,8 @@ type Notices struct {
 	NewlyDecided   []Notice `json:"decided"`
 	OmittedWaiting int      `json:"moreWaiting,omitempty"`
 	OmittedDecided int      `json:"moreDecided,omitempty"`
-	// Reminders are Calls that wait still, and Escalations those on which others may decide since the last
-	// notification; up to MaxNotices of each.
+	// Reminders are Calls that still wait, and Escalations those on which further people may decide since the last
+	// notification; at most MaxNotices of each.
 	Reminders          []Notice `json:"reminders,omitempty"`
 	Escalations        []Notice `json:"escalations,omitempty"`
 	OmittedReminders   int      `json:"moreReminders,omitempty"`

@@ -139,8 +139,8 @@ func absentProperty(schema map[string]any, value any) string {
 	return ""
 }
 
-// CheckOrder returns why a decision under a standing order does not hold for what waits, on which others were made
-// before: an order never covers what a person has changed.
+// CheckOrder returns why a decision under a standing order is invalid for a waiting Call, given the earlier decisions
+// on it: an order never covers what a person has changed.
 func (d Decision) CheckOrder(p Pending, made []Decision, now time.Time) error {
 	if d.Order == nil {
 		return nil

@@ -17,7 +17,7 @@ const maxOrders = 100 // of one process, those that have ended included
 // Orders are the standing orders of one process, in the order in which they were given. The zero value has none.
 type Orders []*GivenOrder
 
-// GivenOrder is one standing order, and what has become of it.
+// GivenOrder is one standing order, and its use so far.
 type GivenOrder struct {
 	StandingOrder
 	GivenAt time.Time `json:"at"`

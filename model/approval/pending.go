@@ -58,7 +58,7 @@ type Vote struct {
 	Kind      string `json:"decision"`
 	DecidedBy string `json:"by"`
 	policy.Account
-	Groups    []string  `json:"groups,omitempty"` // those of which the person says they are
+	Groups    []string  `json:"groups,omitempty"` // the groups that the person claims
 	DecidedAt time.Time `json:"at"`
 }
 

@@ -49,8 +49,8 @@ func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) err
 	return nil
 }
 
-// WithVote counts an approval, or an amendment, which approves what it makes of the Plan, and reports whether others
-// must still approve.
+// WithVote counts an approval, or an amendment, which approves the amended Plan, and reports whether others must still
+// approve.
 func (p *Plan) WithVote(d Decision) (more bool) {
 	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(policy.Approve))
 	return len(p.DecidedSoFar) < p.Deciders.RequiredApprovals()

@@ -70,7 +70,7 @@ func (d Decision) Vote(kind string) Vote {
 	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, DecidedAt: d.DecidedAt}
 }
 
-// ToProve is what a proof of a decision on a Call of the process must be for.
+// ToProve returns the decision that a proof of a decision on a Call must be for.
 func (d Decision) ToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,

@@ -31,7 +31,7 @@ type SteeringPayload struct {
 	Limits ideafile.Limits
 	// Context is the messages of revise and add, as written.
 	Context []any
-	// Undo is what undo takes back.
+	// Undo says what undo undoes.
 	Undo UndoOrder
 }
 

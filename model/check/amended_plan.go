@@ -9,7 +9,7 @@ import (
 	"processidea/model/turn"
 )
 
-// AmendedPlan is what the Calls of a Plan that a person has amended are checked against.
+// AmendedPlan is the context for checking the Calls of a Plan that a person has amended.
 type AmendedPlan struct {
 	Palette ideafile.Palette
 	Context []ideafile.Message

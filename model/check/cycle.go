@@ -9,8 +9,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// possibleWriters lists the Calls that may yet write what a Call reads. It mirrors how a running
-// instance decides whether a Call may still write a path (package dataflow).
+// possibleWriters lists the Calls that may still write what a Call reads. It mirrors how a running instance decides
+// whether a Call may still write a path (package dataflow).
 func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	if key, isCall := ideafile.CallOfReference(ref); isCall {
 		at := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCall() && s.index == key.Index-1 })
@@ -92,8 +92,7 @@ func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Refer
 	return out
 }
 
-// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is
-// skipped.
+// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays its skipping.
 type dependencyEdge struct {
 	writer     int
 	location   string // the JSON path of what waits

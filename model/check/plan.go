@@ -89,7 +89,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 	p.checkDataflow(p.readPlanOutput(m))
 }
 
-// addCallError reports an error that lies in the Call by itself.
+// addCallError reports an error in the Call itself.
 func (p *planChecker) addCallError(s *planCall, path, format string, args ...any) {
 	s.invalid = true
 	p.addError(path, format, args...)

@@ -42,7 +42,7 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
 	call, _, f := palette.ReadCall(written)
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
 	if key.IsUndo() {
-		call.OutputPath, call.OutputMethod = nil, "" // what stands there may be what is taken back
+		call.OutputPath, call.OutputMethod = nil, "" // the existing value may be the one to undo
 	}
 	rec := &CallRecord{Call: call, Status: ideafile.Waiting, WrittenCall: written}
 	if f == nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // blockFirstUnsatisfiableCall blocks the first waiting Call that can never become ready, and reports whether there was
-// one. While a Request is open it may still write any path; and a Call that an earlier writer holds up may yet find its
-// path closed.
+// one. While a Request is open it may still write any path; and a Call that an earlier writer holds up may still find
+// its path closed.
 func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	if i.HasOpenRequest() {
 		return false
@@ -53,8 +53,8 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	return delaying
 }
 
-// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees
-// what it reads, or the set has a writer of it. Calls that only feed each other are not in it.
+// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees its
+// inputs, or the set has a writer of them. It excludes Calls that only feed each other.
 func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]candidateWritersByTerm{}
 	for _, rec := range i.callRecords {

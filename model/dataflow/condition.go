@@ -15,7 +15,7 @@ func (r *CallRecord) conditionOpen() bool {
 }
 
 // awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier ones
-// count: the condition is over what they left there, so that it does not depend on which result comes back first.
+// count: the condition is evaluated on their writes, so that it does not depend on which result comes back first.
 func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 	if !rec.conditionOpen() {
 		return nil

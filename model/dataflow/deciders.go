@@ -86,8 +86,8 @@ func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
 }
 
-// callIDsNamed lists the ids that an id in NotSameAs means: a Plan that a correction brought in the place of another
-// counts its Calls on from there, and the first Call of either is 0.1 to who wrote the policy.
+// callIDsNamed lists the ids that an id in NotSameAs means. The Calls of a Plan that replaced another by a correction
+// are numbered from there, and to the author of the policy the first Call of either is 0.1.
 func (i *Instance) callIDsNamed(name string) []string {
 	key, isID := ideafile.ParseCallKey(name)
 	if !isID {
@@ -102,7 +102,7 @@ func (i *Instance) callIDsNamed(name string) []string {
 	return ids
 }
 
-// decidedCall returns a Call beside rec, meant by a name in NotSameAs, on which the person decided.
+// decidedCall returns a Call other than rec, named in NotSameAs, on which the person decided.
 func (i *Instance) decidedCall(rec *CallRecord, name string, person policy.Identity) (id string, found bool) {
 	for _, other := range i.callRecords {
 		by := func(d approval.Decision) bool { return d.Identity().Is(person) }
@@ -131,7 +131,7 @@ func (i *Instance) hasCall(name string) bool {
 // and replaces; what comes of the latter two is decided on by itself.
 func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
-// findVote returns what a person has decided on what waits now.
+// findVote returns a person's decision on the waiting Call.
 func findVote(rec *CallRecord, person policy.Identity) (approval.Vote, bool) {
 	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
 		func(v approval.Vote) bool { return v.Identity().Is(person) })

@@ -59,7 +59,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	return fmt.Errorf("there is no decision %q", jsonval.Short(d.Kind))
 }
 
-// decisionOn is a decision with what it was taken on, and when.
+// decisionOn is a decision with its subject and time.
 func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Decision {
 	p := rec.PendingApproval
 	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.Now, p.Tool, p.Params

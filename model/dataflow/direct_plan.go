@@ -38,8 +38,8 @@ func (i *Instance) StartDirectPlan() {
 	i.insertDirectPlan(at)
 }
 
-// replaceDirectPlan puts the direct Plan that a correction brought, if it is for this instance, in the place of the one
-// that is at work: what that has not begun is skipped, and what it has done is not done again.
+// replaceDirectPlan replaces the instance's current direct Plan by that of a correction, if it is for this instance.
+// Calls of the old Plan that have not begun are skipped; those that are done are not done again.
 func (i *Instance) replaceDirectPlan(by string) {
 	at := i.directPlanContextIndex()
 	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.PlanAfter {

@@ -56,7 +56,7 @@ var nextPhases = map[phase][]phase{
 	// its effect is unknown, its Tool asks for a person's answer, or it is put off
 	running:       {reviewing, approved, resultPending, ended},
 	resultPending: {combining, ended},
-	// what it updates has changed meanwhile, or its failure goes to another branch
+	// the value that it updates has changed meanwhile, or its failure goes to another branch
 	combining: {resultPending, ended},
 }
 

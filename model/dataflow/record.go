@@ -24,7 +24,7 @@ type CallRecord struct {
 	SkippedBecauseOf string `json:"by,omitempty"`
 	// UntakenBranchReference is the Reference of a skipped Call that leads into a branch not taken.
 	UntakenBranchReference string `json:"untaken,omitempty"`
-	// ConditionMet says that the Call's condition held.
+	// ConditionMet means that the Call's condition held.
 	ConditionMet bool `json:"met,omitempty"`
 	// BranchTaken is the branch that the result took, from 1; 0: none yet, or the Call has only one.
 	BranchTaken int `json:"taken,omitempty"`
@@ -69,7 +69,7 @@ type CallRecord struct {
 	DelegateValuesByPath map[string]any `json:"handed,omitempty"`
 
 	parsedParams       refexpr.Parsed
-	readExpressions    []refexpr.Expression // those of its parameters that read State, and what it comes after
+	readExpressions    []refexpr.Expression // of its parameters that read State, and of `_after`
 	scopePaths         []jsonval.Path       // the scopes in State
 	delegateWritePaths []jsonval.Path       // to which a delegate may return values
 

@@ -86,7 +86,7 @@ func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 // takenBranchPaths lists the paths of the branch that the result takes.
 func (r *CallRecord) takenBranchPaths() []jsonval.Path { return r.OutputPath[max(r.BranchTaken, 1)-1] }
 
-// valueBefore returns what the Calls before a Call left at a path; nil if nothing.
+// valueBefore returns the value at a path before a Call; nil if there is none.
 func (i *Instance) valueBefore(rec *CallRecord, p jsonval.Path) any {
 	old, _ := jsonval.ValueAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
 	return old

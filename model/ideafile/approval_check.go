@@ -15,8 +15,8 @@ func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 	}
 }
 
-// dropUnsatisfiableCondition has a person asked about every Call where the condition requires a parameter that the
-// Tool does not have: no Call would ever fit it, and each would run unasked.
+// dropUnsatisfiableCondition makes a person be asked about every Call if the condition requires a parameter that the
+// Tool does not have: no Call would ever match it, and each would run without approval.
 func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 	a := t.Approval
 	if a == nil || a.ParamsCondition == nil || t.AllowsExtraParams {

@@ -22,7 +22,7 @@ const (
 // HasRunner reports whether a worker's runner runs Tools of this kind, in an activity. Workflows carry out the others.
 func (k ToolKind) HasRunner() bool { return k != KindLatent && k != KindDelegate }
 
-// ToolBinding is what runs a Tool.
+// ToolBinding is the runner of a Tool.
 //
 // Invariant: it is decided once, when the process starts, and carried along, so that a worker with other functions does
 // not change a running process.

@@ -41,8 +41,8 @@ type Call struct {
 	Reasoning string `json:"reasoning,omitempty"`
 }
 
-// UndoneCall identifies a Call that another one undoes. It is the key under which nothing is undone twice, whoever
-// asks.
+// UndoneCall identifies a Call that another one undoes. It is the key under which a Call is undone only once, even if
+// several people order it.
 type UndoneCall struct {
 	Process string `json:"process"`
 	CallID  string `json:"call"`
@@ -103,7 +103,7 @@ func (k CallKey) Undo() CallKey { return CallKey{k.Request, k.Index + undoIndex}
 // IsUndo reports whether the Call takes another one back, Undone is the key of that one.
 func (k CallKey) IsUndo() bool { return k.Index > undoIndex }
 
-// Undone is the key of the Call that is taken back; of one that takes nothing back, its own.
+// Undone is the key of the Call that is undone; for a Call that undoes none, its own.
 func (k CallKey) Undone() CallKey {
 	if k.IsUndo() {
 		k.Index -= undoIndex

@@ -27,7 +27,7 @@ type Config struct {
 	// SettleTogether has no instance settle for good before all have: until then a Call may name one that has, and
 	// reopens it.
 	SettleTogether bool
-	// UndoOnFailure has an instance that fails take back what it did (`config.onFailure`).
+	// UndoOnFailure makes an instance that fails undo what it did (`config.onFailure`).
 	UndoOnFailure bool
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still
 	// running.

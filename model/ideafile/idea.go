@@ -160,7 +160,7 @@ func (i *Idea) WithMessages(messages []Message) *Idea {
 	return i.WithContextReplaced(slices.Concat(i.Context, messages))
 }
 
-// WithMeta returns the Idea with another meta in its Source; what was read from the one before stays.
+// WithMeta returns the Idea with another meta in its Source; the values already read from the old meta stay.
 func (i *Idea) WithMeta(meta any) *Idea {
 	next := *i
 	next.Source = jsonval.WithoutKey(i.Source, "meta")

@@ -59,7 +59,7 @@ type Message struct {
 	// PlanViewCondition is a JSON Schema over an instance's view: the plan is for the instances whose view fits. nil:
 	// for all.
 	PlanViewCondition *jsonschema.Schema
-	// PlanRecordByCallID of a plan is what became of its Calls in an earlier process, by their ids.
+	// PlanRecordByCallID of a plan holds the outcomes of its Calls in an earlier process, by their ids.
 	PlanRecordByCallID map[string]any
 	// FallbackInstances lists the instances in which a plan that ran directly did not suffice, in an earlier process.
 	FallbackInstances []string
@@ -180,8 +180,8 @@ func ConfusableTokensError(t, other string) error {
 		other, spelling.TypeableToken(t))
 }
 
-// WithTokensNormalized returns messages in which people may have spelled tokens as they type them, with the tokens
-// themselves, where find knows them.
+// WithTokensNormalized returns messages with the tokens that people may have spelled as typed replaced by the tokens
+// themselves, if find knows them.
 func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
 	return jsonval.Map(context, func(raw any) any {
 		m := jsonval.AsObject(raw)

@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Palette is what a Call may use: the Tools, each bound to what runs it, and the instances that the Call may name.
+// Palette is what a Call may use: the Tools with their bindings, and the instances that the Call may name.
 type Palette struct {
 	Tools []*Tool
 	// BindingByTool are by Tool name.
@@ -19,7 +19,7 @@ type Palette struct {
 	InstanceTokens []string
 	// ReopenableTokens are instances that have settled and that a Call reopens by naming them; "*" does not mean them.
 	ReopenableTokens []string
-	// Override is what the process adds to the Tools' approval policies.
+	// ApprovalOverride is the process's addition to the Tools' approval policies.
 	ApprovalOverride policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool

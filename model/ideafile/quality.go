@@ -14,7 +14,7 @@ type Quality struct {
 	Recheck float64
 	// Limit is the share of them that may be decided otherwise then; below 0: any.
 	Limit float64
-	// HoldsCalls has the Calls of those who are drawn wait for the second answer (`before`).
+	// HoldsCalls makes the Calls of drawn instances wait for the second answer (`before`).
 	HoldsCalls bool
 	// OnLimit is what happens above the limit: ShrinkRequests, PauseProcess or OnlyTell.
 	OnLimit string

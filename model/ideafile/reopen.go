@@ -40,9 +40,8 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 	return rest, tokens, nil
 }
 
-// ContextForRestartedInstance returns the messages that a reopened instance is started anew with: what it sees of a
-// context, but for direct Plans, which do not run again, and with the State that it once started with in place of every
-// other.
+// ContextForRestartedInstance returns the messages with which a reopened instance is started anew: its part of a
+// context, without direct Plans, which do not run again, and with its initial State in place of any other.
 func ContextForRestartedInstance(context []Message, token string, initialState any) (list []any) {
 	for _, m := range context {
 		switch {

@@ -16,7 +16,7 @@ const (
 	StepUnchecked     = "unchecked"     // nothing is required, or a value is too large to be looked at
 )
 
-// StepOutcome is what became of one step of an instruction in an instance.
+// StepOutcome is the outcome of one step of an instruction in an instance.
 type StepOutcome struct {
 	File    string `json:"file"`
 	Version string `json:"version,omitempty"`

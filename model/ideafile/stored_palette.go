@@ -9,8 +9,7 @@ import (
 // storedPaletteKey is the only key in `schema.tools` of a palette that is kept in the blob store.
 const storedPaletteKey = "†palette"
 
-// outlineKeys are what workflows know of a Tool of a stored palette without its Calls: who runs it, and where its
-// results go.
+// outlineKeys are the keys of a Tool that workflows need from a stored palette: what runs it, and where its results go.
 var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry", "_scopes", "_writes"}
 
 // NewStoredPalette is the value of `schema.tools` for a palette that is kept in the blob store under a handle, so that

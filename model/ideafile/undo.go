@@ -9,7 +9,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Undo is how the effect of a Tool's Call is taken back (`_undo`).
+// Undo is how the effect of a Tool's Call is undone (`_undo`).
 type Undo struct {
 	Kind UndoKind `json:"kind"`
 	// Tool takes it back with Params, which may hold References to the Call: UndoReferenceKinds. Empty unless Kind is
@@ -24,11 +24,11 @@ type UndoKind string
 // The kinds of Undo. A Tool without a word on it is never undone, unless nothing runs or it is pure.
 const (
 	UndoByTool UndoKind = "tool"
-	UndoNone   UndoKind = "none"  // there is nothing to take back
-	UndoNever  UndoKind = "never" // it cannot be taken back
+	UndoNone   UndoKind = "none"  // there is nothing to undo
+	UndoNever  UndoKind = "never" // it cannot be undone
 )
 
-// ResultKind is the kind of References to the result of the Call that is taken back.
+// ResultKind is the kind of References to the result of the undone Call.
 const ResultKind = "result"
 
 // UndoReferenceKinds are those that the parameters of an Undo may refer to: the Call's result and parameters, and its
@@ -70,7 +70,7 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 	return refuse(path, "%s, not %s", form, jsonval.TypeOf(v))
 }
 
-// checkUndoReferences reports References to anything but the Call that is taken back.
+// checkUndoReferences reports References to anything but the undone Call.
 func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) (ok bool) {
 	ok = true
 	for name, v := range jsonval.Sorted(params) {

@@ -12,7 +12,7 @@ import (
 const (
 	TitleKey      = "title"
 	DisplayKey    = "_display"
-	CurrencyKey   = "currency"   // beside _display alone
+	CurrencyKey   = "currency"   // only beside _display
 	MinorUnitsKey = "minorUnits" // as currency
 )
 
@@ -52,8 +52,8 @@ func WithoutDisplay(schema any) any {
 	return out
 }
 
-// WithSubschemas gives a copy of a schema in which each schema directly below it is what change makes of it. change
-// gets the steps of the pointer that lead there.
+// WithSubschemas returns a copy of a schema with each schema directly below it replaced by the result of change. change
+// receives the steps of the pointer that lead there.
 func WithSubschemas(schema map[string]any, change func(pointer string, part any) any) map[string]any {
 	out := make(map[string]any, len(schema))
 	for k, v := range jsonval.Sorted(schema) {

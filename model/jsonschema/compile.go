@@ -113,8 +113,7 @@ func differsBetweenDrafts(source any) bool {
 
 var errNewDraft = errors.New("of draft 2020-12")
 
-// cachedParsedSchema reads a schema, or finds what was read of the same one before: a hundred instances share one
-// palette.
+// cachedParsedSchema reads a schema, or returns the cached one: a hundred instances share one palette.
 func cachedParsedSchema(source any) (*parsedSchema, error) {
 	m := jsonval.AsObject(source)
 	address := reflect.ValueOf(m).Pointer()

@@ -187,7 +187,7 @@ func nextEightNeedNoEscape(s string) bool {
 }
 
 func appendEscapedByte(b []byte, c byte) []byte {
-	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // what has an escape of its own, and its letter
+	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // characters with a short escape, and its letter
 	if at := strings.IndexByte(short, c); at >= 0 {
 		return append(b, '\\', letters[at])
 	}

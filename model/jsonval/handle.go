@@ -21,7 +21,7 @@ type BlobHandle struct {
 // BlobHandleKey is the only key of a Handle in JSON.
 const BlobHandleKey = "†blob"
 
-// LargeValueBytes is the size in bytes above which a value lies in the blob store and State holds its Handle.
+// LargeValueBytes is the size in bytes above which a value is kept in the blob store, with its BlobHandle in State.
 const LargeValueBytes = 64 << 10
 
 // previewRunes is how much of a large value is shown.

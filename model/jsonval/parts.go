@@ -7,7 +7,7 @@ import "fmt"
 const (
 	freeParts    = 200_000
 	bytesPerPart = 8
-	// ObjectParts is what an object counts as, beside its keys.
+	// ObjectParts is the number of parts that an object counts for, beside its keys.
 	ObjectParts = 8
 )
 

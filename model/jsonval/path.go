@@ -102,7 +102,7 @@ func (p *Path) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// IsAtOrBelow reports whether p is q or lies below it.
+// IsAtOrBelow reports whether p is q or below it.
 func (p Path) IsAtOrBelow(q Path) bool {
 	return len(p) >= len(q) && slices.Equal(p[:len(q)], q)
 }

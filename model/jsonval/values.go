@@ -86,7 +86,7 @@ func AsStringList(v any) (list []string, ok bool) {
 	return list, true
 }
 
-// Map gives what f makes of each element of a list.
+// Map returns the results of f for each element of a list.
 func Map[T, U any](list []T, f func(T) U) []U {
 	out := make([]U, len(list))
 	for i, e := range list {
@@ -163,8 +163,8 @@ func ContainsAny(v any, holds func(any) bool) bool {
 	return false
 }
 
-// WithHeld gives a copy of an object or an array in which each value that it holds is what change makes of it. Any
-// other value stays as it is.
+// WithHeld returns a copy of an object or an array with each value in it replaced by the result of change. Any other
+// value stays as it is.
 func WithHeld(v any, change func(any) any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -179,7 +179,7 @@ func WithHeld(v any, change func(any) any) any {
 	return v
 }
 
-// WithKey gives a copy of an object in which a key has another value.
+// WithKey returns a copy of an object with another value for a key.
 func WithKey(m map[string]any, key string, value any) map[string]any {
 	out := make(map[string]any, len(m)+1)
 	maps.Copy(out, m)

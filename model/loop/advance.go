@@ -233,10 +233,10 @@ func (l *Loop) allInstancesEnded() bool { return !l.any((*InstanceProgress).isWo
 // GatherAskedChange names the rule that a Request is gathered for people who were asked just now.
 const GatherAskedChange = "gather for people who were just asked"
 
-// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so
-// that they share the Request, but no longer than the gathering time. Instances on which people have just decided wait
-// as well for those that still need a decision, so that ten decisions in a row make one Request; and where the file
-// names the gathering time, all wait a moment for people who were just asked.
+// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for busy ones, so that they
+// share the Request, but no longer than the gathering time. Instances on which people have just decided also wait for
+// those that still need a decision, so that ten decisions in a row make one Request. If the file sets the gathering
+// time, all wait a moment for people who were just asked.
 func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true

@@ -11,7 +11,7 @@ import (
 	"processidea/model/turn"
 )
 
-// RequestConclusion is what a Request came to. Its Calls may still run.
+// RequestConclusion is the result of a Request. Its Calls may still run.
 type RequestConclusion struct {
 	*llmRequest
 	// Calls are the solution's Calls, as written. For a Request that broke off, they are the Calls that instances had
@@ -129,9 +129,9 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	return accepted
 }
 
-// instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, where the
-// reply broke off, those that got a Call of it. The reply might have come to the others: what they showed the LLM, it
-// is to be shown again.
+// instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, if the
+// reply broke off, those that got a Call of it. The reply had not reached the others, so their data must be shown to
+// the LLM again.
 func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 	covered := l.coveredInstances(req.Input)
 	if req.Reply.Complete {
@@ -170,9 +170,8 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	return calls, accepted
 }
 
-// callsToRedeliver returns what the instances are still to be sent of a Request whose Calls may not have reached all of
-// them. A Call for several is for all of these: one that an instance has accepted belongs to every covered one that it
-// names.
+// callsToRedeliver returns what the instances must still be sent of a Request whose Calls may not have reached all of
+// them. A Call for several instances that one has accepted belongs to every covered instance that it names.
 func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	if !req.Reply.CallsMayBeUndelivered() || req.Input.OutputOnly {
 		return nil

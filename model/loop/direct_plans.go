@@ -81,8 +81,8 @@ func (l *Loop) LLMAllowed() bool {
 	return l.any(func(inst *InstanceProgress) bool { return !l.llmForbidden(inst) })
 }
 
-// settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the
-// LLM's answer.
+// settleDirectPlanInstances decides on the instances whose direct Plan has ended, unless they wait for the LLM's
+// answer.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.Instances {
 		if inst.isPlannedDirectly() && inst.phase() == ready &&
@@ -106,7 +106,7 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	}
 }
 
-// directPlanFault returns why a direct Plan that has come to its end did not suffice; nil if it did.
+// directPlanFault returns why an ended direct Plan did not suffice; nil if it did.
 func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 	switch {
 	case len(p.Questions) > 0:
@@ -243,7 +243,7 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	p.callsWithErrorsShown[c.CallKey()] = true // the errors of the context hold those not shown yet
 }
 
-// CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up:
+// CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume:
 // those on which a person is asked again, and the others.
 func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
@@ -258,8 +258,8 @@ func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	return askedAgain, takenUp
 }
 
-// anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. One whose Plans depend
-// on what it will be given is taken to find one that holds.
+// anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. A delegate whose Plans
+// depend on its input counts as one with a matching Plan.
 func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file string, calls []ideafile.WrittenCall,
 	depth int) bool {
 	for _, call := range calls {

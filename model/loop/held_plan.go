@@ -27,7 +27,7 @@ func (l *Loop) HoldReply(now time.Time) bool {
 		return false
 	}
 	l.hold(p, now, l.coveredInstances(req.Input))
-	// Meanwhile Ideas may be sealed that take what has changed.
+	// Ideas sealed meanwhile may have taken the changes.
 	l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 	l.HasUnsealedChanges, req.LogBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
 	return true
@@ -153,7 +153,7 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	return true
 }
 
-// amendPending puts the Calls of an amendment in the place of those that wait.
+// amendPending replaces the waiting Calls by those of an amendment.
 func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
 	if l.PendingPlan.Request > 0 {
@@ -283,8 +283,7 @@ func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ide
 	l.Idea = l.Idea.WithContextReplaced(context)
 }
 
-// PlanToHandOut returns what each instance is sent of a Plan that was held, once it is decided on: its Calls, which may
-// be none.
+// PlanToHandOut returns the Calls of a decided Plan for each instance, which may be none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
 	byToken := callsByInstance(req.Input, req.Reply.Calls)
@@ -308,8 +307,8 @@ func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map
 	return byToken
 }
 
-// MarkGone notes the instances whose workflows took nothing of what was handed out: somebody had terminated or deleted
-// them.
+// MarkGone records the instances whose workflows took none of the delivered Calls, because somebody had terminated or
+// deleted them.
 func (l *Loop) MarkGone(tokens []string) {
 	for _, token := range tokens {
 		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {

@@ -60,8 +60,8 @@ type carriedProgress struct {
 	// UndoneFor is why the instance failed, from when on it undoes what it did; nil: it undoes nothing for a failure.
 	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
 
-	// UndoneBy is a person who has it take back what it did; nil: nobody.
-	// TookBack is what came of it, while others are at it.
+	// UndoneBy is a person's order to undo what it did; nil: none. TookBack is the result, until the other instances
+	// have one too.
 	UndoneBy *approval.UndoOrder `json:"undoneBy,omitempty"`
 	TookBack *turn.TakenBack     `json:"tookBack,omitempty"`
 
@@ -77,7 +77,7 @@ type carriedProgress struct {
 	// HeldBackRequest is the last Request whose Calls would have settled it if nothing had been missing; 0: none.
 	HeldBackRequest int `json:"heldBack,omitempty"`
 
-	// What people did since the last Request that covered it.
+	// Acts of people since the last Request that covered it.
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
@@ -111,7 +111,7 @@ func (p *InstanceProgress) runsDirectPlan() bool {
 	return p.isWorking() && p.isPlannedDirectly()
 }
 
-// instancePhase is what an instance is up to, as far as the process knows.
+// instancePhase is the current phase of an instance, as far as the process knows.
 //
 //	phase           what it waits for                             what may come next
 //	busy            its Calls; the Calls of a Request about it;   awaitingPerson, ready
@@ -295,8 +295,8 @@ func (l *Loop) countProgress() ProgressCounts {
 	return m
 }
 
-// takeNewFailures returns what came to nothing of the Calls that Requests planned for instances since it was called for
-// them last: each as a digest of the Call and of the reason, and all reasons for people.
+// takeNewFailures returns the Calls of instances that came to nothing since its last call for them: each as a digest of
+// the Call and of the reason, and all reasons for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
 	for _, p := range l.PlannedCalls {
 		call := ""

@@ -61,7 +61,7 @@ func (l *Loop) unfulfilledInstances() []*InstanceProgress {
 	return l.those(func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 })
 }
 
-// evidence is what a step can require of a Call: what ran, after people's decisions, and what came of it.
+// evidence is what a step can require of a Call: what ran, after people's decisions, and its result.
 func (l *Loop) evidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
 	view map[string]any) map[string]any {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},

@@ -14,10 +14,10 @@ import (
 	"processidea/model/turn"
 )
 
-// Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no work
-// by itself: its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its
-// fields are there to be read, but for those that its workflow sets at each start: IsPart, HoldsPlans and
-// PlanDeciders, ParentQuota, PlanOutputTried, Knows.
+// Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no I/O:
+// its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its fields are
+// for reading, except those that its workflow sets at each start: IsPart, HoldsPlans and PlanDeciders, ParentQuota,
+// PlanOutputTried, Knows.
 type Loop struct {
 	carriedState
 
@@ -175,7 +175,7 @@ func (l *Loop) those(holds func(*InstanceProgress) bool) (list []*InstanceProgre
 	return list
 }
 
-// take empties a list, and returns what was in it.
+// take returns the elements of a list, and empties it.
 func take[T any](list *[]T) []T {
 	taken := *list
 	*list = nil
@@ -207,7 +207,7 @@ func (l *Loop) dropOutput() {
 		nil, false, nil
 }
 
-// TakeUnsealedLog returns what changed since its last call, for the Idea that is sealed now.
+// TakeUnsealedLog returns the changes since its last call, for the Idea that is sealed now.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	l.HasUnsealedChanges = false
 	return take(&l.UnsealedLog)
@@ -220,13 +220,13 @@ func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 	return l.AnsweringLLMs
 }
 
-// TakeEndedInstances returns the instances that settled or failed since its last call, and those that are to take back
-// what they did: they are at work still.
+// TakeEndedInstances returns the instances that settled or failed since its last call, and those that must undo what
+// they did, which still work.
 func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 	return take(&l.newlyEndedInstances)
 }
 
-// endInstance ends an instance. Where one that fails is to take back what it did, it does so first.
+// endInstance ends an instance. A failing instance that must undo what it did does so first.
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoneFor == nil && inst.hasDoneCalls() &&
 		f.Code != turn.CodeInstanceGone {

@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// ChangeAlternatives names what processes that began before it do otherwise: there the LLM was asked about every Call
-// that came to nothing.
+// ChangeAlternatives names the rule that alternatives make up for a Call. Processes that began before it ask the LLM
+// about every Call that came to nothing.
 const ChangeAlternatives = "alternatives make up for a Call"
 
 // PlanResult is what is known of the Calls that one Request planned for an instance. It decides whether each Call, or
@@ -40,7 +40,7 @@ type PlanResult struct {
 	Knows func(change string) bool
 }
 
-// Failed reports whether a Call came to nothing and neither is nor may still be made up for.
+// Failed reports whether a Call came to nothing that no other Call made up for, or may still make up for.
 func (p PlanResult) Failed() bool {
 	toNothing := p.callsThatCameToNothing()
 	for _, c := range toNothing {
@@ -86,7 +86,8 @@ func (p PlanResult) madeUpFor(c turn.CallReport) bool {
 	return false
 }
 
-// mayBeMadeUpFor reports whether an unfinished Call of the Plan may bring the value of a Call that came to nothing.
+// mayBeMadeUpFor reports whether an unfinished Call of the Plan may still provide the value of a Call that came to
+// nothing.
 func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
 	wanted := p.valueOf(c).Paths()
 	return slices.ContainsFunc(p.Reports, func(other turn.CallReport) bool {

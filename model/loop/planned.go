@@ -16,9 +16,8 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 		})
 }
 
-// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start: with the
-// Calls of the Request in flight, as far as they are known, and with those that an instance has been sent and has not
-// reported of yet.
+// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start. It includes
+// the known Calls of the Request in flight, and those that were sent to an instance that has not reported them yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	accepted, all := l.callsAcceptedInFlight(), l.hasInstructions()
 	return l.summarizeCalls(slices.Concat(l.PlannedCalls, accepted), l.Instances,

@@ -23,7 +23,7 @@ const (
 	StatusRunning   Status = "running"
 )
 
-// Result is what `run --json` prints.
+// Result is the output of `run --json`.
 type Result struct {
 	ProcessID string                    `json:"process"`
 	Status    Status                    `json:"status"`
@@ -51,7 +51,7 @@ type Result struct {
 	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
 }
 
-// UnwrittenResult is a part of a Call's result that State did not take, with the instances in which it did not.
+// UnwrittenResult is a part of a Call's result that State did not take, with the instances concerned.
 type UnwrittenResult struct {
 	CallID string `json:"call"` // its id without an instance
 	turn.UnwrittenPath

@@ -37,7 +37,7 @@ type ProgressCounts struct {
 	PeopleActions  int `json:"people,omitempty"` // decisions on Calls, and messages
 }
 
-// UpdateAfterRequest is the watch after a Request, by what has failed of it.
+// UpdateAfterRequest returns the detector after a Request, given the failures of the Request.
 func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string) StallDetector {
 	if mark != w.LastProgress {
 		return StallDetector{LastProgress: mark, FailureDigests: failures}
@@ -55,8 +55,8 @@ func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string
 	return w
 }
 
-// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures is what has
-// failed lately.
+// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures are the latest
+// failures.
 func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
 	if w.FruitlessRequests < maxFruitless {
 		return nil
@@ -84,8 +84,7 @@ func describeFailures(list turn.Failures) string {
 	return strings.Join(parts, "; ")
 }
 
-// CallFingerprint is what makes a Call the same as another one: all but the instance that it names, and the LLM's
-// thoughts about it.
+// CallFingerprint identifies equal Calls: all of a Call except its instances and the LLM's reasoning.
 func CallFingerprint(call ideafile.WrittenCall) string {
 	v := call.RawValue()
 	if m, ok := v.(map[string]any); ok {

@@ -24,7 +24,7 @@ type recheck struct {
 // RechecksInFlight reports whether any answer is being asked for a second time.
 func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 
-// Quality reports what it came to that answers were asked for twice.
+// Quality reports the comparison of the answers that were asked for twice.
 func (l *Loop) Quality() *quality.Report {
 	return l.Rechecked.Report(quality.SizeFor(l.Idea, l.bindings))
 }

@@ -128,7 +128,7 @@ func (l *Loop) TakeRestarts() []*InstanceProgress {
 	return take(&l.restarts)
 }
 
-// StateHistory returns what an instance started with, and every write since, in Plan order.
+// StateHistory returns an instance's initial State, and every write since, in Plan order.
 func (p *InstanceProgress) StateHistory() (initial any, writes []statelog.Write) {
 	return p.state.InitialValue, p.state.Writes()
 }

@@ -88,7 +88,7 @@ func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	return input
 }
 
-// RequestInFlight returns the Request in flight, nil where there is none.
+// RequestInFlight returns the Request in flight; nil: none.
 func (l *Loop) RequestInFlight() *turn.RequestInput {
 	if l.requestInFlight == nil {
 		return nil

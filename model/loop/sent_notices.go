@@ -10,7 +10,7 @@ import (
 // SentNotices holds the notices that people were sent of Calls that wait for them, by digest.
 type SentNotices map[string]approval.Notice
 
-// TakeChanges returns what has changed since its last call.
+// TakeChanges returns the changes since its last call.
 func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 	n := approval.Notices{ProcessID: l.ProcessID, IdeaPath: l.Idea.ProcessPath, NewlyWaiting: []approval.Notice{},
 		NewlyDecided: []approval.Notice{}}

@@ -88,8 +88,8 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs directly, and none does; without its " +
 	"stage it guides the next Request")
 
-// checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why
-// one of the messages cannot be applied. A message without a payload, such as text, is for the LLM alone.
+// checkCorrections returns the instances that messages are about, each with whether they change its view, or why one of
+// the messages cannot be applied. A message without a payload, such as text, is for the LLM only.
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}

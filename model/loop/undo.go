@@ -14,9 +14,9 @@ import (
 	"processidea/model/turn"
 )
 
-// This file has instances that fail take back what they did (config.onFailure).
+// This file makes instances that fail undo what they did (config.onFailure).
 
-// hasDoneCalls reports whether something may be there to take back.
+// hasDoneCalls reports whether there may be something to undo.
 func (p *InstanceProgress) hasDoneCalls() bool {
 	//workflowcheck:ignore -- any or none, in any order
 	for _, c := range p.calls {
@@ -115,7 +115,7 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	return o, refusal
 }
 
-// endTakenBack ends an instance that failed and has taken back what it could.
+// endTakenBack ends an instance that failed and has undone what it could.
 func (l *Loop) endTakenBack(inst *InstanceProgress, t turn.TakenBack) {
 	if inst.UndoneBy != nil {
 		inst.TookBack = &t

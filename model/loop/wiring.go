@@ -15,8 +15,8 @@ const KnownOutputChange = "an output beside Calls may hold what is known"
 // in the Request about the instances that are still open. The LLM keeps notes of the other instances.
 const DraftOutputChange = "an output that did not count is a draft"
 
-// doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by
-// References alone, or saying so.
+// doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: as
+// References alone, or with "finished".
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	if l.Idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.Reply.CallFaults) > 0 ||
 		len(req.Reply.Calls) == 0 {

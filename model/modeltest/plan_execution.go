@@ -16,7 +16,7 @@ type PlanExecution struct {
 	Plan     DrawnPlan
 	token    string
 	Calls    map[string]DrawnCall
-	// Inputs is what each started Call was given, by its id.
+	// Inputs are the parameters of each started Call, by its id.
 	Inputs map[string]string
 	// Running are the Calls that are run by code and have not ended.
 	Running []dataflow.ReadyCall
@@ -140,8 +140,8 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, ch
 	}
 }
 
-// Outcome describes everything that must not depend on the order of events: each Call's fate, why, what it was given,
-// and the State.
+// Outcome describes everything that must not depend on the order of events: each Call's outcome, its reason and its
+// parameters, and the State.
 func (p *PlanExecution) Outcome() string {
 	var b strings.Builder
 	for _, rec := range p.Instance.CallRecords() {

@@ -56,7 +56,7 @@ type Scenario struct {
 	// ToldWhole are the instances that received the whole of a reply that the process loses, and have reported its
 	// outcome.
 	ToldWhole []string
-	retold    int // the lost Request of which instances tell all Calls
+	retold    int // the lost Request of which instances report all Calls
 	// Reported is what each instance has reported of its Calls, by token and Call id.
 	Reported map[string]map[string]ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has
@@ -68,7 +68,7 @@ type Scenario struct {
 	reportCount int
 }
 
-// ReportedCall is what an instance last reported of a Call.
+// ReportedCall is the last report of an instance on a Call.
 type ReportedCall struct {
 	status    ideafile.CallStatus
 	decisions int

@@ -57,7 +57,7 @@ func (w *promptWriter) writeCallHistory() {
 		switch {
 		case !summedUp:
 			w.writeCall(entry)
-		case entry.CallID == ids[0]: // of those with the same result one line, in the place of the first
+		case entry.CallID == ids[0]: // one line for those with the same result, in the place of the first
 			if len(ids) > maxNamedCalls {
 				ids = append(slices.Clone(ids[:maxNamedCalls]), "…")
 			}

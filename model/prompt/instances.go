@@ -142,7 +142,7 @@ func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []
 	return kinds, payloads
 }
 
-// ownPayloads returns what each instance of the Request has beside its State and what all share, by token and kind.
+// ownPayloads returns what each instance of the Request has beside its State and the shared context, by token and kind.
 func (w *promptWriter) ownPayloads() map[string]map[string]any {
 	own := map[string]map[string]any{}
 	var tokens, kinds []string

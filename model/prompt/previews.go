@@ -10,8 +10,7 @@ import (
 // by previews. Every Request repeats them, and is paid for.
 const shownBytes = 256 << 10
 
-// leastPreviewed is the size in bytes from which at most a value is shown by a preview, however much there is. A
-// preview of a smaller one would hardly be shorter.
+// leastPreviewed is the size in bytes below which a value is never shown by a preview, which would hardly be shorter.
 const leastPreviewed = 512
 
 // fitToPrompt shows the largest of some values by previews if they are too much together: all those above a size, which
@@ -87,8 +86,8 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 	return w.previewOf(v, data, len(data), min(mostOutlineBytes, above/8))
 }
 
-// previewOf is what the LLM is shown in the place of a value, with an outline where there is room for one; data is its
-// JSON, and size how many bytes it has.
+// previewOf is the preview of a value for the LLM, with an outline if there is room for one; data is its JSON, and size
+// its size in bytes.
 func (w *promptWriter) previewOf(v any, data []byte, size, room int) map[string]any {
 	w.showsPreviews = true
 	large := map[string]any{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}

@@ -16,9 +16,9 @@ type Message struct {
 	Role, Content string // Role is "system" or "user"
 }
 
-// Render renders a Request as three messages. Prompt caches match from the front, so what changes least comes first:
-// the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and what
-// is asked. stored returns the bytes of a value that lies in the store, none if they cannot be had; it may be nil.
+// Render renders a Request as three messages. Prompt caches match from the front, so the most stable parts come first:
+// the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
+// question. stored returns the bytes of a value in the store, nil if unavailable; it may be nil.
 func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput,
 	stored func(jsonval.BlobHandle) []byte) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}

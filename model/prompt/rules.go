@@ -19,7 +19,7 @@ const introText = `You plan a business process. You answer with one JSON object:
 const approvalsText = `- Where a person must approve a Call, the person is asked without you: plan it like any other.
 `
 
-// callsText has places for whose Calls are alternatives, and for what people may refuse.
+// callsText has places for the instances whose Calls are alternatives, and for what people may refuse.
 const callsText = `
 ## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out.

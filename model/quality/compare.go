@@ -13,9 +13,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Differ reports whether two answers about an instance decide otherwise: by the Tools of their Calls, and by what the
-// rules count of parameters and latent results. One Call more differs. The order of Calls does not count: alternatives
-// are the same in another order. view is what the instance sees, by kind.
+// Differ reports whether two answers about an instance decide differently: by the Tools of their Calls, and by the
+// parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
+// count: alternatives are the same in another order. view is the instance's view, by kind.
 func Differ(palette *ideafile.Palette, view map[string]any, token string, first, second []ideafile.WrittenCall) bool {
 	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
 	if len(a) != len(b) {
@@ -167,7 +167,7 @@ func (d decision) sameAs(o decision) bool {
 	return jsonval.Equal(mine, others)
 }
 
-// decided is what of a value the rules count; counts: whether that is anything.
+// decided returns the part of a value that the rules count; counts reports whether there is one.
 func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
 	if references[at.String()] {
 		return exact(v), true

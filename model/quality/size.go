@@ -74,8 +74,8 @@ func hasEntryForEach(schema map[string]any) bool {
 	return isMap || schema["items"] != nil
 }
 
-// NextSize is the size that what was measured calls for: half where the share is sure to be above the limit, a quarter
-// more, up to most, where it is sure to be below.
+// NextSize is the size for the measured share: half if the share is above the limit with confidence, a quarter more, up
+// to most, if it is below with confidence.
 func NextSize(now, most int, c Count, limit float64) (size int, because string) {
 	switch grown := min(now+max(1, now/4), most); {
 	case c.Passes(limit) && now > 1:

@@ -24,7 +24,7 @@ type Count struct {
 	Differed  int `json:"differed"`
 }
 
-// Tally is what rechecks came to. It is plain data.
+// Tally counts the results of rechecks. It is plain data.
 type Tally struct {
 	Count
 	// ByPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
@@ -50,7 +50,7 @@ func (t *Tally) Add(position int, differed bool) {
 	}
 }
 
-// Merge adds what was counted elsewhere.
+// Merge adds another Tally.
 func (t *Tally) Merge(o Tally) {
 	t.Rechecked, t.Differed = t.Rechecked+o.Rechecked, t.Differed+o.Differed
 	t.Covered, t.Drawn = t.Covered+o.Covered, t.Drawn+o.Drawn
@@ -64,7 +64,7 @@ func (t *Tally) Merge(o Tally) {
 	}
 }
 
-// Interval is Wilson's: with 95 % between which shares the true one lies.
+// Interval is Wilson's: the 95 % confidence interval of the true share.
 func (c Count) Interval() (low, high float64) {
 	if c.Rechecked == 0 {
 		return 0, 1
@@ -151,7 +151,7 @@ func (t Tally) Report(size Size) *Report {
 	return r
 }
 
-// Lines are the report for people: what was measured, where in the prompt, and the size of Requests.
+// Lines are the report for people: the measurement, by place in the prompt, and the size of Requests.
 func (r *Report) Lines() []string {
 	if r == nil {
 		return nil

@@ -88,8 +88,8 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// ParseOutputPath reads a string of paths in State, with or without †state in front, joined by || and &&. Paths of
-// which one lies within another are an error.
+// ParseOutputPath reads a string of paths in State, with or without †state in front, joined by || and &&. Overlapping
+// paths are an error.
 func ParseOutputPath(v any) (OutputPath, error) {
 	s, ok := v.(string)
 	if !ok {

@@ -74,7 +74,7 @@ func (t Template) References() []Reference {
 	return slices.Concat(jsonval.Map(t.expressions, Expression.References)...)
 }
 
-// render gives the text with the values in it, or the error of one. A value that lies in the store is an error.
+// render returns the text with its values, or the error of one. A value in the store is an error.
 func (t Template) render(value func(Expression) (any, error)) (any, error) {
 	var b strings.Builder
 	for n, e := range t.expressions {

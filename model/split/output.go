@@ -11,7 +11,7 @@ import (
 	"processidea/model/turn"
 )
 
-// How a process in parts comes to one output.
+// How a process in parts gets one output.
 
 // NextTurnNumber returns the turn of the Request that asks for the output.
 func (p *Process) NextTurnNumber() int {

@@ -154,7 +154,7 @@ func (p *Process) ApplyReport(r PartReport) {
 	if r.Sequence < before.Sequence {
 		return
 	}
-	overtaken := r.ResumeCount < part.ResumeCount // it goes on with what it has paused for
+	overtaken := r.ResumeCount < part.ResumeCount // it goes on from its reported pause
 	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount &&
 		p.PauseReason == nil && !overtaken {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
@@ -346,7 +346,7 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	}
 	out["context"] = context
 	solution, _ := out["solution"].(map[string]any)
-	// beside Calls, each part may come to it
+	// beside Calls, each part may get one
 	if calls, _ := solution["calls"].([]any); solution != nil && len(calls) == 0 {
 		out["solution"] = jsonval.WithoutKey(solution, "output") // it belongs to the whole
 	}

@@ -8,10 +8,10 @@ import (
 // The consequences of how often the LLM's second answer differed. Parts do not decide on them, since their counts are
 // added up.
 
-// Quality reports what all parts came to; nil where nothing was asked twice.
+// Quality reports the rechecks of all parts; nil: nothing was asked twice.
 func (p *Process) Quality() *quality.Report { return p.rechecked(0).Report(p.Size) }
 
-// rechecked adds up what parts of one size came to; 0: all.
+// rechecked adds up the rechecks of parts of one size; 0: all.
 func (p *Process) rechecked(size int) (all quality.Tally) {
 	for _, part := range p.All {
 		if size == 0 || part.Size == size {

@@ -44,12 +44,12 @@ func (w Write) isUpdate() bool { return IsUpdateWrite(w.OutputMethod, w.Path) }
 // top-level keys and is one.
 func IsUpdateWrite(method string, path jsonval.Path) bool { return method != "" || len(path) == 0 }
 
-// State is the JSON object of one instance: what it started with, and every write since, kept as patches.
+// State is the JSON object of one instance: its initial value, and every write since, kept as patches.
 type State struct {
-	// InitialValue is what the instance started with.
+	// InitialValue is the value that the instance started with.
 	InitialValue any
-	// CurrentValue is Initial with all writes. The next write may change its top-level keys: Value gives what can be
-	// kept.
+	// CurrentValue is InitialValue with all writes. The next write may change its top-level keys; Snapshot returns a
+	// value that stays.
 	CurrentValue any
 	writes       []Write // in Plan order
 	// ownsCurrentValue is true if nobody else holds the object Current, so that a write may set its keys. The values
@@ -79,7 +79,7 @@ func RestoreState(initial any, writes []Write) *State {
 	return s
 }
 
-// Snapshot gives the State with every write so far. No later write changes what was given.
+// Snapshot returns the State with every write so far. No later write changes the returned value.
 func (s *State) Snapshot() any {
 	s.ownsCurrentValue = false
 	return s.CurrentValue
@@ -223,8 +223,8 @@ func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
 }
 
-// DropWrittenKeys gives a result for the whole State without the keys that a Call or a person wrote, there or below:
-// such a result may replace what the instance started with, never what was written.
+// DropWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, there or below:
+// such a result may replace initial values, never written ones.
 func (s *State) DropWrittenKeys(value any) any {
 	out := map[string]any{}
 	m, _ := value.(map[string]any)

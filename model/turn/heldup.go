@@ -23,7 +23,7 @@ type HeldUp struct {
 	Process string `json:"process,omitempty"`
 }
 
-// Forever is the patience of what has a time limit of its own.
+// Forever is the patience for waits with a time limit of their own.
 const Forever = time.Duration(math.MaxInt64)
 
 // WaitOut decides whether to retry something unavailable after a pause. It retries while patience lasts, counted from

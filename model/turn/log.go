@@ -25,7 +25,7 @@ type LogEntry struct {
 	Decision *approval.Decision `json:"decision,omitempty"`
 	// Outcome is the final outcome of a Call.
 	Outcome *CallOutcome `json:"outcome,omitempty"`
-	// Recheck is what it came to that the LLM was asked about the instance a second time.
+	// Recheck is the comparison of the LLM's two answers about the instance; nil: none.
 	Recheck *Comparison `json:"recheck,omitempty"`
 	// ParamsAdaptation is set when the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
@@ -33,7 +33,7 @@ type LogEntry struct {
 	PartProcessID string `json:"part,omitempty"`
 }
 
-// CallOutcome is what became of a Call on which people decided.
+// CallOutcome is the outcome of a Call on which people decided.
 type CallOutcome struct {
 	CallID string              `json:"call"`
 	Status ideafile.CallStatus `json:"status"`
@@ -92,8 +92,8 @@ func EncodeLog(log []LogEntry) any {
 	return out
 }
 
-// DecisionsForWrite returns what people decided on the Call that made a write, or the revision that did, and the Call
-// as it ran then; nil if nothing ran. log is all that is logged of the instance.
+// DecisionsForWrite returns people's decisions on the Call that made a write, or the revision that did, and the Call as
+// it ran then; nil if nothing ran. log is the whole log of the instance.
 func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision, ran *ExecutedCall) {
 	if write.CorrectionNumber > 0 {
 		name, _ := write.PersonName()

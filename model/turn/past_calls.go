@@ -129,7 +129,7 @@ func (p PastCall) IsFinalFor(token string) bool {
 	return false
 }
 
-// Report is what became of the Call in an instance, as the instance would report it.
+// Report is the outcome of the Call in an instance, in the form of the instance's report.
 func (p PastCall) Report(token string) CallReport {
 	c := CallReport{
 		Request: p.Request, Index: p.Index, Status: p.StatusByInstance[token], Fault: p.FaultByInstance[token],
@@ -207,8 +207,8 @@ func ForgetWritesTo(source map[string]any, token string, path jsonval.Path) {
 		func(_ ideafile.Message, p PastCall, _ string) bool { return callWritesTo(idea, p.WrittenCall, path) })
 }
 
-// ForgetFailures changes the records of an Idea in place after a person has opened instances again: what their direct
-// Plans have tried in vain, for want of a value or of a person's consent, may be tried again.
+// ForgetFailures changes the records of an Idea in place after a person has reopened instances: Calls of their direct
+// Plans that failed for want of a value or of a person's consent may be tried again.
 func ForgetFailures(source map[string]any, tokens []string) {
 	idea, _ := ideafile.ReadIdea(source)
 	forgetCalls(idea, tokens, func(m ideafile.Message, p PastCall, token string) bool {

@@ -12,7 +12,7 @@ type Quota struct {
 	Calls    int `json:"calls"`
 }
 
-// Unlimited is a Quota that nobody comes to the end of.
+// Unlimited is a Quota too large to be used up.
 var Unlimited = Quota{Requests: 1 << 40, Calls: 1 << 40}
 
 // QuotaUse is what a consumer has begun and used so far, with all its delegates, and what it could begin now if its
@@ -21,7 +21,7 @@ type QuotaUse struct {
 	Requests int        `json:"requests,omitempty"`
 	Calls    int        `json:"calls,omitempty"`
 	Usage    TokenUsage `json:"usage,omitzero"`
-	// NeededQuota is the Quota with which nothing would wait for a larger one.
+	// NeededQuota is the smallest Quota with which nothing would have to wait for more.
 	NeededQuota Quota `json:"needs,omitzero"`
 	// HeardQuota is the latest Quota that it had heard of when it needed that; zero where it needs none.
 	// HasUnheardGrants reports whether somebody who works for it has still to hear of a larger Quota, and to begin what
@@ -37,7 +37,7 @@ func (u *QuotaUse) Add(o QuotaUse) {
 	u.Usage.Add(o.Usage)
 }
 
-// Begun is what it has begun, of what a Quota limits.
+// Begun is the part of it that a Quota limits.
 func (u QuotaUse) Begun() Quota { return Quota{u.Requests, u.Calls} }
 
 // Plus adds two Quotas.

@@ -45,9 +45,9 @@ type InstanceReport struct {
 	HeardReleaseNumber int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
 	QuotaUse QuotaUse `json:"use,omitzero"`
-	// TakenBack is what came of it that the instance was to take back what it did; nil: it was not, or is at it.
+	// TakenBack is the result of an ordered undo; nil: none was ordered, or it is under way.
 	TakenBack *TakenBack `json:"takenBack,omitempty"`
-	// Fates are what became of acts since the last Report.
+	// Fates are the outcomes of acts since the last report.
 	Fates []approval.Fate `json:"refusals,omitempty"`
 }
 
@@ -119,7 +119,7 @@ func (c CallReport) WasOverruledByPerson() bool {
 	return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.Kind != policy.Approve })
 }
 
-// UnwrittenPath is a place in State that kept what it had, although the result of a Call, or a part of it, was for it.
+// UnwrittenPath is a path in State that kept its value, although the result of a Call, or a part of it, was for it.
 type UnwrittenPath struct {
 	Path      string `json:"path"` // a Reference
 	WrittenBy string `json:"by"`   // who had written there: a Call's id, a person, or "start"

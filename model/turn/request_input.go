@@ -69,7 +69,7 @@ type Comparison struct {
 	LLM string `json:"llm,omitempty"`
 }
 
-// OtherInstanceCounts counts the instances that a Request is not about, by what they are up to.
+// OtherInstanceCounts counts the instances that a Request is not about, by their phase.
 type OtherInstanceCounts struct {
 	Finished       int `json:"finished,omitempty"`
 	Failed         int `json:"failed,omitempty"`
@@ -83,7 +83,7 @@ type DraftOutput struct {
 	Output  any `json:"output"` // as written
 }
 
-// Note is what the LLM wrote beside a reply to be shown again.
+// Note is a text that the LLM wrote in a reply, to be shown to it again.
 type Note struct {
 	Request int    `json:"request"`
 	Text    string `json:"text"`

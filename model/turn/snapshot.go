@@ -152,7 +152,7 @@ func planMessage(plan []PlannedCallSummary) any {
 	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
-// toRecordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results
+// toRecordValue is the outcome of a Call: its statuses, each with a count or with the instances' tokens, the results
 // that State does not hold, and people's decisions.
 func (e PlannedCallSummary) toRecordValue() any {
 	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))

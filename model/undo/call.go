@@ -50,8 +50,8 @@ type Call struct {
 // place is where a Call ran: its process and instance.
 func (c *Call) place() [2]string { return [2]string{c.Process, c.Instance} }
 
-// CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. What they came to is
-// the caller's to add.
+// CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller adds
+// their results.
 func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
 	writes := map[ideafile.CallKey][]statelog.Write{}
 	for _, w := range flow.StateWrites() {

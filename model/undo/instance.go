@@ -40,10 +40,10 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	return u
 }
 
-// readRecord reads what ran, with what, and what it came to.
+// readRecord reads what ran, with its parameters and result.
 func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	answered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
-	failed := rec.FaultWrittenToBranch // what it wrote is that it had failed
+	failed := rec.FaultWrittenToBranch // it wrote the fact that it had failed
 	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == "" && failed == nil
 	if failed != nil && failed.Code == ideafile.CodeOutcomeUnknown {
 		c.Status, c.Fault = ideafile.Failed, failed

@@ -38,7 +38,7 @@ type Step struct {
 	Did *Call `json:"-"`
 }
 
-// Left is a Call that is not taken back, and why. Tool is the one that ran.
+// Left is a Call that is not undone, and the reason. Tool is the one that ran.
 type Left struct {
 	CallID  string `json:"call"`
 	Tool    string `json:"tool,omitempty"`
@@ -49,11 +49,11 @@ type Left struct {
 
 func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c} }
 
-// Plan is what takes Calls back.
+// Plan is the Plan that undoes Calls.
 type Plan struct {
-	// Undo takes back, in an order in which that can be done.
+	// Undo are the steps, in a possible order.
 	Undo []Step `json:"undo"`
-	// Cannot are those that cannot be taken back, Kept those that are not, although they could be.
+	// Cannot are the Calls that cannot be undone, Kept those that stay although they could be undone.
 	Cannot []Left `json:"cannot"`
 	Kept   []Left `json:"kept"`
 	// Withdrawn are the chosen Calls that left nothing behind in the world.
@@ -125,7 +125,7 @@ func isUnknown(c *Call) bool {
 		c.Fault.Code == ideafile.CodeOutcomeUnknown
 }
 
-// isDone reports whether a Call is done, or may have been. What takes back is not taken back.
+// isDone reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
 func isDone(c *Call) bool { return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c)) }
 
 // invert decides on one Call.
@@ -263,8 +263,8 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 	}
 }
 
-// order puts the steps into an order, instance by instance: what read or came later first, and of what has no order the
-// latest.
+// order sorts the steps, instance by instance: what read or came later first, and without such an order the latest
+// first.
 func (p *Plan) order(g *graph, steps map[int]Step) {
 	var instances [][2]string
 	of := map[[2]string][]int{}

@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Keys of an Idea's meta: who started the process, and the processes that it was forked from; who else caused what
-// its instances do; and what was decided on Calls in the processes that it was forked from.
+// Keys of an Idea's meta: who started the process and its ancestors by forks; who else caused what its instances do;
+// and the decisions on Calls in the ancestors.
 const (
 	startersKey = "startedBy"
 	causersKey  = "causedBy"
@@ -77,7 +77,7 @@ func WithCauser(source map[string]any, who Identity, tokens ...string) map[strin
 	return withMeta(source, causersKey, all)
 }
 
-// ReadPriorDecisions reads what was decided in the processes that this one was forked from.
+// ReadPriorDecisions reads the decisions in the processes that this one was forked from.
 func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
 	entries, _ := jsonval.AsObject(source["meta"])[earlierKey].([]any)
 	for _, raw := range entries {

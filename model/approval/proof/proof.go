@@ -20,7 +20,7 @@ type Signed struct {
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// Finding is what a worker found out about a proof, with the keys that it trusts.
+// Finding is a worker's verification of a proof, with the keys that it trusts.
 type Finding struct {
 	Claims Claims `json:"claims,omitzero"`
 	// Key is the thumbprint of the key that signed it. Withdrawn is when that key was withdrawn; zero: it was not.
@@ -33,7 +33,7 @@ type Finding struct {
 	Process string `json:"-"`
 }
 
-// Decision is what a proof must be for.
+// Decision is the decision that a proof must be for.
 type Decision struct {
 	Process string
 	// CallIDs are the spellings of the Call's id.

@@ -9,7 +9,7 @@ import (
 	"processidea/model/statelog"
 )
 
-// graphCall is what the graph needs to know of a Call.
+// graphCall is the part of a Call that the graph needs.
 type graphCall struct {
 	id              string
 	instances       []string // none: all

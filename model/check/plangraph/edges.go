@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Edge leads into a Call of a Plan: from the Call that writes what it reads, or that it waits for; or from a value that
-// no Call of the Plan writes.
+// Edge leads into a Call of a Plan: from the Call that writes its input, or that it waits for; or from a value that no
+// Call of the Plan writes.
 type Edge struct {
 	// From and To are the places of Calls in the Plan, from 1; From is 0 where Given is set.
 	From int `json:"from,omitempty"`

@@ -71,8 +71,8 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 	t.filesByKey[key] = file
 }
 
-// ResumedKey is the key under which the Idea lies from which the delegate of a Call goes on, in a fork of the process
-// that had started it. It names no file: what a delegate's Idea carries is named from the folder of the first file.
+// ResumedKey is the key of the Idea from which the delegate of a Call goes on, in a fork of the process that had
+// started it. It names no file: the files in a delegate's Idea are named from the folder of the first file.
 func ResumedKey(callID string) string { return "~call:" + ideafile.TypeableCallID(callID) }
 
 // IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
@@ -159,8 +159,7 @@ type fileChecker struct {
 	problems          diag.Problems
 }
 
-// fileAtDepth is a file at a depth. What lies below is the same whichever way leads there, and there may be thousands
-// of ways.
+// fileAtDepth is a file at a depth. Its subtree is the same on every path to it, and there may be thousands of paths.
 type fileAtDepth struct {
 	fileKey string
 	depth   int
@@ -184,7 +183,7 @@ func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 
 const missingFile = "the start brings no file %s"
 
-// place names the file of a place, but for the first one.
+// place prefixes a place with its file, except for the first file.
 func (c *fileChecker) place(file, at string) string {
 	if file == c.rootFileKey {
 		return at

@@ -23,7 +23,7 @@ type foreign struct {
 	ids   map[string]string // the pointers of parts that have an $id, by it
 }
 
-// fitted returns the spec with what can be used of it, and what was left out.
+// fitted returns the usable part of the spec, and notes on what was left out.
 func (s ToolSpec) fitted(steps *int) (ToolSpec, []string) {
 	var notes []string
 	s.Description = clipped(s.Description, "its description", &notes)

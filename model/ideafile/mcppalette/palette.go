@@ -34,7 +34,7 @@ func (s ToolSpec) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Palette is what MCP servers add to the palette of an Idea.
+// Palette is the addition of MCP servers to the palette of an Idea.
 type Palette struct {
 	// ToolSources are sources of Tools by name: new ones, and those of the file merged with the server's.
 	ToolSources map[string]any `json:"tools"`

@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Model is what a million tokens of an LLM cost.
+// Model has the prices of a million tokens of an LLM.
 type Model struct {
 	// Name is the server's name of the LLM, or the beginning of several names followed by a *.
 	Name string

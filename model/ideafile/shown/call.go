@@ -42,9 +42,9 @@ type Field struct {
 
 // Call is a Call in the words of the business.
 type Call struct {
-	// Sentence says what the Call does.
+	// Sentence describes the Call.
 	Sentence string `json:"sentence,omitempty" doc:"what the Call does, in the words of its Tool"`
-	// InstanceName is what people call the instance.
+	// InstanceName is the instance's name for people.
 	InstanceName string `json:"instanceName,omitempty" doc:"what people call the instance"`
 	// Fields are the parameters that people are shown, in the order of the Tool's schema.
 	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order of the Tool's schema; params has them as they are"`
@@ -53,7 +53,7 @@ type Call struct {
 	ToolTitle string `json:"-"`
 	// Hidden are the names of those parameters that only operators look at.
 	Hidden []string `json:"-"`
-	// Language is the one in which it is said.
+	// Language is the language of the texts.
 	Language Language `json:"-"`
 }
 
@@ -77,7 +77,7 @@ func (c Call) Amount() *Field {
 	return nil
 }
 
-// Case is what an instance is about: its input and its State.
+// Case is the data of an instance: its input and its State.
 type Case struct{ Input, State any }
 
 // Words are the words of one Idea.
@@ -126,7 +126,7 @@ func WordsOf(idea *ideafile.Idea) *Words {
 	return w
 }
 
-// Name is what people call an instance: one that others are called too has its token beside it.
+// Name is the name of an instance for people. If other instances have the same name, its token is added.
 func (w *Words) Name(token string, c Case, l Language) string {
 	name := w.plainName(token, c, l)
 	others := w.tokens[w.plainName(token, c, English)]
@@ -358,7 +358,7 @@ func oneLine(text string, longest int) string {
 	return text
 }
 
-// template is what `_title` and `config.instanceName` are written in.
+// template is a template of `_title` or `config.instanceName`.
 type template struct{ parsed *refexpr.Template }
 
 func templateOf(text string) template {

@@ -14,7 +14,7 @@ var ErrNoSample = errors.New("no value was found that fits the schema; give it a
 // SimulatedText is a made-up text if the schema asks for no other.
 const SimulatedText = "simulated"
 
-// samples remembers what was made up, by schema.
+// samples caches made-up values by schema.
 var samples jsonschema.Cache[string, any]
 
 // MakeSample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the
@@ -102,7 +102,7 @@ func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
 		}
 	}
 	if choices := choicesOf(node); len(choices) > 0 {
-		null := false // which shows nothing, so it is for want of another
+		null := false // null shows nothing, and is used only for want of another value
 		for _, choice := range choices {
 			v, ok := s.makeValue(choice)
 			if ok = ok && s.fits(node, v); ok && v != nil {

@@ -13,7 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// typesOf lists the types that a node allows, null last. Without `type` it is what its keywords are about.
+// typesOf lists the types that a node allows, null last. Without `type` it derives them from the keywords.
 func typesOf(node map[string]any) []string {
 	if types := jsonschema.Types(node); types != nil {
 		slices.SortStableFunc(types, func(a, b string) int {

@@ -2,13 +2,14 @@ package quota
 
 import "processidea/model/turn"
 
-// Allocation is what somebody has of a Quota that several share.
+// Allocation is a consumer's share of a Quota.
 type Allocation struct {
 	GrantedQuota turn.Quota    `json:"quota"`
 	QuotaUse     turn.QuotaUse `json:"use,omitzero"`
 }
 
-// ReservedQuota is what of the shared Quota is gone for others: what was given, and what was used beyond that.
+// ReservedQuota is the part of the shared Quota that is gone for others: what was granted, and what was used beyond
+// that.
 func (c Allocation) ReservedQuota() turn.Quota {
 	return c.GrantedQuota.Max(c.QuotaUse.Begun())
 }
@@ -36,7 +37,7 @@ func (c Allocation) HasUnacknowledgedGrant() bool {
 	return c.QuotaUse.HasUnheardGrants || (needs && heard.Max(c.GrantedQuota.Limits()) != heard)
 }
 
-// StartedUse is what was begun, without what was still needed.
+// StartedUse is what was begun, without what is still needed.
 func (c Allocation) StartedUse() turn.QuotaUse {
 	use := c.QuotaUse
 	use.NeededQuota, use.HeardQuota, use.HasUnheardGrants = turn.Quota{}, turn.Quota{}, false

@@ -17,7 +17,7 @@ type Ledger struct {
 	Claimants    []Consumer
 }
 
-// Consumer is who works for it. Of one that has ended, what it did not use is free again.
+// Consumer is a consumer of the ledger's quota. The unused quota of an ended consumer is free again.
 type Consumer struct {
 	*Allocation
 	Ended bool
@@ -39,7 +39,7 @@ func (b *Ledger) SetLimits(said ideafile.Limits, times int) {
 	b.Limits = limits
 }
 
-// AllowedQuota is what limits and quota allow.
+// AllowedQuota is the minimum of limits and parent quota.
 func (b Ledger) AllowedQuota() turn.Quota {
 	q := b.ParentQuota
 	if n := b.Limits.Requests; n > 0 {
@@ -51,7 +51,7 @@ func (b Ledger) AllowedQuota() turn.Quota {
 	return q
 }
 
-// ReservedQuota is what of it is gone: begun, or given to claimants who may still begin it.
+// ReservedQuota is the part of it that is gone: begun, or granted to claimants that may still begin it.
 func (b Ledger) ReservedQuota() turn.Quota {
 	q := b.UnclaimedUse.Begun()
 	for _, c := range b.Claimants {
@@ -93,7 +93,7 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 // exact.
 const worthSharing = 25
 
-// LimitUnlimitedConsumers has those ask from now on who have not had to, and returns their indices.
+// LimitUnlimitedConsumers makes consumers without a limit ask from now on, and returns their indices.
 func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	allowed, open := b.AllowedQuota(), 0
 	// Every Request is granted one by one if tokens or money are limited: each Request may be the one that goes too
@@ -146,7 +146,7 @@ func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	}
 	held := b.ReservedQuota()
 	switch {
-	case unheard: // what was given is begun first: a pause could overtake it
+	case unheard: // granted quota is used first: a pause could overtake it
 	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls,
 			b.Limits.Calls, unmet.Calls)
@@ -169,8 +169,8 @@ func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, calls int) *
 	return f
 }
 
-// tokenLimitFault returns the limit on tokens or on what they cost that is reached. Where tokens have no price, a limit
-// on money cannot be kept: that counts as reached.
+// tokenLimitFault returns the reached limit on tokens or on their cost; nil: none. Without prices a limit on money
+// cannot be kept, and counts as reached.
 func tokenLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault {
 	switch tokens := usage.Total(); {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:
