@@ -15,9 +15,9 @@ import (
 	"processidea/workflows/internal/process"
 )
 
-// ProcessWorkflow asks the LLM once for all instances, hears from each what became of its Calls, and asks again, until
-// every instance has settled or failed. It returns the process's result; one in which an instance failed fails, with
-// the result as details.
+// ProcessWorkflow asks the LLM once for all instances, receives the outcomes of its Calls from each, and asks again,
+// until every instance has settled or failed. It returns the process's result; if an instance failed, it fails with the
+// result as details.
 func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart,
 	carried *process.ContinueAsNewInput) (*loop.Result, error) {
 	return process.Run(ctx, start, carried)

@@ -60,7 +60,7 @@ type ReportState struct {
 	Idle                 bool           `json:"quiet,omitempty"`   // nothing of the instance runs
 	Running              int            `json:"running,omitempty"` // Calls that ran on while the process was paused
 	PendingApprovalsKey  string         `json:"pending,omitempty"` // see pendingApprovalsFingerprint
-	QuotaAndDelegatesKey string         `json:"others,omitempty"`  // what it needs, and how its delegates stand
+	QuotaAndDelegatesKey string         `json:"others,omitempty"`  // what it needs, and the state of its delegates
 	Calls                []ReportedCall `json:"calls,omitempty"`
 }
 
@@ -126,7 +126,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
 	}
 	own := i.ownSetup
-	own.Reopened = nil // what it went on from is carried
+	own.Reopened = nil // its start is carried
 	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, own, c)
 }
 
@@ -166,7 +166,7 @@ func (r *reportState) restore(c ReportState) {
 	r.ReportState = c
 }
 
-// inputForReopened is what an instance that had ended would have carried: it goes on as if it had continued as new.
+// inputForReopened is what the ended instance would have carried: it goes on as if it had continued as new.
 func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceStart) *ContinueAsNewInput {
 	r := own.Reopened
 	c := &ContinueAsNewInput{

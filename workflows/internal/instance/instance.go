@@ -20,7 +20,7 @@ import (
 	"processidea/workflows/internal/signals"
 )
 
-// instance is what an Instance workflow holds while it runs.
+// instance is the state of a running Instance workflow.
 type instance struct {
 	setup       protocol.SharedInstanceSetup
 	ownSetup    protocol.InstanceStart
@@ -33,8 +33,7 @@ type instance struct {
 	endStatus ideafile.InstanceStatus // how the process ended the instance; empty: it has not
 	orphaned  bool                    // the process is gone
 	Carried
-	// reportWanted: the process asks what was done until its pause. Not carried: while it is set, a report is on its
-	// way.
+	// reportWanted: the process wants a report up to its pause. Not carried: while it is set, a report is on its way.
 	reportWanted bool
 
 	brokenRequests map[int]bool // Requests that the process closed because they broke off
@@ -212,7 +211,7 @@ func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
 	i.endStatus = s.Status
 }
 
-// beginUndo has the instance take back what it did, or what of it a person wants.
+// beginUndo makes the instance undo what it did, or the part of it that a person wants undone.
 func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 	palette, _, _ := i.dataflow.StartParameters()
 	var names []string

@@ -94,7 +94,8 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 	return string(jsonval.Encode(jsonval.ToJSONValue([]any{use, quota, delegates, stalled})))
 }
 
-// takeUnreportedChanges returns what has not been reported to the process yet, and counts it as reported.
+// takeUnreportedChanges returns the changes that have not been reported to the process yet, and counts them as
+// reported.
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: i.ownSetup.Token, ClosedThroughRequest: i.ClosedThrough, RefusedThroughRequest: i.RefusedThrough,

@@ -46,7 +46,7 @@ func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 	}
 }
 
-// workflowStep is what the workflow does once it has started what may start and reported what has changed.
+// workflowStep is the workflow's next action, after it has started what may start and reported the changes.
 type workflowStep int
 
 const (

@@ -14,7 +14,7 @@ import (
 // This file keeps what becomes of people's acts, and answers who asks for it. An act is under way from the moment it
 // is handled until it has a Fate.
 
-// ErrUnderWay is what the handler of an act returns that has its Fate later: Settle brings it.
+// ErrUnderWay is the error of a handler whose act gets its Fate later, by Settle.
 var ErrUnderWay = errors.New("what becomes of it is not known yet")
 
 // Reports that nobody takes are bounded: of a flood of nonsense the last ones are as good as all.
@@ -56,7 +56,8 @@ func (b *Inbox) Settle(f approval.Fate) {
 	}
 }
 
-// Learn keeps a Fate that another workflow has reported. What came to it from here was sent on, and is reported on.
+// Learn keeps a Fate that another workflow has reported. If the act came through this workflow, the Fate is reported
+// on.
 func (b *Inbox) Learn(f approval.Fate) {
 	sentOn := b.Fates.UnderWay[f.ID]
 	if kept := b.Fates.Settle(f); kept && sentOn || f.PassedOn {
@@ -83,7 +84,7 @@ func (b *Inbox) Report(f approval.Fate) {
 	}
 }
 
-// TakeUnreported returns what has become of acts since it was called last.
+// TakeUnreported returns the Fates since its last call.
 func (b *Inbox) TakeUnreported() []approval.Fate {
 	list := b.Unreported
 	b.Unreported = nil

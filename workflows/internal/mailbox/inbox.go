@@ -63,7 +63,7 @@ func NewInbox(ctx workflow.Context) *Inbox {
 const maxHandledAtOnce = 500
 
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
-// instead of one each. Of a flood it handles a part: the next Wait goes on with it.
+// instead of one each. It handles a part of a flood: the next Wait goes on with it.
 func (b *Inbox) Wait(ctx workflow.Context) {
 	b.opened = true
 	b.dropSpentSources(ctx)
@@ -92,7 +92,7 @@ func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
 	}
 }
 
-// yieldToOtherCoroutines lets the SDK see that the workflow's code has not come to a standstill.
+// yieldToOtherCoroutines shows the SDK's deadlock detector that the workflow's code still runs.
 func yieldToOtherCoroutines(ctx workflow.Context) {
 	seen := workflow.NewChannel(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) { seen.Send(ctx, nil) })

@@ -40,8 +40,8 @@ type OutgoingSignal struct {
 	Repeatable bool `json:"repeatable,omitempty"`
 	// InTurn: one of many, which waits for its turn (see SendInTurn).
 	InTurn bool `json:"inTurn,omitempty"`
-	// RefusalReason is why the signal is refused, as one that came to this workflow, where nobody receives it; empty:
-	// it is logged.
+	// RefusalReason is the reason for refusing the act in the signal if nobody receives it; empty: the failure is only
+	// logged.
 	RefusalReason string `json:"refusal,omitempty"`
 }
 
@@ -131,7 +131,7 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 // HoldSignals holds all signals until Release: the workflow is about to continue as new, and carries the queue along.
 func (o *Outbox) HoldSignals() { o.sendingHeld = true }
 
-// ReleaseSignals sends what was held.
+// ReleaseSignals sends the held signals.
 func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
 	if !o.sendingHeld {
 		return

@@ -18,7 +18,7 @@ import (
 // Keeper keeps the orders of one process.
 type Keeper struct {
 	Orders approval.Orders
-	// freed: an approval was taken back, so that something may be approved that could not be before.
+	// freed: an approval no longer counts, so that another Call may be approved.
 	freed bool
 	part  *protocol.PartRef
 	inbox *mailbox.Inbox
@@ -39,7 +39,7 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 	return k
 }
 
-// Scope is what an order is given for: the process, the policies of its Tools, and whether all of these are known yet.
+// Scope is the context of an order: the process, the policies of its Tools, and whether all of these are known yet.
 type Scope struct {
 	ProcessID  string
 	Idea       *ideafile.Idea
@@ -113,7 +113,7 @@ func (k *Keeper) Approve(
 	}
 }
 
-// TakeFreed reports, once, that an approval under an order was taken back: all that waits is to be looked at again.
+// TakeFreed reports, once, that an approval under an order no longer counts: all waiting Calls must be looked at again.
 func (k *Keeper) TakeFreed() bool {
 	freed := k.freed
 	k.freed = false

@@ -18,7 +18,7 @@ import (
 // This file continues a process as new when its history has grown long. Nothing new is started then. Once nothing is
 // under way, the next run goes on from what this one carries. This is invisible from outside.
 
-// ContinueAsNewInput is what a Process carries from one run to the next, beside its Start.
+// ContinueAsNewInput is what a Process carries from one run to the next, beside its start.
 type ContinueAsNewInput struct {
 	Loop     loop.CarriedLoop                `json:"mind"`
 	Parts    *CarriedParts                   `json:"parts,omitempty"` // in place of Loop, if the process is split
@@ -64,8 +64,8 @@ type CarriedParts struct {
 	DecidesThroughParts bool  `json:"throughParts,omitempty"`
 }
 
-// statusContinued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by
-// what they once waited for.
+// statusContinued is the IdeaStatus of a run that another run continued. Searches for what ended runs once waited for
+// must not find them.
 const statusContinued = "continued"
 
 // continueAsNewInput is what both kinds of processes carry.
@@ -97,7 +97,7 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueA
 // until it can.
 const patience = 2 * time.Second
 
-// continueAsNewTiming is what a process that should continue as new does about it.
+// continueAsNewTiming is when a process that should continue as new does so.
 type continueAsNewTiming int
 
 const (

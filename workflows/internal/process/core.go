@@ -22,7 +22,7 @@ import (
 	"processidea/workflows/internal/orders"
 )
 
-// processCore is what an ordinary process and one that is split into parts have in common.
+// processCore is common to an ordinary process and one that is split into parts.
 type processCore struct {
 	processID, firstRunID string
 
@@ -62,7 +62,7 @@ type variant interface {
 	pauseWithFault(f *diag.Fault)
 	// showStarting shows a process that has no instances yet.
 	showStarting(ctx workflow.Context)
-	// registerHandlers registers what the process hears and what it is asked.
+	// registerHandlers registers the handlers of signals and queries.
 	registerHandlers(ctx workflow.Context) error
 	// open begins the process, in its first run.
 	open(ctx workflow.Context) error
@@ -202,7 +202,7 @@ func (c *processCore) approvalOverride() policy.Override {
 	return o
 }
 
-// title is what the Temporal UI calls the process.
+// title is the name of the process in the Temporal UI.
 func (c *processCore) title() string {
 	title := cmp.Or(c.idea.ProcessPath, c.processID)
 	if c.idea.Simulation != nil {

@@ -49,7 +49,7 @@ func messagesForInstance(context []any, token string) []any {
 	return list
 }
 
-// sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
+// sealRevisions seals the revisions as a new Idea, once every instance has applied them.
 func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	if len(p.Revisions) == 0 || !p.loop.AllCorrectionsAcked() {
 		return
@@ -61,7 +61,7 @@ func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	p.Revisions = nil
 }
 
-// add has instances start. It is accepted once they have.
+// add starts instances. It is accepted once they have started.
 func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
 	if p.phase == opening {
 		return nil, nil, p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)

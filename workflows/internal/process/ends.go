@@ -60,7 +60,7 @@ func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry b
 	}
 }
 
-// countDecidedBefore counts the ends that were decided by a task before the one in which history has a length.
+// countDecidedBefore counts the ends that were decided by a task before the one in which the history has this length.
 func (e endedInstances) countDecidedBefore(length int) int {
 	n := 0
 	for _, end := range e.instanceEnds {

@@ -37,7 +37,7 @@ func (c *processCore) onHeldUp(_ workflow.Context, s protocol.HeldUpSignal) {
 // listenForHoldUps hears workers beside the main loop, which may wait for an activity that is held up itself.
 func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	told := workflow.GetSignalChannel(ctx, protocol.SignalHoldUp)
-	// A main loop that waits looks at what it was given to wait for before: this is it.
+	// The main loop waits only for sources that were registered before: this one wakes it.
 	heard := workflow.NewBufferedChannel(ctx, 1)
 	c.inbox.OnChannelReceive(heard, func(heard workflow.ReceiveChannel) { heard.ReceiveAsync(nil) })
 	workflow.Go(ctx, func(ctx workflow.Context) {

@@ -116,7 +116,7 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 	return messages
 }
 
-// instanceSetup is what every instance needs of the Idea, but for its messages.
+// instanceSetup is the part of the Idea that every instance needs, without its messages.
 func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 	s := protocol.SharedInstanceSetup{
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
@@ -143,7 +143,7 @@ func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 	return s
 }
 
-// delegationContext is what the instances of the process need to know of delegates.
+// delegationContext is what the instances of the process need to know about delegates.
 func (p *unsplitProcess) delegationContext() protocol.DelegationContext {
 	d := p.start.Delegation
 	d.To = nil
@@ -176,8 +176,8 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 	}
 }
 
-// sendCalls sends instances Calls that do not come to them from the LLM's stream, and returns the instances that are
-// gone. rest: they are what had not reached them of a Request that broke off, which is closed by it.
+// sendCalls sends instances Calls that do not come from the LLM's stream, and returns the instances that are gone.
+// rest: the Calls had not arrived before their Request broke off; it is closed with them.
 func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls, rest bool) (gone []string) {
 	var deliveries []protocol.SignalDelivery
 	tokens := map[string]string{}

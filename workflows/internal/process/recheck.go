@@ -32,8 +32,8 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }
 
-// onRecheckReply takes the end of a recheck: it hands out the Calls that waited for it, and has people look at those
-// that were decided otherwise and have not run.
+// onRecheckReply handles the end of a recheck: it sends the Calls that waited for it, and makes people review Calls
+// whose second answer differed and that have not run.
 func (p *unsplitProcess) onRecheckReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	var r turn.LLMReply
 	if err := f.Get(ctx, &r); err != nil {

@@ -19,8 +19,8 @@ import (
 )
 
 // splitProcess is a process of more instances than one Request may cover. Its parts are processes themselves, with
-// Requests and a chain of their own. It starts some at a time, passes on what people signal, and gathers what the parts
-// come to.
+// Requests and a chain of their own. It starts some at a time, passes on people's signals, and gathers the results of
+// the parts.
 type splitProcess struct {
 	*processCore
 	parts              *split.Process
@@ -141,7 +141,7 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	return nil
 }
 
-// partStartInput is what a part starts from.
+// partStartInput is the start of a part.
 func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)

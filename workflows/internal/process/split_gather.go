@@ -12,10 +12,10 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// This file makes one result of what the parts came to.
+// This file makes one result from the results of the parts.
 
-// sendInstanceEndsAndSeal makes one result of what the parts came to, and reports whether the process is over then:
-// what people signalled in the meantime may keep it at work, and so may an output that is no good.
+// gatherFinalResult makes one result from the results of the parts, and reports whether the process is over then:
+// people's signals in the meantime may keep it at work, and so may an invalid output.
 func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
 	wirings, ask := p.parts.OutputSource(p.idea)
 	if ask {
@@ -88,8 +88,8 @@ func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {
 	return r
 }
 
-// gatherParts reads everybody's State and seals the process's own Idea over the parts, unless it is to read only or
-// what was wired makes no output.
+// gatherParts reads the States of all instances and seals the process's own Idea over the parts, unless it only reads,
+// or the Wirings make no output.
 func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput,
 	summary string) (g protocol.GatherResult, err error) {
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

@@ -63,8 +63,8 @@ func (c *processCore) changeTools(change func(idea map[string]any) map[string]an
 // prepareTimeout is generous: a palette may have thousands of Tools, and a machine may be slow.
 const prepareTimeout = 3 * time.Minute
 
-// prepareTools binds the Tools once the worker lacks nothing that they need. What it lacks pauses the process before
-// anything of it has an effect; when somebody resumes it, the worker is asked again.
+// prepareTools binds the Tools once the worker has all that they need. A lack pauses the process before it has an
+// effect; when somebody resumes it, the worker is asked again.
 func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResult, error) {
 	for {
 		prepared, err := c.prepared, error(nil)

@@ -52,8 +52,8 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 	})
 }
 
-// processView is what the query "status" answers of a process with a result so far: why nothing of it goes on, what
-// holds it up, and what it waits for beside people's decisions.
+// processView is the answer to the query "status" for a result so far: why nothing goes on, what holds the process up,
+// and what it waits for beside people's decisions.
 func (c *processCore) processView(p queryableProcess, r loop.Result, stalled *diag.Fault, heldUp []turn.HeldUp,
 	waitingFor []string) protocol.ProcessView {
 	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}

@@ -47,7 +47,7 @@ func run(
 	return c.own.run(ctx)
 }
 
-// splitOrRestoreParts returns what the process is split into; nil if it is not split.
+// splitOrRestoreParts returns the parts of a split process; nil if it is not split.
 func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*split.Process, error) {
 	switch {
 	case carried == nil:
