@@ -26,7 +26,7 @@ import (
 	"processidea/tools/runner"
 )
 
-// Activities is what the activities of one worker share.
+// Activities are the shared dependencies of one worker's activities.
 type Activities struct {
 	Store *blobs.Store
 	// Chains are the chains of the store; nil: Register makes them.

@@ -59,7 +59,7 @@ const (
 	startsFinished                    // every instance had started when the Request was made
 )
 
-// callBatch is what waits to be sent to one instance.
+// callBatch is the next signal for one instance.
 type callBatch struct {
 	pending protocol.CallsSignal
 	filled  bool          // pending is not empty

@@ -28,9 +28,8 @@ func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input
 	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
 }
 
-// hasScriptedAnswer reports whether the script has an answer to this Request that it has not given before. It may have
-// none, because it was written for other values than those that were made up, and it gives as many answers as it has
-// lines.
+// hasScriptedAnswer reports whether the script has an unused answer to this Request. It may have none, because it was
+// written for other values than the made-up ones, and has only one answer a line.
 func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {

@@ -89,7 +89,7 @@ func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map
 	return a.Store.OffloadTools(ctx, tools)
 }
 
-// restoreFiles returns the Idea files of delegates with what lies in the store.
+// restoreFiles returns the Idea files of delegates with their values loaded from the store.
 func (a *Activities) restoreFiles(ctx context.Context, files map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(files))
 	for key, file := range files {

@@ -13,7 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// event is what a notice is about, in the words of Standard Webhooks.
+// event is the type of the notice, in the terms of Standard Webhooks.
 const event = "approvals.changed"
 
 // body is the body of the message. It has only fields that Slack documents for its webhooks, since Slack promises
