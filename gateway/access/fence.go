@@ -37,7 +37,7 @@ func (f Fence) Check(r *http.Request) *Refusal {
 	return nil
 }
 
-// Allows reports whether the page of an origin may read what it gets.
+// Allows reports whether the page of an origin may read the responses.
 func (f Fence) Allows(origin string) bool { return origin != "" && slices.Contains(f.Origins, origin) }
 
 func (f Fence) knows(host string) bool {

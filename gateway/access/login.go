@@ -56,8 +56,8 @@ func (l *IssuerLogin) SessionSecret() []byte { return []byte(l.client.ID + "\n" 
 // Secure reports whether people reach the gateway by https alone.
 func (l *IssuerLogin) Secure() bool { return l.client.URL[:5] == "https" }
 
-// Attempt is a login that was begun in a browser, which keeps it. What it holds makes that nobody is logged in by
-// another's browser, with another's code, or twice.
+// Attempt is a login begun in a browser, which keeps it. Its content prevents a login by another's browser, with
+// another's code, or twice.
 type Attempt struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`

@@ -11,7 +11,7 @@ import (
 	"processidea/client"
 )
 
-// Guard finds out who sent a request. The error is a *Refusal, or one of what it asks.
+// Guard identifies who sent a request. The error is a *Refusal, or an error of the issuer.
 type Guard interface {
 	Identify(r *http.Request) (*Person, error)
 }

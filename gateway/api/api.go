@@ -140,8 +140,8 @@ func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
 		fmt.Sprintf("this page takes %v, not %s", allowed, r.Method)).Write(w)
 }
 
-// operation adds one to an API: do is called once the person is known, and has the right. Without a right do itself
-// finds out who asks.
+// operation adds an operation to an API. do is called once the person is known, and has the right. Without a right, do
+// itself identifies the caller.
 func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	if right != "" {
 		op.Security = []map[string][]string{{"bearer": {}}}
@@ -205,7 +205,7 @@ func look[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O,
 	operation(a, access.Look, op, do)
 }
 
-// answer has a handler answer with a body.
+// answer makes a handler answer with a body.
 func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Context, *I) (*struct{ Body O }, error) {
 	return func(ctx context.Context, in *I) (*struct{ Body O }, error) {
 		body, err := do(ctx, in)
@@ -294,7 +294,7 @@ func (a *API) Acted(process string) {
 	a.Feed.Poke(process)
 }
 
-// Acts counts what was done here: an answer that was asked for before the last of it may not show it.
+// Acts counts the acts here: an answer requested before the last act may not show it.
 func (a *API) Acts() int64 { return a.answers.acts.Load() }
 
 var errNoEvent = errors.New("it is no id of an event from here")

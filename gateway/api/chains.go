@@ -72,8 +72,8 @@ func (a *API) Report(ctx context.Context, id string, w io.Writer) error {
 	return report.Write(ctx, a.Client.Chain(id), id, w)
 }
 
-// SendReport answers with the file. A browser keeps it, and does not show it here: it has a style of its own, which
-// pages from here may not have.
+// SendReport answers with the file as a download. A browser may not show it here: it has a style of its own, which the
+// policy of these pages forbids.
 func SendReport(w http.ResponseWriter, id string, file []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -47,7 +47,7 @@ func (a *API) addPeople() {
 		}))
 }
 
-// ApprovalList is what waits for a person.
+// ApprovalList lists what waits for a person.
 type ApprovalList struct {
 	Approvals []client.Approval `json:"approvals" nullable:"false"`
 }
@@ -112,7 +112,7 @@ type decideBody struct {
 	Decisions []Decision `json:"decisions" nullable:"false" minItems:"1" maxItems:"1000"`
 }
 
-// Decision is what somebody decides on a Call that waits.
+// Decision is somebody's decision on a waiting Call.
 type Decision struct {
 	_       struct{} `additionalProperties:"false"`
 	Process string   `json:"process" minLength:"1" doc:"its id"`
@@ -123,7 +123,7 @@ type Decision struct {
 	Output json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
 }
 
-// DecisionResult is what became of a decision.
+// DecisionResult is the outcome of a decision.
 type DecisionResult struct {
 	Process string `json:"process"`
 	Call    string `json:"call"`

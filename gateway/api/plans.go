@@ -86,7 +86,7 @@ type planDecision struct {
 	client.PlanDecision
 }
 
-// PlanDecided is what became of a decision that was taken.
+// PlanDecided is the outcome of an accepted decision.
 type PlanDecided struct {
 	Process string       `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
 	Request int          `json:"request" doc:"the one that made the Plan; 0: it began the process"`

@@ -24,9 +24,9 @@ type Problem struct {
 	Status int    `json:"status" doc:"the HTTP status"`
 	Code   string `json:"code" doc:"what went wrong, for programs: it never changes" example:"not-found"`
 	Detail string `json:"detail" doc:"what went wrong, for people"`
-	// Problems lists everything that is wrong with what was sent.
+	// Problems lists all errors in the request.
 	Problems []Place `json:"problems,omitempty" doc:"everything that is wrong with what was sent"`
-	// Plans are what waits now, where a decision was on another Plan.
+	// Plans are the Plans that wait now, if a decision was on another one.
 	Plans []client.Plan `json:"plans,omitempty" doc:"of changed: the Plans that wait now"`
 }
 
@@ -42,7 +42,7 @@ const (
 	CodeInvalid     = "invalid"            // the request is invalid; problems says where
 	CodeInvalidIdea = "invalid-idea"       // the Idea is wrong; problems says where
 	CodeNotFound    = "not-found"          // there is no such process, Idea or page
-	CodeForgotten   = "forgotten"          // what the process worked on was forgotten: detail says when and by whom
+	CodeForgotten   = "forgotten"          // the process's data was forgotten: detail says when and by whom
 	CodeNoValue     = "no-value"           // the path has no value, and nobody wrote there
 	CodeMethod      = "method-not-allowed" // the page does not take the method
 	CodeOtherStart  = "other-start"        // the id belongs to a process that was started from something else
@@ -56,7 +56,7 @@ const (
 	// the gateway is reading too much at the moment: Retry-After says when to send it again
 	CodeBusy         = intake.CodeBusy
 	CodeMediaType    = "media-type"  // the body is not JSON
-	CodeNoWorker     = "no-worker"   // no worker answers: what was sent takes effect when one does
+	CodeNoWorker     = "no-worker"   // no worker answers: a signal that was sent takes effect when one does
 	CodeUnreachable  = "unreachable" // the Temporal server, or the store, does not answer
 	CodeKeys         = "keys"        // the gateway's keys do not fit the store
 	CodeInternal     = "internal"    // anything else

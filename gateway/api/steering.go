@@ -119,7 +119,7 @@ type resumeAllInputBody struct {
 	Because string `json:"because,omitempty" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
 }
 
-// ResumedList is what became of processes that were to go on.
+// ResumedList is the outcome of resuming several processes.
 type ResumedList struct {
 	Processes []client.Resumed `json:"processes" nullable:"false"`
 }

@@ -219,7 +219,7 @@ func (p *callPage) addReplace() {
 	}
 }
 
-// replaced is what the form of a Call of a Tool begins with: the parameters that would run, where it is the same Tool.
+// replaced is the initial value of the form of a Call: the parameters that would run, if the Tool is the same.
 func (p *callPage) replaced(t *ideafile.Tool) (value any, has bool) {
 	if t.Name != p.A.Tool {
 		return nil, false

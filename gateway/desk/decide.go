@@ -44,7 +44,7 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
 }
 
-// outcomes are what became of decisions.
+// outcomes are the outcomes of decisions.
 type outcomes struct {
 	Kind string               `json:"k"`
 	Back string               `json:"b"`

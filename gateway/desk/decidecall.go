@@ -104,7 +104,7 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	return p.Wrong == "" && !form.IsAdding(values)
 }
 
-// keep shows again what was entered.
+// keep shows the entered values again.
 func (p *callPage) keep(values url.Values) {
 	ignored := api.Decision{}
 	said := p.Wrong

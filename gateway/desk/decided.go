@@ -22,7 +22,7 @@ type decidedPage struct {
 	Name          string
 	Facts         []fact
 	Order         *orderForm // nil: they may give none
-	Undo          string     // the page on which it is taken back; empty: it is not offered
+	Undo          string     // the page on which to undo it; empty: not offered
 }
 
 func nothingKnown(jsonval.Path, any) string { return "" }

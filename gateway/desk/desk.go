@@ -194,7 +194,7 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 		}
 		needed := []access.Right{right, access.Look}
 		if right == access.Start && r.PathValue("process") == "" {
-			needed = needed[:1] // who starts a process is shown what they give
+			needed = needed[:1] // the page shows people who start a process only their own input
 		}
 		for _, right := range needed {
 			if err == nil && !who.May(right) {

@@ -229,7 +229,7 @@ func shortNames(t bulk.Table) map[string]string {
 	return names
 }
 
-// pick names a Call and what was shown of it.
+// pick identifies a Call in the state in which it was shown.
 type pick struct{ Process, Call, Digest string }
 
 func (p pick) text() string {

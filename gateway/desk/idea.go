@@ -73,7 +73,7 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	return d.show(w, r, "idea", &p)
 }
 
-// sight is what there is to be seen of an Idea.
+// sight is the content of an Idea page.
 type sight struct {
 	now     *seenIdea
 	authors *chain.Authors

@@ -172,7 +172,7 @@ type inboxPage struct {
 	All        string // the page with the Calls for others too
 	Mine       string
 	Back       string // this page
-	Larger     string // the page with more of them at once
+	Larger     string // the page with more Calls
 	MostAtOnce int
 }
 
@@ -263,7 +263,7 @@ func byDeadline(a, b client.Approval) int {
 	return 0
 }
 
-// byHourOfDeadline is byDeadline of those that differ by enough to matter: what was planned together differs by
+// byHourOfDeadline is byDeadline for differences large enough to matter: deadlines of Calls planned together differ by
 // moments.
 func byHourOfDeadline(a, b client.Approval) int {
 	hour := func(t *time.Time) *time.Time {

@@ -68,7 +68,7 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 	return f
 }
 
-// allow gives a standing order: what was entered for each parameter becomes a JSON Schema.
+// allow gives a standing order: the entries for each parameter become a JSON Schema.
 func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 	id, form := r.PathValue("process"), r.PostForm
 	o := client.StandingOrder{ID: strings.TrimSpace(form.Get("name")), Tool: form.Get("tool"),

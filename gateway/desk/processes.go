@@ -87,15 +87,15 @@ type processPage struct {
 	Ideas     []report.Idea
 	Priced    bool     // some of them cost something
 	Latest    int      // the number of the latest Idea
-	Finished  int      // instances that have come to their end
+	Finished  int      // ended instances
 	Left      int      // Ideas before those that are listed
 	Plans     []string // the processes in which Plans wait: this one, or its parts
 	AwaitCall int      // Calls that wait for a person
 	WaitsFor  []string // beside people, whose Calls are counted
 	Actions   *client.ActionsTaken
 	Orders    []orderRow
-	UndoneBy  []string // the processes that take back what it did
-	Undo      string   // the page on which that is done; empty: it is not offered
+	UndoneBy  []string // the processes that undo what it did
+	Undo      string   // the page on which to undo; empty: not offered
 }
 
 type instanceRow struct {
@@ -225,7 +225,7 @@ func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// drawnPlan is a Plan with what has become of its Calls: by now, or by the latest Idea.
+// drawnPlan is a Plan with the states of its Calls: current ones, or those of the latest Idea.
 type drawnPlan struct {
 	*client.PlanDrawing
 	live bool
@@ -254,8 +254,8 @@ func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive 
 // Idea.
 const liveTime = 2 * time.Second
 
-// plan gives the Plan of a process, with what has become of its Calls: by now where that is asked for and known, or
-// else by the latest Idea.
+// plan returns the Plan of a process with the states of its Calls: current ones if wanted and known, or else those of
+// the latest Idea.
 func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
 	if wantLive {
 		soon, cancel := context.WithTimeout(ctx, liveTime)
@@ -272,7 +272,7 @@ func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPl
 	return drawnPlan{plan, false}, err
 }
 
-// pictureOf is the address of a picture. It changes with what has become of the Calls, so that browsers load it anew.
+// pictureOf is the address of a picture. It changes with the states of the Calls, so that browsers reload it.
 func pictureOf(href string, plan drawnPlan) string {
 	if !plan.live {
 		return href + "/plan.svg"

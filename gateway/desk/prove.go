@@ -47,7 +47,7 @@ func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	return d.show(w, r, "verify", p)
 }
 
-// check is what a look at the whole chain of a process came to.
+// check is the result of verifying the whole chain of a process.
 type check struct {
 	report    *chain.Report
 	decisions []report.Decision

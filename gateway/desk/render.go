@@ -24,7 +24,7 @@ import (
 //go:embed templates assets
 var files embed.FS
 
-// frame is what every page has around it.
+// frame is the data around every page.
 type frame struct {
 	Title  string
 	Who    string // empty: nobody is logged in
@@ -106,7 +106,7 @@ func lead(w http.ResponseWriter, r *http.Request, to string) error {
 // nameOf is the name of the caller.
 func nameOf(r *http.Request) string { return access.From(r.Context()).Name }
 
-// entered is what somebody entered in a field, without the spaces around it.
+// entered is the entry in a field, without the spaces around it.
 func entered(r *http.Request, field string) string { return strings.TrimSpace(r.PostForm.Get(field)) }
 
 // byOf is the caller, with the reason in the form.
@@ -122,7 +122,7 @@ func unfit(format string, args ...any) error {
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// part is what a page shows of a long list: the items from First on, of Total.
+// part is the visible part of a long list: the items from First on, of Total.
 type part struct {
 	First, Last, Total int
 	Prev, Next         string
@@ -157,7 +157,7 @@ var assets = sync.OnceValue(func() string {
 var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml"}
 
-// asset gives what pages load, to anybody.
+// asset serves the files that pages load, to anybody.
 func asset(w http.ResponseWriter, r *http.Request) {
 	data, err := files.ReadFile("assets/" + path.Base(r.PathValue("name")))
 	if err != nil {

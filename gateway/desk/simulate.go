@@ -10,7 +10,7 @@ import (
 	"processidea/model/loop"
 )
 
-// trial is what a simulation came to.
+// trial is the result of a simulation.
 type trial struct {
 	*simulation.Report
 	States []instanceState // of the first instances

@@ -59,15 +59,15 @@ func patienceLeft(ctx context.Context) time.Duration {
 	return max(patience-time.Since(began), leastPatience)
 }
 
-// soon gives what find finds, unless that takes longer than a page may: the error is then an *underWay, and who asks
-// again is given it.
+// soon returns the result of find. If that takes longer than a page may, the error is an *underWay, and the next
+// request gets the result.
 func soon[T any](
 	ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error),
 ) (T, error) {
 	return shared.Ask(ctx, all, key, patienceLeft(ctx), find)
 }
 
-// ask is soon of what people's acts change: who has acted is not given what was asked before.
+// ask is soon for data that people's acts change: after an act, a person does not get an older answer.
 func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
 	return soon(ctx, d.asking, d.sinceActs(ctx, key),
 		func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
@@ -78,10 +78,10 @@ func (d *Desk) sinceActs(ctx context.Context, key string) string {
 	return fmt.Sprintf("%s\n%d %s", key, d.API.Acts(), client.LanguageOf(ctx))
 }
 
-// foundFor is for how long a page shows what was found before, in place of what takes longer to find anew.
+// foundFor is how long a page shows an earlier result while a new one takes long.
 const foundFor = 15 * time.Second
 
-// lately is soon; where that takes long it gives what was found a moment ago, if that was to be kept.
+// lately is soon, but if find takes long it returns the previous result, if that was kept.
 func lately[T any](
 	ctx context.Context, d *Desk, all *shared.Works, key string, keep func(T) bool,
 	find func(context.Context) (T, error),

@@ -173,7 +173,7 @@ func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.De
 	return started.ID(), nil
 }
 
-// read takes what was chosen and typed.
+// read reads the chosen and typed files.
 func (p *startPage) read(r *http.Request) (err error) {
 	p.Offer, p.ID = r.PostForm.Get("offer"), entered(r, "id")
 	names, texts := r.PostForm["file-name"], r.PostForm["file-text"]

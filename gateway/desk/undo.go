@@ -19,7 +19,7 @@ func undoHref(process string, choice url.Values) string {
 	return processHref(process) + "/undo?" + choice.Encode()
 }
 
-// undoPage shows what of a process would be taken back, before it is.
+// undoPage shows what of a process would be undone, before it is.
 type undoPage struct {
 	frame
 	Process, Href  string
@@ -31,7 +31,7 @@ type undoPage struct {
 	Undo           int
 }
 
-// undoList is what becomes of some Calls.
+// undoList lists Calls with the same outcome.
 type undoList struct {
 	Heading string
 	Rows    []undoRow
@@ -39,7 +39,7 @@ type undoList struct {
 
 // undoRow is a Call that was done, in the words of the business, and what takes it back or why nothing does.
 type undoRow struct {
-	ID, Href string // Href is where it alone is taken back
+	ID, Href string // Href is the page on which to undo it alone
 	Did, By  shown.Parts
 	Name     string // of the instance
 	Because  string
@@ -68,7 +68,7 @@ func (d *Desk) showUndo(w http.ResponseWriter, r *http.Request) error {
 	return d.showUndoing(w, r, p, u)
 }
 
-// undo has taken back what was shown.
+// undo undoes what was shown.
 func (d *Desk) undo(w http.ResponseWriter, r *http.Request) error {
 	p, o := d.undoChoice(r)
 	if o.By.Reason == "" {

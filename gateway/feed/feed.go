@@ -16,7 +16,7 @@ import (
 	"processidea/store/chain"
 )
 
-// Source is what a feed asks: a process of package client.
+// Source is what a feed observes: a process of package client.
 type Source interface {
 	Revision(ctx context.Context) (client.Revision, error)
 	Status(ctx context.Context) (client.Status, error)
@@ -209,7 +209,7 @@ func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, erro
 	return !news || yield(Event{s.Kind, s.Cursor.String(), s.Data}, nil)
 }
 
-// Ended waits for the end of a process, until ctx is done, and reports whether it has come to it.
+// Ended waits for the end of a process, until ctx is done, and reports whether it has ended.
 func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	follower, err := f.Follow(ctx, process, Cursor{}, true)
 	if err != nil {

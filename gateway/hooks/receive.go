@@ -32,8 +32,8 @@ const MaxBody = 1 << 20
 // choose the amount of work.
 var queryLimits = jq.Limits{Time: 2 * time.Second, Value: 8 * MaxBody, Total: 16 * MaxBody}
 
-// Receive gives what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal where the
-// webhook is to blame. No header is believed, nor any of the body read, before the signature has been verified.
+// Receive returns what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal if the
+// webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.
 func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
@@ -69,7 +69,7 @@ func (r *rule) verify(header http.Header, body []byte) (err error) {
 	return err
 }
 
-// cause is what the library found, without what it was about.
+// cause is the library's error, without its subject.
 func cause(err error) string {
 	for _, known := range []error{
 		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld,

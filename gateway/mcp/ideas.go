@@ -14,7 +14,7 @@ type startable struct {
 	*ideafiles.Definition
 }
 
-// notOfNames is what no name of a tool holds.
+// notOfNames matches characters that are not allowed in the name of a tool.
 var notOfNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 const longestName = 50

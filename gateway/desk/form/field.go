@@ -83,7 +83,7 @@ const (
 // builder makes the fields of one form.
 type builder struct {
 	form    Form
-	entered url.Values // what was sent, where the form is shown again; nil: it is new
+	entered url.Values // the sent values, if the form is shown again; nil: it is new
 	errors  map[string]string
 	fields  int
 }
@@ -223,7 +223,7 @@ func (b *builder) addItems(f *Field, node node, p place, value any) {
 	}
 }
 
-// textOf is what a control holds of a value.
+// textOf is the text of a value in a control.
 func textOf(kind Kind, value any, has bool) string {
 	if !has {
 		return ""

@@ -27,7 +27,7 @@ const (
 // AddMark is the name of the buttons that add an item to a list, whose name is their value.
 const AddMark = "~add"
 
-// reader reads what was sent.
+// reader reads a sent form.
 type reader struct {
 	values url.Values
 	prefix string
@@ -43,7 +43,7 @@ func (f Form) Read(shown any, values url.Values) (value any, errors map[string]s
 	return value, r.errors
 }
 
-// IsAdding reports whether what was sent only asks for one more item of a list.
+// IsAdding reports whether the sent form only asks for one more item of a list.
 func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
 
 // read gives a value; has is false where it is left out.

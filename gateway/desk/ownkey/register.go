@@ -88,8 +88,8 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// creation is what a browser is given to make a passkey. A device has one passkey of a person, and the next takes the
-// place of it, unless it is listed.
+// creation are the options for a browser to make a passkey. A device has one passkey of a person, and a new one
+// replaces it, unless it is listed.
 func creation(person, challenge string, use *passkey.Use, listed []*signing.Key) string {
 	id := sha256.Sum256([]byte("process idea\n" + person))
 	var kinds []any

@@ -59,7 +59,7 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	return nil
 }
 
-// answer is what a browser gives for a signature.
+// answer is a browser's response for a signature.
 type answer struct {
 	ID       string `json:"id"`
 	Response struct {

@@ -53,7 +53,7 @@ type Call struct {
 	Reads     []string
 	Writes    string
 	Asked     string // whether a person will be asked about it again
-	Runs      string // what it does outside
+	Runs      string // its effect outside
 	Error     string // a known reason why it will fail
 	Wrong     string // the error in it as sent
 	Kept      bool

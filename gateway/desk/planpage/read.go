@@ -26,7 +26,7 @@ const (
 	restMark  = "-rest" // suffix of the prefix of a Call's form: the rest of the Call
 )
 
-// IsEditing reports whether what was sent asks for a change of the page alone, and decides on nothing.
+// IsEditing reports whether the sent form only asks for a change of the page, and decides on nothing.
 func IsEditing(values url.Values) bool {
 	return values.Get(editName) != "" || values.Get("do") == "add" || form.IsAdding(values)
 }
@@ -176,8 +176,7 @@ const (
 	NoDecision  = "There is no such decision."
 )
 
-// Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the
-// Calls.
+// Take makes a decision of the sent form; ok is false if it is invalid, or if somebody is only changing the Calls.
 func (p *Page) Take(d *client.PlanDecision, values url.Values) (ok bool) {
 	switch d.Kind {
 	case client.Approve:
