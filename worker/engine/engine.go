@@ -33,7 +33,7 @@ import (
 	"processidea/workflows"
 )
 
-// Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
+// Parts are the dependencies of a worker. FromEnvironment fills in zero values.
 type Parts struct {
 	Store *blobs.Store
 	Tools *tools.Registry
@@ -218,7 +218,7 @@ func (r *running) Run(interrupt <-chan any) error {
 	return r.Worker.Run(interrupt)
 }
 
-// beginWatch returns what ends it, and waits until it has.
+// beginWatch returns a function that ends the watch, and waits until it has ended.
 func (r *running) beginWatch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup

@@ -34,7 +34,7 @@ func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config
 	return servers
 }
 
-// variableEnding is what the variables of a server end with: "_EU_WEST" for "eu-west".
+// variableEnding is the suffix of a server's variables: "_EU_WEST" for "eu-west".
 func variableEnding(name string) string {
 	return "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -40,7 +40,7 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// Report is what was looked at.
+// Report lists what was checked.
 type Report struct {
 	Ideas     int `json:"ideas"`     // that were checked and simulated
 	Histories int `json:"histories"` // that were replayed
@@ -55,7 +55,7 @@ func Register(r worker.Registry, o Options) {
 	r.RegisterActivityWithOptions(o.check, activity.RegisterOptions{Name: activityType})
 }
 
-// run fails where the version is refused: that is what a controller looks at.
+// run fails if the version is refused, which a controller sees.
 func run(ctx workflow.Context) (*Report, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute,

@@ -40,12 +40,12 @@ type Keeper struct {
 	Options
 	mu       sync.Mutex
 	held     map[key]*holdUp
-	observed map[string]int // what was observed last of each cause
+	observed map[string]int // the last observed number by cause
 }
 
 type key struct{ process, cause string }
 
-// holdUp is what holds one process up.
+// holdUp is one cause that holds one process up.
 type holdUp struct {
 	turn.HeldUp
 	err    error
@@ -85,7 +85,7 @@ func (k *Keeper) Waits(process, cause string, until time.Time) {
 	k.held[key{process, cause}] = &holdUp{until: until}
 }
 
-// GoesOn takes back what Waits noted.
+// GoesOn reverts Waits.
 func (k *Keeper) GoesOn(process, cause string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

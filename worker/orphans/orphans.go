@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	firstLook = 5 * time.Minute // at the latest, so that workers that start together do not all look at once
+	firstLook = 5 * time.Minute // at the latest, so that workers that start together do not all look at the same time
 	interval  = time.Hour
 	pageSize  = 1000
 	// patience bounds one look.

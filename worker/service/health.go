@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// phase is where a worker is in its life, or what it waits for before it works.
+// phase is the phase of a worker's life, or what it waits for before it works.
 type phase string
 
 const (
@@ -91,7 +91,7 @@ func (h *health) watch(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// tellOnce logs what has changed. failed is how often in a row each condition has failed.
+// tellOnce logs the changes. failed counts the failures in a row of each condition.
 func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[string]int) {
 	h.mu.Lock()
 	now, conditions := h.phase, h.conditions

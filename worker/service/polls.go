@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// polls knows whether this worker asks for work, and whether it is answered. A worker that has its hands full does not
-// ask: that it once began to is what counts.
+// polls knows whether this worker polls for work, and whether the polls succeed. A fully occupied worker does not poll,
+// so that only its first poll is required.
 type polls struct {
 	mu    sync.Mutex
 	kinds map[string]*polling

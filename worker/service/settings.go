@@ -153,8 +153,8 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
 	"build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
 
-// complete takes from the environment what no flag gives, and refuses what cannot be meant. Empty is unset, but for
-// the address, which may be none.
+// complete takes settings without a flag from the environment, and refuses invalid ones. Empty means unset, except for
+// the address, which may be empty.
 func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	f.VisitAll(func(f *pflag.Flag) {
 		for _, from := range append([]string{variable(f.Name)}, standardVariables[f.Name]...) {

@@ -31,7 +31,7 @@ func digest(texts ...string) []byte {
 
 type identityKey struct{}
 
-// as has the next span that is started from a context be the one of this identity.
+// as makes the next span that is started from a context have this identity.
 func as(ctx context.Context, id identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }

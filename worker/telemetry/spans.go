@@ -165,7 +165,7 @@ func (t *Traces) process(r processRun) {
 	span.End(trace.WithTimestamp(r.ended))
 }
 
-// processRun is what there is to be seen of one run of a Process workflow.
+// processRun is the observed part of one run of a Process workflow.
 type processRun struct {
 	id, run, path string
 	first         bool

@@ -59,7 +59,7 @@ func NewTraces(ctx context.Context, namespace string, getenv func(string) string
 	return &Traces{provider: p, tracer: p.Tracer("processidea"), namespace: namespace}, nil
 }
 
-// Close sends what has not been sent, for as long as ctx allows.
+// Close sends the remaining traces, for as long as ctx allows.
 func (t *Traces) Close(ctx context.Context) error {
 	if err := t.provider.Shutdown(ctx); err != nil {
 		return fmt.Errorf("telemetry: send the last spans: %w", err)
