@@ -167,7 +167,7 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 	return nil, lines.Err()
 }
 
-// completion is what the line brings, or why it brings none.
+// completion returns the completion in the line, or the reason why it has none.
 func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 	switch {
 	case b.Response != nil && b.Response.StatusCode < http.StatusBadRequest && len(b.Response.Body) > 0:

@@ -64,7 +64,7 @@ type choice struct {
 	functions                []function
 }
 
-// function is a piece of a function call, in which some LLMs put their reply.
+// function is a piece of a function call, which some LLMs use for their reply.
 type function struct {
 	index           int
 	name, arguments string

@@ -62,9 +62,9 @@ type Request struct {
 	OnCall func(index int, raw json.RawMessage)
 }
 
-// Reply is what came of a Request.
+// Reply is the result of a Request.
 type Reply struct {
-	// Incomplete is why the solution did not come to its end; nil where it did.
+	// Incomplete is why the solution is incomplete; nil: it is complete.
 	Incomplete *diag.Fault
 	Output     json.RawMessage // the solution's output as written; empty: none
 	Finished   bool            // nothing is left to plan, if the solution's Calls succeed

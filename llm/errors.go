@@ -97,8 +97,8 @@ func (c *Client) host() string {
 	return u.Host
 }
 
-// minSecretKey is the length in bytes from which a key is redacted: the keys that local servers are given are no
-// secrets, and may be ordinary words.
+// minSecretKey is the length in bytes from which a key is redacted: keys for local servers are not secret, and may be
+// ordinary words.
 const minSecretKey = 16
 
 // maxMessage bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.

@@ -100,10 +100,10 @@ func (e *eventReader) whole() bool {
 	return e.parsed != nil || isDone(e.data)
 }
 
-// isDone reports whether an event is the one with which OpenAI ends a stream.
+// isDone reports whether an event is OpenAI's end of a stream.
 func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
-// give makes an event of the data, in the form in which OpenAI sends it, and reports whether it is no error.
+// give makes an event of the data, in OpenAI's form, and reports whether it is not an error.
 func (e *eventReader) give() bool {
 	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error`))
 	if unusual {

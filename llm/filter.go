@@ -13,7 +13,7 @@ import (
 // maxPreamble bounds the prose before a Markdown fence, in bytes.
 const maxPreamble = 4_000
 
-// errPreamble means that a text never came to a JSON object.
+// errPreamble means that a text had no JSON object.
 type errPreamble struct{ text string }
 
 func (e errPreamble) Error() string {
@@ -75,7 +75,7 @@ const (
 var (
 	// fenced finds an object that opens a Markdown code block.
 	fenced = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
-	// thoughtsBegin are the marks with which thoughts begin. Templates of some LLMs put them into the prompt.
+	// thoughtsBegin are the marks at the beginning of thoughts. Templates of some LLMs put them into the prompt.
 	thoughtsBegin = []string{"<think>", "<|channel|>", "<|start|>"}
 	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
 	// their marks.

@@ -13,8 +13,8 @@ import (
 	"processidea/model/prompt"
 )
 
-// requestFormat is what of the API a request uses. The zero value is all of it; downgrade takes away what a server
-// refuses.
+// requestFormat is the part of the API that a request uses. The zero value is all of it; downgrade removes what a
+// server refuses.
 type requestFormat struct {
 	response     responseFormat
 	noUsage      bool // the server does not know stream_options

@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// incomplete classifies why a solution did not come to its end: parseErr is what the parser met, streamErr how the
-// stream ended before the parser was done.
+// incomplete classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream ended
+// before the parser was done.
 func (x *exchange) incomplete(r *Reply, parseErr, streamErr error) *diag.Fault {
 	var unbounded errUnbounded
 	var preamble errPreamble

@@ -25,10 +25,10 @@ type replyReader struct {
 	buffered   bytes.Buffer     // text that the parser has not read yet
 	all        *strings.Builder // nil unless all text is kept
 	started    bool             // the first chunk, which open has waited for, was taken
-	err        error            // why no more text is taken: the filter's
-	parsed     bool             // the parser wants no more
+	err        error            // why no more text is accepted: the filter's error
+	parsed     bool             // the parser has read the whole solution
 	overtalks  bool             // the LLM has written something behind the solution
-	behind     []byte           // what it has written there, as far as it is kept
+	behind     []byte           // the beginning of that text
 	reasons    bool             // thoughts came beside the text
 	byFunction bool             // the reply is the arguments of a function call
 	functions  []string         // the names of the functions that the LLM called instead of writing, as far as it did
@@ -178,7 +178,7 @@ func (r *replyReader) saidNothing() bool {
 	return r.filter.bytes == 0 && len(r.functions) == 0 && !why
 }
 
-// finish returns what was read.
+// finish returns the reply.
 func (r *replyReader) finish() *Reply {
 	if r.all != nil {
 		r.reply.Text = r.all.String()

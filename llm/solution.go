@@ -15,7 +15,7 @@ const (
 	maxBlank      = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write without end
 )
 
-// solution is what was read of a reply.
+// solution is a reply as read.
 type solution struct {
 	calls    int
 	output   json.RawMessage

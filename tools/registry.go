@@ -79,8 +79,7 @@ func (r *Registry) Replace(other *Registry) {
 	}
 }
 
-// Watch has f called with what each attempt of each Call came to that the registry has run, by several goroutines at
-// once.
+// Watch makes the registry call f, concurrently, with the result of each attempt of each Call.
 func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.watch = f }
 
 // Lookup finds a tool by its name.

@@ -15,7 +15,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Tool is one registered function with the JSON Schemas of what it takes and gives.
+// Tool is one registered function with the JSON Schemas of its parameters and its result.
 type Tool struct {
 	Name        string
 	Description string
@@ -39,7 +39,7 @@ func (t *Tool) Call(ctx context.Context, params map[string]any) (any, error) {
 }
 
 func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err error) {
-	// A tool is foreign code: what it does wrong must not take the worker along.
+	// A tool is foreign code: its faults must not end the worker.
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, Final(&PanicError{Value: safego.Text(p), Stack: safego.Stack()})

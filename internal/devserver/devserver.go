@@ -82,7 +82,7 @@ func (s *Server) Stop() {
 	})
 }
 
-// start starts everything, from the folder's lock to the UI. When it fails, s.undo ends what has started.
+// start starts everything, from the folder's lock to the UI. If it fails, s.undo ends what has started.
 func (s *Server) start(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

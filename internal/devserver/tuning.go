@@ -80,8 +80,8 @@ var tuning = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
-// usualMemory is the limit of what Go takes in the program around the server. An idle one takes 45 MB, and as much as
-// lies in its file beside it.
+// usualMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of its
+// file in addition.
 const usualMemory = 256 << 20
 
 // tuneRuntime tunes the program around the server, where its environment does not.

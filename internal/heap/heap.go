@@ -58,7 +58,7 @@ func (c *collection) over() {
 	runtime.SetFinalizer(c, (*collection).over)
 }
 
-// adjust sets Go's limit by what was in use at the last collection of garbage.
+// adjust sets Go's limit by the memory in use at the last garbage collection.
 func adjust() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -96,8 +96,7 @@ func Bytes(getenv func(string) string, variable string) (int64, error) {
 	return n, nil
 }
 
-// Container is the most memory that the container has in which the program runs, in bytes; 0: it is in none, or it may
-// have all.
+// Container is the memory limit of the container in which the program runs, in bytes; 0: no container, or no limit.
 func Container() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if data, err := os.ReadFile(path); err == nil {

@@ -30,7 +30,7 @@ func NewHandler(replies []Reply, opts ...Option) *Handler {
 	return h
 }
 
-// Requests returns what has been asked so far, in order of arrival.
+// Requests returns the requests so far, in order of arrival.
 func (h *Handler) Requests() []LoggedRequest { return h.log.copy() }
 
 // ServeHTTP answers one request with the reply for it.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// piece is what one chunk of the stream carries.
+// piece is one chunk of the stream.
 type piece struct {
 	text    string
 	refusal bool

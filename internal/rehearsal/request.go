@@ -25,8 +25,8 @@ type Message struct {
 	Content string
 }
 
-// request is what the scripted LLM reads of a Chat Completions request. Its body and the texts of its messages lie in a
-// buffer, which is another request's once it is released.
+// request is a parsed Chat Completions request. Its body and the texts of its messages are in a buffer, which is reused
+// for another request once it is released.
 type request struct {
 	buffer   *buffer
 	llm      string
@@ -41,7 +41,7 @@ type message struct {
 	texts [][]byte
 }
 
-// buffer is what a request was read into.
+// buffer is the buffer of a request.
 type buffer struct {
 	body   bytes.Buffer
 	parser fastjson.Parser

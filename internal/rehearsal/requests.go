@@ -14,7 +14,7 @@ type End string
 const (
 	Whole      End = "whole"       // all was sent, with a finish reason
 	Cut        End = "cut"         // the connection dropped as the reply says
-	Refused    End = "refused"     // answered with an HTTP error, by the reply or for want of one
+	Refused    End = "refused"     // answered with an HTTP error, by the reply or because there is none
 	ClientGone End = "client-gone" // the client went before the end
 )
 
@@ -34,7 +34,7 @@ type LoggedRequest struct {
 	End        End
 }
 
-// requestLog keeps what was asked, in order of arrival.
+// requestLog keeps the requests, in order of arrival.
 type requestLog struct {
 	mu  sync.Mutex
 	all []*LoggedRequest

@@ -50,7 +50,7 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 // URL is the base URL for a client, ending in /v1.
 func (s *Server) URL() string { return "http://" + s.address + "/v1" }
 
-// Requests returns what has been asked so far, in order of arrival.
+// Requests returns the requests so far, in order of arrival.
 func (s *Server) Requests() []LoggedRequest { return s.handler.Requests() }
 
 // Close hangs up on every client and returns when nothing is running any more. It may

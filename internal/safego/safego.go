@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// PanicError is what a panic becomes.
+// PanicError is a panic as an error.
 type PanicError struct {
 	Place string
 	Value string // the panic's value as text

@@ -74,8 +74,7 @@ func (s *Striker) Value(v any) any {
 	return v
 }
 
-// credentials are what a server reads out of a value for basic authentication, user:password in base64: both, and the
-// password.
+// credentials are the secrets in a value for basic authentication, user:password in base64: both, and the password.
 func credentials(value string) []string {
 	decoded, err := base64.StdEncoding.DecodeString(value)
 	_, password, ok := strings.Cut(string(decoded), ":")

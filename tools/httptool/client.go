@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Options are what a Client is made from.
+// Options configure a Client.
 type Options struct {
 	Allow     string                      // the allow-list, as AllowVariable holds it
 	Secrets   string                      // what $env:NAME may name, as SecretsVariable holds it; empty: nothing

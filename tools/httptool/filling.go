@@ -10,8 +10,8 @@ import (
 
 var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)
 
-// filling puts the values of one Call into templates. What it puts in is data:
-// neither {name} nor $env:NAME means anything in it.
+// filling puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a meaning
+// in them.
 type filling struct {
 	params map[string]any
 	vault  *vault

@@ -22,7 +22,7 @@ import (
 
 const maxQuoted = 300 // characters of an error, which may quote values
 
-// Limits are what one run may use. Bytes are counted about, as written out.
+// Limits bound one run. Bytes are estimated, as written out.
 type Limits struct {
 	Time  time.Duration
 	Value int // bytes of one value that it makes, and of its results together

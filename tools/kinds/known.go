@@ -18,8 +18,8 @@ type Known struct {
 	Runners   *runner.Registry // of all kinds
 }
 
-// Knowing gives what a program knows that has these Go functions, and runners of kinds beside those that come with
-// it. It serves to check Ideas, and runs nothing.
+// Knowing returns the knowledge of a program with these Go functions, and with runners of further kinds. It serves to
+// check Ideas, and runs nothing.
 func Knowing(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner) Known {
 	if functions == nil {
 		functions = tools.NewRegistry()

@@ -85,7 +85,7 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 	return refused{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
 }
 
-// inherited is what a command gets of the worker's environment: no variable that may hold a secret.
+// inherited are the variables that a command inherits from the worker: none that may hold a secret.
 var inherited = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
 func about(what, text string) string {

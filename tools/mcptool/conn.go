@@ -36,7 +36,7 @@ type conn struct {
 	protocol atomic.Pointer[string]
 }
 
-// within does something that the server must answer, for as long as what it sends can be read.
+// within runs an exchange with the server, for as long as what it sends can be read.
 func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

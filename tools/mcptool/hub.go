@@ -16,7 +16,7 @@ import (
 	"processidea/tools/httptool"
 )
 
-// Options are what a Hub is made from.
+// Options configure a Hub.
 type Options struct {
 	// Commands lists what may be run, as CommandsVariable holds it.
 	Commands string
@@ -143,7 +143,7 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 	return value, nil
 }
 
-// same returns how what a server offers now differs from what was pinned.
+// same returns how the server's current tool differs from the pinned one.
 func same(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
 	for _, o := range offers {
 		if o.Name != tool.ToolNameOnServer {

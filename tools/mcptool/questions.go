@@ -29,7 +29,7 @@ func (q *questions) hear(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitRe
 	return &mcp.ElicitResult{Action: "cancel"}, nil
 }
 
-// listen begins a call; the function that it returns ends it, and returns what was asked.
+// listen begins a call; the returned function ends it, and returns the question.
 func (q *questions) listen() func() *mcp.ElicitParams {
 	one := &question{}
 	q.mu.Lock()

@@ -45,7 +45,7 @@ func NewBudget(bytes int64) *Budget {
 	return &Budget{room: semaphore.NewWeighted(bytes), total: bytes}
 }
 
-// Hold is what one Call or Request has taken.
+// Hold is the memory that one Call or Request has taken.
 type Hold struct {
 	budget *Budget
 	mu     sync.Mutex

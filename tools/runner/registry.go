@@ -41,7 +41,7 @@ func (r *Registry) Validate(kind ideafile.ToolKind, spec any) error {
 	return x.Validate(spec)
 }
 
-// CheckTool returns what the Runner of a kind finds wrong with a Tool whose spec is right.
+// CheckTool returns the problems that the Runner of a kind finds in a Tool with a valid spec.
 func (r *Registry) CheckTool(kind ideafile.ToolKind, t *ideafile.Tool, spec any) diag.Problems {
 	if x, ok := r.runners[kind].(ToolChecker); ok {
 		return x.CheckTool(t, spec)

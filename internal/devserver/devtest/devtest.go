@@ -73,7 +73,7 @@ func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), er
 	}, nil
 }
 
-// memory is what a server may take, in bytes: the tests of a package leave thousands of workflows in it, and with less
+// memory bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with less
 // it would collect garbage most of the time.
 const memory = 2 << 30
 
@@ -138,7 +138,7 @@ func dependOnServer() (root string, err error) {
 	return root, err
 }
 
-// moduleRoot is the next folder upwards that has a go.mod.
+// moduleRoot is the nearest folder upwards with a go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

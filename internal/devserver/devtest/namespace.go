@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// AddNamespace makes a namespace with search attributes, if it is not there, and returns when it can be used. So
-// tests share a server in which they do not meet.
+// AddNamespace makes a namespace with search attributes, if it is missing, and returns when it can be used. So tests
+// share a server without meeting.
 func AddNamespace(ctx context.Context, address, name string, attributes map[string]enumspb.IndexedValueType) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

@@ -66,7 +66,7 @@ func ReadSource(t testing.TB) *Source {
 	return s
 }
 
-// words are what a place's name may be within a text.
+// words matches possible names of places in a text.
 var words = regexp.MustCompile(`[A-Za-z]+(\.[A-Za-z]+)+`)
 
 // NewSource returns an empty Source.

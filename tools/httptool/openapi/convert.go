@@ -110,7 +110,7 @@ func (c *converter) members(parts, out map[string]any, properties bool, depth in
 	return list
 }
 
-// follow puts a reference to a definition in place of one into the document, or what it refers to itself.
+// follow replaces a reference into the document by a reference to a definition, or by its target.
 func (c *converter) follow(ref string, m map[string]any, depth int) any {
 	target, err := c.doc.find(ref)
 	if err != nil || (slices.Contains(c.inside, ref) && c.most >= 0) {

@@ -138,7 +138,7 @@ func (d *document) at(from any, keys ...string) any {
 			if !ok {
 				break
 			}
-			from, _ = d.find(ref) // the library has found what it refers to
+			from, _ = d.find(ref) // the library has resolved it
 		}
 		from = jsonval.AsObject(from)[key]
 	}

@@ -21,7 +21,7 @@ type operation struct {
 
 func (o *operation) place() string { return o.method + " " + o.path }
 
-// methods in the order in which a path's operations are taken.
+// methods in the order in which a path's operations are imported.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 // operations lists all that can be called, by path and method, each with a name of its own. An operation that bears the

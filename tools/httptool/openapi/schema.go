@@ -155,7 +155,7 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 		case slices.Contains(ofValues, k):
 			out[k] = v
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):
-			out[k] = v // servers are less exact in what they answer
+			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
 			if steps, err := jsonschema.PatternSteps(text(v)); err == nil && steps <= jsonschema.MaxForeignPattern {
 				out[k] = v

@@ -41,8 +41,8 @@ func Program(t testing.TB, server, bin string) []string {
 	return []string{"node", path}
 }
 
-// Modules gives the folder node_modules in which a package lies with all that it needs, for NODE_PATH. It skips the
-// test as Program does.
+// Modules returns the folder node_modules with a package and all that it needs, for NODE_PATH. It skips the test as
+// Program does.
 func Modules(t testing.TB, npmPackage string) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {

@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// serve is what temporal-server does in its container: the configuration comes from the environment.
+// serve runs temporal-server as in its container: the configuration comes from the environment.
 func serve() error {
 	cfg, err := config.Load(config.WithEmbedded())
 	if err != nil {

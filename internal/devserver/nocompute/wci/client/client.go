@@ -11,7 +11,7 @@ import (
 	"go.uber.org/fx"
 )
 
-// Client is what the server calls. A version without a compute configuration is what every version is here.
+// Client is the server's interface to the module. Here no version has a compute configuration.
 type Client interface {
 	// DescribeWorkerControllerInstance answers serviceerror.NotFound, on which the server describes the version
 	// without.

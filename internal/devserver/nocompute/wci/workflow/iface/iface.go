@@ -1,4 +1,4 @@
-// Package iface has the types in which the server speaks of compute configurations.
+// Package iface has the server's types for compute configurations.
 package iface
 
 import (
