@@ -18,9 +18,9 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 		_, wired := tool.WiredParams[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
-			return nil, fmt.Errorf("%q is a meta property; amend gives parameters alone", jsonval.Clip(k, 80))
+			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.Clip(k, 80))
 		case wired && !jsonval.Equal(changes[k], shown[k]):
-			return nil, fmt.Errorf("parameter %q is wired by the tool's designer: nobody changes it here", k)
+			return nil, fmt.Errorf("parameter %q is wired by the tool's designer and cannot be changed", k)
 		case !declared && !tool.AllowsExtraParams:
 			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80),
 				diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))

@@ -94,7 +94,7 @@ var placeholders = []string{PlaceholderName, PlaceholderGroup, PlaceholderReason
 func CheckNoPlaceholder(key string, v any) error {
 	s, ok := v.(string)
 	if ok && slices.Contains(placeholders, strings.TrimSpace(s)) {
-		return fmt.Errorf("%q is still %q, as it was shown: put your own there", key, s)
+		return fmt.Errorf("%q is still the placeholder %q: replace it by your own", key, s)
 	}
 	return nil
 }

@@ -159,8 +159,7 @@ type Outcome struct {
 	Count  Count  `json:"count,omitzero"`   // of a decision that was taken
 }
 
-const unknownAct = "no act with this id has come here, or at least 5,000 others came after it: " +
-	"what became of it is not kept any more"
+const unknownAct = "the process knows no act with this id: none has arrived, or it was more than 5,000 acts ago"
 
 // Outcomes returns the outcomes of acts, in their order. allHeard means that every act received so far has begun;
 // otherwise an unknown act may still be received.

@@ -76,7 +76,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 	// people who may decide only after an escalation may give an order for escalated Calls
 	rules = whileWaiting.Escalated(rules)
 	if strings.TrimSpace(giver.Name) == "" {
-		return fmt.Errorf(`it does not say who gives it, and not everybody may: "by" is missing (%s)`, rules)
+		return fmt.Errorf(`not everybody may give it, and it does not say who does: "by" is missing (%s)`, rules)
 	}
 	if why := rules.DenialReason(giver, starters); why != "" {
 		return fmt.Errorf("%s", why)
@@ -88,9 +88,9 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 func (l *Orders) Give(o StandingOrder, giver policy.Person, now time.Time) error {
 	switch {
 	case slices.ContainsFunc(*l, func(given *GivenOrder) bool { return given.ID == o.ID }):
-		return fmt.Errorf("there is an order %q already: give this one another id", o.ID)
+		return fmt.Errorf("an order %q exists already: give this one another id", o.ID)
 	case len(*l) >= maxOrders:
-		return fmt.Errorf("the process has been given %d orders, and takes no more", maxOrders)
+		return fmt.Errorf("the process has %d orders, and takes no more", maxOrders)
 	}
 	*l = append(*l, &GivenOrder{StandingOrder: o, Giver: giver, GivenAt: now})
 	return nil

@@ -22,7 +22,7 @@ func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, e
 		return d, nil
 	}
 	if d.Finding == nil {
-		return d, errors.New("nobody has checked the proof")
+		return d, errors.New("the proof was not verified")
 	}
 	f, c := d.Finding, d.Finding.Claims
 	since, about := p.Since, d
@@ -40,17 +40,17 @@ func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, e
 	}
 	for _, name := range []string{c.Subject, cmp.Or(c.Name, c.Subject)} {
 		if err := policy.CheckName(name); err != nil {
-			return d, fmt.Errorf("who signed: %w", err)
+			return d, fmt.Errorf("the proof's signer: %w", err)
 		}
 	}
 	used := func(other Decision) bool {
 		return other.Signed != nil && other.Signed.ID == c.ID && other.Signed.Issuer == c.Issuer
 	}
 	if slices.ContainsFunc(made, used) {
-		return d, errors.New("the proof was used already: it counts once")
+		return d, errors.New("the proof was used already: it counts only once")
 	}
 	if d.DecidedBy != "" && !policy.SameName(d.DecidedBy, c.Subject) && !policy.SameName(d.DecidedBy, c.Name) {
-		return d, fmt.Errorf("the proof is that of %s, and the decision says that it is by %s", c.Subject, d.DecidedBy)
+		return d, fmt.Errorf("the proof is by %s, but the decision says that it is by %s", c.Subject, d.DecidedBy)
 	}
 	d.DecidedBy, d.Groups, d.Account = c.Subject, c.Groups, c.SubjectID.Account
 	d.Signed = &proof.Signed{Key: f.Key, Issuer: c.Issuer, ID: c.ID, Params: d.AmendedParams}
@@ -116,7 +116,7 @@ func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Id
 	}
 	switch name := strings.TrimSpace(d.DecidedBy); {
 	case name == "" && !rules.Signed():
-		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
+		return fmt.Errorf(`not everybody may decide, and it does not say who does: "by" is missing (%s)`, rules)
 	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}

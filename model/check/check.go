@@ -17,7 +17,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 	c := newChecker(idea, bindings)
 	if len(idea.Tools) == 0 && idea.OutputSchema == nil && len(idea.Config.MCP) == 0 {
 		c.addWarning("$.schema",
-			"there are neither tools nor an output form: no Plan can do anything, and nothing comes out")
+			"the file has neither tools nor an output schema: the process could do nothing and have no output")
 	}
 	c.checkTools()
 	c.checkStrictMode()

@@ -47,13 +47,14 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 	if c.bindings != nil {
 		for _, n := range c.latentCallIndexes(m) {
 			c.addError(fmt.Sprintf("%s.plan[%d]", m.jsonPath, n),
-				"the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
+				"the LLM would have to write the Call's result, but a complete Plan never asks the LLM: give the "+
+					"Call _output")
 		}
 	}
 	if c.idea.OutputSchema != nil && m.PlanOutput == nil {
 		c.addError(
 			m.jsonPath,
-			"the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output")
+			"the process needs an output, but a complete Plan never asks the LLM for one: give the Plan an output")
 	}
 }
 
@@ -82,7 +83,7 @@ func (c *checker) checkSomePlanApplies() {
 	if len(unmet) > 0 {
 		// One bad row does not keep the others from running.
 		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unmet) < len(c.instanceTokens),
-			Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"}, unmet,
+			Message: "no Plan's condition holds, and the LLM may not be asked: the instance would fail immediately"}, unmet,
 			len(c.instanceTokens))
 	}
 }
@@ -94,7 +95,7 @@ func (c *checker) checkSettle() {
 		return
 	}
 	if !c.llmMayPlan() {
-		c.addWarning("$.config.settle", "every Plan here is complete, so the LLM is never asked: it has no effect")
+		c.addWarning("$.config.settle", "it has no effect: every Plan here is complete, so the LLM is never asked")
 	}
 }
 
@@ -102,7 +103,7 @@ func (c *checker) checkSettle() {
 func (c *checker) checkRechecks() {
 	if c.idea.Config.Quality.Recheck > 0 && !c.llmMayPlan() {
 		c.addError("$.config.quality.recheck",
-			"every Plan here is complete, so the LLM is never asked, and nothing can be asked twice: leave it out")
+			"it has no effect: every Plan here is complete, so the LLM is never asked; leave it out")
 	}
 }
 

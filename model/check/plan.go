@@ -135,7 +135,7 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 			"unknown instance %q: no message of the context names an instance; leave _instance out",
 			jsonval.Short(token))
 	case slices.Contains(p.checker.instanceTokens, token):
-		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0],
+		p.addCallError(s, location, "the Plan is for instance %s only, but its Call is for %q", known[0],
 			jsonval.Short(token))
 	default:
 		p.addCallError(s, location, "unknown instance %q%s", jsonval.Short(token), suggestInstance(token, known))
@@ -167,7 +167,8 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 		switch location := jsonval.JSONPathWithKey(s.jsonPath, k); {
 		case !strings.HasPrefix(k, "_") || v == nil || slices.Contains(known, k):
 		case k == ideafile.WhenKey || k == ideafile.UnlessKey || k == ideafile.UndoesKey:
-			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
+			p.addCallError(s, location, "only a Call of a Plan with a stage, which runs without the LLM, may "+
+				"have %s", k)
 		default:
 			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, known))

@@ -135,12 +135,12 @@ func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
 		}
 		switch {
 		case w == n:
-			return fmt.Sprintf("only the Call itself writes %s, which it waits for", ref)
+			return fmt.Sprintf("the Call waits for %s, which no other Call writes", ref)
 		case f.facts[w].skipped || f.facts[w].blocked:
 			return fmt.Sprintf(
-				"%s is not there, and %s, which would write it, never runs: its path is closed at the start", ref, s)
+				"%s does not exist, and %s, which would write it, never runs: its path is closed at the start", ref, s)
 		case s.isUpdate():
-			return fmt.Sprintf("%s is updated by %s alone, which stands behind the Call: put it before", ref, s)
+			return fmt.Sprintf("%s is updated only by %s, which comes after the Call: put it before", ref, s)
 		}
 	}
 	return fmt.Sprintf("no Call writes %s and no State holds it at the start%s", ref, f.suggestStatePath(n, ref))

@@ -26,12 +26,12 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	}
 	if circle := c.undoCircle(t); circle != nil {
 		c.addError(path+".tool",
-			"a circle: %s; what takes something back is not taken back by it: have %s say \"none\" or \"never\"",
+			`a circle: %s; an undo Tool cannot be undone by what it undoes: give %s "none" or "never"`,
 			strings.Join(circle, " → "), circle[len(circle)-2])
 	}
 	if kind := c.bindings[by.Name].Kind; by.DelegateFile != "" || kind == ideafile.KindLatent {
 		c.addError(path+".tool",
-			"no code runs %q: it is a delegate, or the LLM writes its result, and takes nothing back", by.Name)
+			"%q cannot undo anything: it is a delegate, or the LLM writes its result", by.Name)
 	}
 	c.checkUndoParams(t, by, path)
 }
@@ -42,14 +42,14 @@ func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
 	if b.Undo != nil && b.Undo.Tool != "" && c.idea.Tool(b.Undo.Tool) == nil {
 		c.addWarning(path,
-			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
+			"its Go function is undone by %q, which is not in the palette: its Calls cannot be undone",
 			b.Undo.Tool)
 	}
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
 	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind == ideafile.UndoNever &&
 		!slices.ContainsFunc(c.idea.Tools, takesBack) {
-		c.addError(path, `it does not say how it is taken back, and config.onFailure takes back what failed: give it `+
-			`"_undo", by a tool, "none" or "never"`)
+		c.addError(path, "config.onFailure undoes the Calls of failed instances, but this tool does not say how: "+
+			`give it "_undo", with a tool, "none" or "never"`)
 	}
 }
 
@@ -81,7 +81,7 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 		_, declared := by.SchemaByParam[name]
 		switch {
 		case wired:
-			c.addError(at, "the parameter %q of %s is wired: it is not given", name, by.Name)
+			c.addError(at, "the parameter %q of %s is wired: leave it out", name, by.Name)
 		case !declared && !by.AllowsExtraParams:
 			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Short(name),
 				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(by.SchemaByParam)))

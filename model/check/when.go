@@ -41,8 +41,8 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 	}
 	keys := jsonval.SortedKeys(s)
 	if len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(keywords, k) }) {
-		c.addWarning(path, "it is no JSON Schema in effect, and holds for everything: %s is no keyword; "+
-			`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
+		c.addWarning(path, "it matches every Call, since %s is no keyword of JSON Schema; want a schema such as "+
+			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
 		return
 	}
 	name := func(param, at string) {

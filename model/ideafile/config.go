@@ -95,7 +95,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.InstanceName = readTemplate(v, at, ps)
 		case "onFailure":
 			if c.UndoOnFailure = v == "undo"; !c.UndoOnFailure {
-				err = errors.New(`want "undo", with which an instance that fails takes back what it did`)
+				err = errors.New(`want "undo": an instance that fails undoes what it did`)
 			}
 		case "settle":
 			err = c.readSettle(v)
@@ -121,8 +121,8 @@ func (c *Config) readSettle(v any) error {
 		c.SettleTogether = true
 	default:
 		return errors.New(
-			`want "asked", with which the LLM is asked before an instance whose goal is reached settles, or "together", with which a Call may ` +
-				"reopen an instance until all have settled")
+			`want "asked" (the LLM is asked before an instance that has reached its goal settles) or "together" ` +
+				"(a Call may reopen an instance until all have settled)")
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 	i.Text = diag.ReadOptionalText(body, "text", at, ps)
 	i.readSteps(body["steps"], at+".steps", ps)
 	if strings.TrimSpace(i.Text) == "" && len(i.Steps) == 0 {
-		ps.Add(at, "it says nothing: an instruction has a text, or steps, or both")
+		ps.Add(at, "it is empty: an instruction has a text, steps, or both")
 	}
 	return i
 }
@@ -163,7 +163,7 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 	for n, m := range messages {
 		if name := UnreadInstructionFile(m.Source); name != "" {
 			ps.Add(fmt.Sprintf("$.context[%d].%s", n, InstructionFileKey),
-				"there is no %s: its content may stand beside it, under %q", name, InstructionContentKey)
+				"there is no %s; its content may also be given beside it, as %q", name, InstructionContentKey)
 		}
 		i.checkInstructionTools(m, &ps)
 	}

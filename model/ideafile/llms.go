@@ -93,7 +93,8 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 		if len(all) > 1 && slices.ContainsFunc(all, func(one LLM) bool { return one.Batch }) {
 			ps.Add(
 				path,
-				"one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")
+				"with batch, only one LLM is allowed: the process waits for the batch and cannot fall back to "+
+					"another LLM")
 		}
 		return all
 	default:

@@ -92,7 +92,7 @@ var serverKeyErrors = map[string]string{
 	"url":     `want a URL`,
 	"headers": `want an object of texts`,
 	"tools":   `want a list of the server's tools`,
-	"notes":   `want a list of texts: what of the server's tools is left out`,
+	"notes":   "want a list of texts: notes on what is left out of the server's tools",
 }
 
 func readStringMap(v any) (map[string]string, bool) {

@@ -104,7 +104,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	problemsBefore := ps.Count()
 	m.Type, ok = source["type"].(string)
 	if !ok {
-		ps.Add(path+".type", "a message says its type: text, input, state, data, plan, instruction or error")
+		ps.Add(path+".type", "a message needs a type: text, input, state, data, plan, instruction or error")
 		return m, false
 	}
 	m.readInstanceToken(path, ps)
@@ -221,7 +221,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 		kind, ok := m.Source["kind"].(string)
 		if !ok || kind == "" || strings.ContainsAny(kind, ".[]†| &") ||
 			strings.ContainsFunc(kind, isLineBreakOrControl) {
-			ps.Add(path+".kind", "a data message says its kind, a plain name")
+			ps.Add(path+".kind", "a data message needs a kind, a plain name")
 			return
 		}
 		m.PayloadKind = kind
@@ -239,7 +239,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	}
 	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
 		ps.Add(jsonval.JSONPathWithKey(path, TypeData),
-			"a payload stands under %q, and other keys stand beside it: put them into it, or all under %q", TypeData,
+			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q", TypeData,
 			m.PayloadKind)
 	}
 	if key != "" {
@@ -293,7 +293,8 @@ func (m *Message) readKeyedPayload(key string, siblings map[string]any, path str
 			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, messageMetaKeys))
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "the payload stands under %q and flat at once", key)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "the message has its payload both as %q and in its own "+
+				"keys: keep one of them", key)
 		}
 	}
 }
@@ -353,7 +354,7 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	case string:
 		m.Text = v
 	case nil:
-		ps.Add(path+".instruction", "an instruction message says its instruction, or the file that has it")
+		ps.Add(path+".instruction", "an instruction message needs its instruction, or the file that has it")
 	default:
 		m.Text = string(jsonval.Encode(v))
 	}

@@ -60,7 +60,7 @@ func CheckGroup(name string) error {
 	}
 	for _, r := range name {
 		if unicode.In(r, unseen...) || r == unicode.ReplacementChar || r == brailleBlank {
-			return fmt.Errorf("%+q has a character that nobody sees (%U): a name has letters, digits, signs and spaces",
+			return fmt.Errorf("%+q has an invisible character (%U): a name has letters, digits, signs and spaces",
 				name, r)
 		}
 	}
@@ -78,7 +78,7 @@ func CheckName(name string) error {
 		func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
 		if a, b := mixedScripts(word); b != "" {
 			return fmt.Errorf(
-				"%+q mixes %s and %s letters in one word: they look alike, and it is not known who is meant", name, a,
+				"%+q mixes %s and %s letters in one word: they look alike, so that it is unclear who is meant", name, a,
 				b)
 		}
 	}

@@ -55,9 +55,9 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	}
 	switch {
 	case len(m) == 0:
-		ps.Add(path, "it says nothing; by has count, groups, notSameAs, notStarter and people")
+		ps.Add(path, "it is empty; by has count, groups, notSameAs, notStarter and people")
 	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != nobody:
-		ps.Add(path+".count", "%d people must approve, and only %d may", r.Count, len(r.People))
+		ps.Add(path+".count", "%d people must approve, but only %d may", r.Count, len(r.People))
 	}
 	return r
 }
@@ -102,7 +102,7 @@ func readNames(v any, check func(string) error) ([]string, error) {
 		}
 		key := normalizeName(name)
 		if seen[key] {
-			return nil, fmt.Errorf("%q stands there twice", name)
+			return nil, fmt.Errorf("%q is listed twice", name)
 		}
 		seen[key] = true
 	}
@@ -151,11 +151,11 @@ func (r Rule) whyNot(p Person, starters, causers []Identity) string {
 		}
 		return why
 	case r.NotStarter && (len(starters) == 0 || containsUnknown(starters)):
-		return "who started the process may not decide on it, and its start does not say who that was"
+		return "the person who started the process may not decide on it, and it is not known who that was"
 	case r.NotStarter && p.isAmong(starters):
 		return p.Name + " started the process, and may not decide on it"
 	case r.NotStarter && containsUnknown(causers):
-		return "who added or revised the instance may not decide on it, and they did not say who they are"
+		return "the person who added or revised the instance may not decide on it, and it is not known who that was"
 	case r.NotStarter && p.isAmong(causers):
 		return p.Name +
 			" had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"

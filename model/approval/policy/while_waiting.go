@@ -77,12 +77,13 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	}
 	names, isObject := m["by"].(map[string]any)
 	if !isObject {
-		wrong.Add(path+".by", `want who may decide then: {"groups": ["heads"], "people": ["ann@example.com"]}`)
+		wrong.Add(path+".by", `want the people who may decide then: {"groups": ["heads"], "people": `+
+			`["ann@example.com"]}`)
 	}
 	for _, k := range jsonval.SortedKeys(names) {
 		if k != "groups" && k != "people" {
-			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people: "+
-				"how many must decide and who may not stays as it is", jsonval.Clip(k, 80))
+			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people "+
+				"only: an escalation changes neither how many must decide nor who may not", jsonval.Clip(k, 80))
 		}
 	}
 	if len(wrong) == 0 {
@@ -114,6 +115,6 @@ func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *
 	}
 	if rule == nil || len(rule.Groups)+len(rule.People) == 0 {
 		ps.Warn(path+".escalate.by",
-			"it lets nobody decide who may not anyway: only the people and groups of by beside it are added to")
+			"it has no effect: without people or groups in by, anyone may already decide")
 	}
 }

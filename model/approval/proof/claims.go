@@ -96,7 +96,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 		c.Expires, err = readSeconds(m, "exp")
 	}
 	if err == nil && m["nbf"] != nil {
-		err = errors.New(`the proof has "nbf": a decision counts from when it is taken, and no later`)
+		err = errors.New(`the proof has "nbf", which is not allowed: a decision counts from when it is taken`)
 	}
 	return c, err
 }

@@ -59,7 +59,7 @@ func (f Finding) CheckTime(since, at time.Time) error {
 	case c.Expires != 0 && at.After(c.expires().Add(ClockSkew)):
 		return fmt.Errorf("the proof expired at %s", clock(c.expires()))
 	case c.issued().After(at.Add(ClockSkew)):
-		return fmt.Errorf("the proof was signed at %s, which is not yet", clock(c.issued()))
+		return fmt.Errorf("the proof was signed at %s, which is in the future", clock(c.issued()))
 	case c.issued().Add(ClockSkew).Before(since):
 		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)", clock(c.issued()),
 			clock(since))
@@ -75,12 +75,13 @@ func (c Claims) CheckFor(d Decision) error {
 	case !slices.Contains(d.CallIDs, c.Call):
 		return fmt.Errorf("the proof is for Call %s, not for %s", c.Call, d.CallIDs[0])
 	case c.Decision != d.Kind:
-		return fmt.Errorf("the proof is one to %s, and the decision is to %s", c.Decision, d.Kind)
+		return fmt.Errorf("the proof is for the decision %s, not for %s", c.Decision, d.Kind)
 	case c.Digest != d.Digest:
-		return errors.New("the proof is for another digest: what its signer was shown is not what is decided on")
+		return errors.New("the proof is for another digest: its signer was shown something else than what is " +
+			"decided on")
 	case c.Details != d.Details:
-		return errors.New("the proof is for another reason, params, with or output: its details are not the SHA-256 " +
-			"of what the decision says")
+		return errors.New("the proof is for another reason, params, with or output: its details are not the " +
+			"SHA-256 of this decision's")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const MaxDepth = 5
 func ResolveFile(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
-		return "", fmt.Errorf("a file that an Idea names lies in the folder of the Idea file, or below: not %q",
+		return "", fmt.Errorf("an Idea may only name files in the folder of the Idea file or below it, not %q",
 			jsonval.Short(name))
 	}
 	return key, nil
@@ -181,7 +181,7 @@ func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 	}
 }
 
-const missingFile = "the start brings no file %s"
+const missingFile = "the process is started without the file %s"
 
 // place prefixes a place with its file, except for the first file.
 func (c *fileChecker) place(file, at string) string {
@@ -203,9 +203,9 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 		case err != nil:
 			c.problems.Add(at, "%s", err)
 		case len(ancestors) > MaxDepth:
-			c.problems.Add(at, "delegates stand more than %d deep within each other", MaxDepth)
+			c.problems.Add(at, "delegates are nested more than %d deep", MaxDepth)
 		case slices.Contains(ancestors, key):
-			c.problems.Add(at, "%s leads back to itself: %s", key,
+			c.problems.Add(at, "%s is its own delegate: %s", key,
 				strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
 		case c.rawFilesByKey[key] == nil:
 			c.problems.Add(at, missingFile, key)
@@ -250,7 +250,7 @@ func (c *fileChecker) readFile(key string) *ideafile.Idea {
 		return nil
 	}
 	if idea.Simulation != nil && !c.parentIsSimulated {
-		c.problems.Add(key+": $.meta.simulated", "it is a simulation: what it gives is made up")
+		c.problems.Add(key+": $.meta.simulated", "it is a simulation: its values are made up")
 	}
 	return idea
 }

@@ -53,7 +53,7 @@ func (s ToolSpec) withoutMetaParams(schema map[string]any, notes *[]string) map[
 			kept[name] = property
 		case !s.needs(name):
 			*notes = append(*notes, fmt.Sprintf(
-				"its optional parameter %s is never given: here names that begin with _ mean something else", name))
+				"its optional parameter %s is left out: names that begin with _ are reserved here", name))
 		}
 	}
 	if len(kept) == len(properties) {
@@ -178,7 +178,7 @@ func (f *foreign) patternProperties(own map[string]any, place string) {
 
 func (f *foreign) leave(what, pattern string) {
 	f.notes = append(f.notes,
-		fmt.Sprintf("%s is not checked here, only by the server: %s", what, jsonval.Clip(pattern, 100)))
+		fmt.Sprintf("only the server checks %s: %s", what, jsonval.Clip(pattern, 100)))
 }
 
 // readable reports whether Go can compile a pattern, and whether there is room for it.

@@ -147,8 +147,8 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	tool, notes := spec.toolSource(s.Name, &b.patternSteps)
 	var ps diag.Problems
 	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
-		b.palette.Problems.Add(path, `the MCP server %s offers a tool that would be called so too; `+
-			`give this one "_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name,
+		b.palette.Problems.Add(path, "a tool of the MCP server %s would have the same name; give this one "+
+			`"_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name,
 			s.Name, spec.Name)
 		return
 	}
@@ -171,7 +171,7 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name)
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest",
-			"the MCP server %s offers another form of %q than this one, with the digest %s",
+			"the MCP server %s now offers another version of %q, with the digest %s",
 			s.Name, jsonval.Short(spec.Name), spec.Digest())
 		return
 	}
@@ -205,8 +205,8 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
 		}
 		if strings.HasPrefix(name, "_") && s.needs(name) {
-			ps.Add(path, "the server's tool %q cannot be used: it needs the parameter %s, and here names that begin "+
-				"with _ mean something else; ask whoever runs the server for a tool without it",
+			ps.Add(path, "the server's tool %q cannot be used: it requires the parameter %s, but names that "+
+				"begin with _ are reserved here; ask the server's operator for a tool without it",
 				jsonval.Short(s.Name), jsonval.Short(name))
 		}
 	}

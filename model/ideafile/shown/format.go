@@ -155,11 +155,11 @@ func Problem(schema map[string]any) (key, problem string) {
 			"there is no currency " + jsonval.Shown(code) + `: want its ISO code, such as "EUR"`
 	case hasMinor && !minorIsBool:
 		return jsonschema.MinorUnitsKey,
-			"want true, where the values are in the currency's smallest unit (cents), or false"
+			"want true if the values are in the currency's smallest unit (cents), or else false"
 	case d != Money && (hasCode || hasMinor):
 		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.Shown(said)
 	case minor == true && !hasCode:
-		return jsonschema.MinorUnitsKey, "which unit is the smallest depends on the currency: name it beside"
+		return jsonschema.MinorUnitsKey, "the smallest unit depends on the currency: give the currency, too"
 	}
 	return "", ""
 }
