@@ -10,11 +10,11 @@ import (
 	"unicode"
 )
 
-// Config says which server a worker's Requests go to, and how many of them.
+// Config configures the server of a worker's Requests, and their rate.
 type Config struct {
 	BaseURL string // empty: OpenAI's own
 	Key     string // empty: no Authorization header, as local servers want it
-	Model   string // asked for where an Idea names none; empty: DefaultModel
+	Model   string // the default model of Ideas that name none; empty: DefaultModel
 	// RPM and TPM limit the requests and tokens that the worker's Requests use a minute, together; empty: no limit.
 	RPM, TPM string
 	// LongestPause is the longest pause between two attempts at the server while it is away; 0: DefaultLongestPause.
@@ -27,7 +27,7 @@ const DefaultModel = "gpt-5-mini"
 // Configured reports whether there is a server to ask.
 func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
 
-// Check returns what is wrong with the address or the limits.
+// Check returns the error in the address or the limits.
 func (c Config) Check() error {
 	if _, err := newRateLimiter(c); err != nil {
 		return err

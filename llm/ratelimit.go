@@ -11,14 +11,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rateLimiter keeps the Requests of one worker within what its LLM's server allows: so many requests and tokens a
-// minute, and none while the server wants to be left alone.
+// rateLimiter keeps the Requests of one worker within the limits of its LLM's server: requests and tokens a minute, and
+// none while the server demands a pause.
 type rateLimiter struct {
 	requests, tokens *rate.Limiter
 
 	mu           sync.Mutex
 	paused       map[string]modelPause // by model
-	reservations map[string]time.Time  // when those may be sent that were told to come again, by Request.RateKey
+	reservations map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
 }
 
 // modelPause is how long a server wants to hear nothing for a model, in its own words.
@@ -41,7 +41,7 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 		paused: map[string]modelPause{}}, nil
 }
 
-// perMinute returns a limiter that lets one second's worth through at once, because servers count in seconds too.
+// perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too.
 func perMinute(name, text string) (*rate.Limiter, error) {
 	if text == "" {
 		return rate.NewLimiter(rate.Inf, 1), nil
@@ -68,8 +68,8 @@ func (e errRateLimited) Error() string {
 	}
 }
 
-// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of the
-// time it has left gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another
+// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of its
+// remaining time gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another
 // attempt has its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
@@ -94,7 +94,8 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if pause := l.paused[model].until.Sub(now); pause > 0 {
-		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at once.
+		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at the
+		// same moment.
 		delete(l.reservations, key)
 		return pause + rand.N(min(pause/10, maxSpread)+1), l.paused[model].words
 	}
@@ -114,7 +115,7 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 // maxSpread is how far apart Requests are sent that waited for the same moment.
 const maxSpread = 5 * time.Second
 
-// reserve makes a reservation. Tokens are charged afterwards: whoever comes next waits until the debt is paid.
+// reserve makes a reservation. Tokens are charged afterwards: later Requests wait until the debt is paid.
 func (l *rateLimiter) reserve(tokens int, now time.Time) time.Time {
 	wait := max(l.requests.ReserveN(now, 1).DelayFrom(now), l.tokens.ReserveN(now, 0).DelayFrom(now))
 	l.charge(tokens, now)
@@ -141,7 +142,7 @@ func (l *rateLimiter) forget(now time.Time) {
 // settle charges what a Request used beyond its estimate.
 func (l *rateLimiter) settle(tokens int) { l.charge(tokens, time.Now()) }
 
-// pause holds all Requests to a model back for as long as its server says, in its words.
+// pause holds back all Requests to a model for as long as its server demands. words are the server's.
 func (l *rateLimiter) pause(model string, d time.Duration, words string) {
 	if d <= 0 {
 		return

@@ -19,19 +19,19 @@ func undoHref(process string, choice url.Values) string {
 	return processHref(process) + "/undo?" + choice.Encode()
 }
 
-// undoPage shows what of a process would be taken back, before it is.
+// undoPage shows what of a process would be undone, before it is.
 type undoPage struct {
 	frame
 	Process, Href  string
-	Instance, Call string // what alone is taken back; empty: all
+	Instance, Call string // what alone is undone; empty: all
 	AtWork         bool
 	Digest         string // of what is shown
-	Changed        bool   // it is other than what was agreed to
+	Changed        bool   // the list has changed since the person agreed
 	Lists          []undoList
 	Undo           int
 }
 
-// undoList is what becomes of some Calls.
+// undoList lists Calls with the same outcome.
 type undoList struct {
 	Heading string
 	Rows    []undoRow
@@ -39,13 +39,13 @@ type undoList struct {
 
 // undoRow is a Call that was done, in the words of the business, and what takes it back or why nothing does.
 type undoRow struct {
-	ID, Href string // Href is where it alone is taken back
+	ID, Href string // Href is the page on which to undo it alone
 	Did, By  shown.Parts
 	Name     string // of the instance
 	Because  string
 }
 
-// undoChoice reads what is to be taken back.
+// undoChoice reads what to undo.
 func (d *Desk) undoChoice(r *http.Request) (*undoPage, client.UndoOptions) {
 	id := r.PathValue("process")
 	p := &undoPage{frame: d.frame(r, "Take back what "+short(id)+" did"), Process: id, Href: processHref(id),
@@ -68,7 +68,7 @@ func (d *Desk) showUndo(w http.ResponseWriter, r *http.Request) error {
 	return d.showUndoing(w, r, p, u)
 }
 
-// undo has taken back what was shown.
+// undo undoes what was shown.
 func (d *Desk) undo(w http.ResponseWriter, r *http.Request) error {
 	p, o := d.undoChoice(r)
 	if o.By.Reason == "" {

@@ -151,7 +151,7 @@ func TestCheckFindsInstancesThatThereAreNot(t *testing.T) {
 		{"a Call for another instance than its Plan", ``, `{"type": "state", "_instance": "①", "a": "x"},
 			{"type": "state", "_instance": "②", "a": "x"},
 			{"type": "plan", "_instance": "①", "plan": [{"_tool": "analyze", "_instance": "②", "text": "x"}]}`, []string{
-			`error $.context[2].plan[0]._instance: the Plan is for instance ① alone, and its Call for "②"`}},
+			`error $.context[2].plan[0]._instance: the Plan is for instance ① only, but its Call is for "②"`}},
 		{"an instance that begins with nothing is probably misspelt", ``, `{"type": "state", "_instance": "alice", "a": "x"},
 			{"type": "instruction", "_instance": "alcie1", "instruction": "hurry"},
 				{"type": "text", "_instance": "bob", "text": "x"}`, []string{
@@ -205,14 +205,14 @@ func TestCheckFindsReferencesThatFindNothing(t *testing.T) {
 			`error $.context[2].plan[1].text: no Call writes †state.mood and no State holds it at the start; there is †state.a (in ②)`}},
 		{"what only the Call itself writes", ``,
 			`{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.mood", "_outputPath": "mood"}]}`, []string{
-				`error $.context[0].plan[0].text: only the Call itself writes †state.mood, which it waits for`}},
+				`error $.context[0].plan[0].text: the Call waits for †state.mood, which no other Call writes`}},
 		{"an update that stands behind its reader", ``, `{"type": "plan", "plan": [{"_tool": "rank", "labels": "†state.list", "_outputPath": "n"},
 			{"_tool": "rank", "_outputPath": "list", "_outputMethod": "push"}]}`, []string{
-			`error $.context[0].plan[0].labels: †state.list is updated by plan[1] (rank) alone, which stands behind the Call: put it before`}},
+			`error $.context[0].plan[0].labels: †state.list is updated only by plan[1] (rank), which comes after the Call: put it before`}},
 		{"a writer that never runs, as its path is closed", ``, `{"type": "state", "user": {"id": 1}},
 			{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "†state.user.name"}]}`, []string{
-			`error $.context[1].plan[1].text: †state.user.name is not there, and plan[0] (fetch), which would write it, never runs: its path is closed at the start`}},
+			`error $.context[1].plan[1].text: †state.user.name does not exist, and plan[0] (fetch), which would write it, never runs: its path is closed at the start`}},
 		{"a wired parameter",
 			`"mail": {"type": "object", "properties": {"to": {"const": "†input.too"}, "mood": {"const": "†state.mood"}}}`,
 			`{"type": "input", "to": "x"}, {"type": "plan", "plan": [{"_tool": "mail"}]}`, []string{

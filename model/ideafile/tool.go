@@ -17,13 +17,13 @@ import (
 type Tool struct {
 	Name        string
 	Description string
-	// Title is a template of the sentence that tells people what a Call does (`_title`); empty: none.
+	// Title is a template of the sentence that describes a Call to people (`_title`); empty: none.
 	Title string
 	// Source is the Tool as it was written.
 	Source map[string]any
-	// OutputSchema is the schema of the result (`_output`); nil where nothing is said.
+	// OutputSchema is the schema of the result (`_output`); nil: any result.
 	OutputSchema *jsonschema.Schema
-	// OutputPath, OutputMethod and Scopes say who chooses these meta properties of a Call.
+	// OutputPath, OutputMethod and ReadableScopes declare who chooses these meta properties of a Call.
 	OutputPath, OutputMethod, ReadableScopes MetaProperty
 	// Timeout is for one attempt of the Tool's activity.
 	Timeout time.Duration
@@ -37,9 +37,9 @@ type Tool struct {
 	DelegateFile string
 	// DelegateWritablePaths are the paths of its parent's State that a delegate may write (`_writes`).
 	DelegateWritablePaths []jsonval.Path
-	// Approval says when a person must look at a Call; nil: never.
+	// Approval is when a person must review a Call; nil: never.
 	Approval *policy.Approval
-	// Undo says how a Call is taken back; nil: the file says nothing, see UndoUnder.
+	// Undo is how a Call can be undone; nil: the file does not say, see UndoUnder.
 	Undo *Undo
 
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
@@ -129,7 +129,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 			ps.Add(at, "an activity's name is not empty")
 		}
 	case map[string]any:
-		// Whether a kind is known, and whether its spec is right, is said by the runner that is registered under it.
+		// The runner that is registered for a kind checks the kind and its spec.
 		kind, spec, ok := t.activityKind()
 		if !ok {
 			ps.Add(at, activityFormError)
@@ -144,7 +144,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 
 const activityFormError = `want a name, or one kind of tool with its settings, as {"http": {…}} or {"mcp": {…}}`
 
-// activityKind reads `_activity: {"<kind>": spec}`; ok is false where it is of no such form.
+// activityKind reads `_activity: {"<kind>": spec}`; ok is false for any other form.
 func (t *Tool) activityKind() (kind ToolKind, spec any, ok bool) {
 	a := jsonval.AsObject(t.RawActivity)
 	if len(a) != 1 {

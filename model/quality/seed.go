@@ -6,15 +6,16 @@ import (
 	"fmt"
 )
 
-// What an order is for: the instances in the prompt of a Request, in that of its recheck, and who is drawn for that.
+// The purposes of an order: the instances in the prompt of a Request, in that of its recheck, and the drawing for the
+// recheck.
 const (
 	AskedFirst = 0
 	AskedAgain = 1
 	drawing    = 2
 )
 
-// Order is a permutation of n places by a seed, the number of a Request, and how often was asked under it. Without a
-// seed it is that of the file.
+// Order is a permutation of n places by a seed, the number of a Request, and its purpose. Without a seed it is the
+// order of the file.
 func Order(seed string, request, asked, n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -41,8 +42,8 @@ func splitMix(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Draw draws the share of n instances of a Request, by their places in it. What is left over of a share counts on, so
-// that in the end it is kept exactly; the seed says how much of it there is at first.
+// Draw draws the share of n instances of a Request, by their places in it. A fraction of an instance is carried over,
+// so that in the end the share is exact; the seed sets the initial fraction.
 func (t *Tally) Draw(seed string, request, n int, share float64) []int {
 	if share <= 0 {
 		return nil

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// FewestRechecks is how many instances must have been asked about twice before anything is said or done about it.
+	// FewestRechecks is the minimum number of instances asked about twice before anything is reported or done about it.
 	FewestRechecks = 30
-	// bucketSize is how many places of a prompt are counted together.
+	// bucketSize is the number of places of a prompt that are counted together.
 	bucketSize = 25
 	z95        = 1.959964 // of the normal distribution, for 95 %
 )
@@ -24,13 +24,14 @@ type Count struct {
 	Differed  int `json:"differed"`
 }
 
-// Tally is what rechecks came to. It is plain data.
+// Tally counts the results of rechecks. It is plain data.
 type Tally struct {
 	Count
 	// ByPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
 	ByPosition []Count         `json:"byPosition,omitempty"`
 	Usage      turn.TokenUsage `json:"usage,omitzero"`
-	// Covered counts the answers of which some were drawn to be asked for again, and Drawn those that were.
+	// Covered counts the instances of the Requests from which some were drawn to be asked about again, and Drawn those
+	// that were drawn.
 	Covered int `json:"covered,omitempty"`
 	Drawn   int `json:"drawn,omitempty"`
 }
@@ -49,7 +50,7 @@ func (t *Tally) Add(position int, differed bool) {
 	}
 }
 
-// Merge adds what was counted elsewhere.
+// Merge adds another Tally.
 func (t *Tally) Merge(o Tally) {
 	t.Rechecked, t.Differed = t.Rechecked+o.Rechecked, t.Differed+o.Differed
 	t.Covered, t.Drawn = t.Covered+o.Covered, t.Drawn+o.Drawn
@@ -63,7 +64,7 @@ func (t *Tally) Merge(o Tally) {
 	}
 }
 
-// Interval is Wilson's: with 95 % between which shares the true one lies.
+// Interval is Wilson's: the 95 % confidence interval of the true share.
 func (c Count) Interval() (low, high float64) {
 	if c.Rechecked == 0 {
 		return 0, 1
@@ -74,8 +75,8 @@ func (c Count) Interval() (low, high float64) {
 	return max(0, (middle-half)/(1+z95*z95/n)), min(1, (middle+half)/(1+z95*z95/n))
 }
 
-// Passes reports whether the true share is above the limit, and keeps whether it is below it, as far as that is sure.
-// There is none below 0.
+// Passes reports whether the true share is above the limit with confidence, and keeps whether it is below it. A limit
+// below 0 is no limit.
 func (c Count) Passes(limit float64) bool {
 	low, _ := c.Interval()
 	return c.Rechecked >= FewestRechecks && limit >= 0 && low > limit
@@ -91,7 +92,7 @@ func PauseFault(c Count, limit float64) *diag.Fault {
 	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, percent(limit))
 }
 
-// String says it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
+// String describes it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
 func (c Count) String() string {
 	were := "were"
 	if c.Differed == 1 {
@@ -106,7 +107,7 @@ func (c Count) String() string {
 		100*float64(c.Differed)/float64(c.Rechecked), 100*low, 100*high)
 }
 
-// Report is what people are told of rechecks, and programs: `quality` in a result.
+// Report is the report on rechecks to people and programs: `quality` in a result.
 type Report struct {
 	Count
 	Share      float64         `json:"share"`
@@ -119,7 +120,7 @@ type Report struct {
 // MetaKey is where the meta of an Idea keeps the Report of its process, as far as it was then.
 const MetaKey = "quality"
 
-// ReadReport reads the Report in the meta of an Idea; nil: there is none.
+// ReadReport reads the Report in the meta of an Idea; nil: none.
 func ReadReport(meta map[string]any) (r *Report) {
 	if meta[MetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[MetaKey]), &r) != nil {
 		return nil
@@ -150,7 +151,7 @@ func (t Tally) Report(size Size) *Report {
 	return r
 }
 
-// Lines are the report for people: what was measured, where in the prompt, and the size of Requests.
+// Lines are the report for people: the measurement, by place in the prompt, and the size of Requests.
 func (r *Report) Lines() []string {
 	if r == nil {
 		return nil

@@ -24,8 +24,8 @@ type allowList struct {
 	all      bool            // "*", for public addresses only
 }
 
-// CheckAllow returns what is wrong with an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*`
-// for all public ones.
+// CheckAllow returns the error in an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*` for all
+// public ones.
 func CheckAllow(text string) error {
 	_, err := parseAllow(text)
 	return err
@@ -99,8 +99,8 @@ func place(host, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// hostName is the one form of a host in which it is compared: lower case, an
-// international name in ASCII, an address in its shortest form.
+// hostName is the form of a host for comparison: lower case, an international name in ASCII, an address in its shortest
+// form.
 func hostName(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -43,7 +43,7 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 	return c.striker.Value(value), nil
 }
 
-// failed classifies why a call got no result. If nobody knows whether it had its effect, the code says so.
+// failed classifies why a call got no result. The code says if it is unknown whether the call had its effect.
 func (c *conn) failed(ctx context.Context, err error) *Error {
 	if u := unreadIn(err); u != nil {
 		return u.failure()

@@ -36,7 +36,7 @@ type conn struct {
 	protocol atomic.Pointer[string]
 }
 
-// within does something that the server must answer, for as long as what it sends can be read.
+// within runs an exchange with the server, for as long as what it sends can be read.
 func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -86,8 +86,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	return c, nil
 }
 
-// transport connects to a server; said is what it wrote on standard error, for the error of a server that does not
-// answer.
+// transport connects to a server. said returns its standard error, for the error of a server that does not answer.
 func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.run(server, c)
@@ -149,7 +148,7 @@ func (c *conn) struck(err error) error {
 // isTooLarge reports whether the server has sent more in one answer than is read.
 func (c *conn) isTooLarge() bool { return errors.Is(context.Cause(c.broken), errTooLarge) }
 
-// maxAround is how many bytes one answer may have beside its message: what is told of the progress.
+// maxAround bounds the bytes of an answer beside its message: the reports of progress.
 const maxAround = 1 << 20
 
 // maxTools is how many tools a server may offer.

@@ -29,7 +29,8 @@ const (
 	firstPause = 200 * time.Millisecond
 )
 
-// offers returns a working connection, with what the server offers now. The caller calls done when it needs it no more.
+// offers returns a working connection, with the server's current tools. The caller calls done when it no longer needs
+// it.
 func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
 	s.begin()
 	pause := firstPause

@@ -11,10 +11,10 @@ import (
 	"processidea/model/ideafile"
 )
 
-// unread is the answer of a server that refuses a request before it reads it. Whatever was asked for has not run.
+// unread is the answer of a server that refuses a request before it reads it. The requested tool has not run.
 type unread struct {
 	status int
-	wait   time.Duration // how long the server wants to be left alone; 0 unless it said
+	wait   time.Duration // the pause that the server demands; 0: none
 	text   string
 }
 
@@ -45,8 +45,8 @@ func unreadIn(err error) *unread {
 // later reports whether the server takes the request at another time.
 func (u *unread) later() bool { return u.status == http.StatusTooManyRequests }
 
-// failure is the Error of what the server would not do. What it will not take from this worker, whoever runs the worker
-// can mend; a server that is asked too often is asked again.
+// failure is the Error of a refusal. The operator of the worker can mend what the server refuses to this worker; a
+// request refused for its rate is retried.
 func (u *unread) failure() *Error {
 	if u.later() {
 		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}

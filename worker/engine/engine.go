@@ -33,7 +33,7 @@ import (
 	"processidea/workflows"
 )
 
-// Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
+// Parts are the dependencies of a worker. FromEnvironment fills in zero values.
 type Parts struct {
 	Store *blobs.Store
 	Tools *tools.Registry
@@ -42,29 +42,28 @@ type Parts struct {
 	MCP *mcptool.Hub
 	// Runners run further kinds of Tools, beside those of package kinds.
 	Runners map[ideafile.ToolKind]runner.Runner
-	// Deciders are the keys that decisions are signed with; nil: PROCESSIDEA_DECIDERS says where they are, if there are
-	// any.
+	// Deciders are the keys that sign decisions; nil: those of PROCESSIDEA_DECIDERS, if it is set.
 	Deciders *signing.Source
-	// Prices of LLMs count where an Idea names none; nil: PROCESSIDEA_PRICES names the file, if there is one.
+	// Prices of LLMs apply if an Idea has none; nil: those in the file of PROCESSIDEA_PRICES, if it is set.
 	Prices price.List
-	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
+	// Notices notifies people of what waits for them; nil: by PROCESSIDEA_NOTIFY_URL, if it is set.
 	Notices *notify.Sender
 	LLM     llm.Config
-	// LLMServers are more servers of LLMs, by the names that Ideas give them.
+	// LLMServers are more LLM servers, by the names that Ideas give them.
 	LLMServers map[string]llm.Config
 	Log        *slog.Logger
-	// Recorder is told what the LLM said; nil: nobody is.
+	// Recorder receives the LLM's replies; nil: none.
 	Recorder activities.ReplyRecorder
-	// Asked is told what the LLM is asked; nil: nobody is.
+	// Asked receives the prompts; nil: none.
 	Asked activities.PromptRecorder
-	// Observer is told what Requests and Calls came to; nil: nobody is.
+	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer activities.Observer
-	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended
-	// by then counts as lost with the worker, and is run again by another.
+	// StopTimeout bounds how long a stopping worker waits for running activities. Activities that have not ended by
+	// then count as lost with the worker, and run again on another.
 	StopTimeout time.Duration
 	Limits      Limits
 	Version     connect.Version
-	// Interceptors look on at workflows and activities; they may give no command.
+	// Interceptors observe workflows and activities; they may issue no commands.
 	Interceptors []interceptor.WorkerInterceptor
 	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
 	Getenv func(string) string
@@ -77,7 +76,7 @@ func (p Parts) getenv(name string) string {
 	return p.Getenv(name)
 }
 
-// lookupEnv is getenv for those who tell empty from unset.
+// lookupEnv is getenv for callers that distinguish empty from unset.
 func (p Parts) lookupEnv() func(string) (string, bool) {
 	if p.Getenv == nil {
 		return os.LookupEnv
@@ -89,9 +88,8 @@ func (p Parts) lookupEnv() func(string) (string, bool) {
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
-// PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names,
-// MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM
-// that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
+// PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names, MCP servers there and those whose
+// commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
 func (p Parts) FromEnvironment() Parts {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
@@ -220,7 +218,7 @@ func (r *running) Run(interrupt <-chan any) error {
 	return r.Worker.Run(interrupt)
 }
 
-// beginWatch returns what ends it, and waits until it has.
+// beginWatch returns a function that ends the watch, and waits until it has ended.
 func (r *running) beginWatch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup

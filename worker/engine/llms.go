@@ -8,8 +8,8 @@ import (
 	"processidea/llm"
 )
 
-// ServersVariable lists the names of more servers of LLMs, with commas between them. That of "backup" is what
-// OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and their kin say.
+// ServersVariable lists the names of more LLM servers, separated by commas. The server "backup" is configured by
+// OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and so on.
 const ServersVariable = "OPENAI_SERVERS"
 
 // LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
@@ -34,7 +34,7 @@ func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config
 	return servers
 }
 
-// variableEnding is what the variables of a server end with: "_EU_WEST" for "eu-west".
+// variableEnding is the suffix of a server's variables: "_EU_WEST" for "eu-west".
 func variableEnding(name string) string {
 	return "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -22,25 +22,25 @@ import (
 	"processidea/workflows"
 )
 
-// Limits bound what one worker does at once. Zero is the SDK's default, or no limit where it has none.
+// Limits bound what one worker does at a time; 0: the SDK's default, or no limit if it has none.
 type Limits struct {
 	Requests        int     // to LLMs
 	Calls           int     // as activities
 	PureCalls       int     // as local activities; a burst of them counts as one
-	EagerCalls      int     // of one workflow task, that run where it ran
-	CallsPerSecond  float64 // Calls and Requests that begin, over all workers of the task queue
+	EagerCalls      int     // of one workflow task, run by the same worker
+	CallsPerSecond  float64 // Calls and Requests started, over all workers of the task queue
 	MaxResult       int     // bytes of one Call's result
 	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks   int     // at least 2
 	WorkflowPollers int     // at least 2
 	ActivityPollers int
-	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0:
-	// protocol.HeartbeatTimeout, which is the least.
+	// LostAfter is the time without a heartbeat after which its activities count as lost; 0: protocol.HeartbeatTimeout,
+	// which is the minimum.
 	LostAfter time.Duration
-	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0:
+	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
 	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
 	LLMPatience, LLMPause time.Duration
-	// SaveActions has processes that begin here save what a hosted server bills (actions), at the price of some
+	// SaveActions makes processes that begin here save actions that a hosted server bills, at the price of some
 	// milliseconds.
 	SaveActions bool
 }
@@ -66,7 +66,7 @@ const (
 	LeastPause    = 10 * time.Millisecond
 )
 
-// AloneIn are the limits of a worker that runs in the same program as Temporal, with what the environment says of them.
+// AloneIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
 func AloneIn(getenv func(string) string) (Limits, error) {
 	l := Alone
 	given, err := heap.Bytes(getenv, MemoryVariable)
@@ -113,8 +113,8 @@ func (p Parts) options() worker.Options {
 		MaxConcurrentWorkflowTaskExecutionSize:  p.Limits.WorkflowTasks,
 		MaxConcurrentWorkflowTaskPollers:        p.Limits.WorkflowPollers,
 		MaxConcurrentActivityTaskPollers:        p.Limits.ActivityPollers,
-		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count
-		// as lost.
+		// The server holds back tasks above the rate. If the worker held them back, they would miss their heartbeats,
+		// and count as lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
 		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
 			workflows.NewHeartbeatInterceptor(lostAfter), activities.NewInterceptor()},

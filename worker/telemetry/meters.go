@@ -13,7 +13,7 @@ import (
 	"processidea/model/ideafile/price"
 )
 
-// meters are what this program counts itself.
+// meters are this program's own metrics.
 type meters struct {
 	requests  metric.Int64Counter
 	took      metric.Float64Histogram

@@ -18,19 +18,19 @@ import (
 
 // This file runs Calls.
 
-// MaxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the
-// workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the store's
-// threshold stay far below both.
+// MaxRunning bounds how many Calls of one instance run at the same time. Over two thousand pending activities would
+// leave the workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the
+// store's threshold stay far below both.
 const MaxRunning = 200
 
 // maxWorkerLosses is how many workers may be lost while one Call runs. It is taken for what takes them down then, and
 // not run again: the Calls of others run there too.
 const maxWorkerLosses = 3
 
-// startReadyCalls runs every Call that may run now, as many at once as are good for the workflow.
+// startReadyCalls runs every Call that may run now, up to MaxRunning at a time.
 //
-// Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the
-// instances of a process that was terminated, and nothing may run for it any more.
+// Before a Call starts that has waited for a person, it checks that the process still exists: a terminated process does
+// not notify its instances, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
 	held := i.Held && !i.dataflow.UndoesWhilePaused()
 	if !held {
@@ -106,8 +106,9 @@ func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 	return summary
 }
 
-// executeWhenStoreWritable runs a Call that has had no effect, because the store could not be written, once it can: as
-// an activity, which may take its time, with all its attempts. Who waits and why stands in the history.
+// executeWhenStoreWritable runs a Call that has had no effect, because the store could not be written, once it can be
+// written again: as an activity with all its attempts, which may take long. The summary in the history says why it
+// waits.
 func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.ReadyCall) {
 	i.running++
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -130,15 +131,15 @@ func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.Rea
 // maxLocalParams is how large the parameters may be of a Call that runs within a workflow task, in bytes.
 const maxLocalParams = 4 * jsonval.LargeValueBytes
 
-// canRunLocally reports whether a Call runs within a workflow task: it depends on nothing but what stands in the
-// workflow, so that nothing is lost if it runs twice, and it is small.
+// canRunLocally reports whether a Call runs within a workflow task: it is small, and depends only on data in the
+// workflow, so that no harm is done if it runs twice.
 func canRunLocally(r dataflow.ReadyCall) bool {
 	return r.Binding.IsPureFunction && !jsonval.ContainsBlobHandle(r.Params) &&
 		jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
 }
 
-// callRetryPolicy counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the
-// instance decides.
+// callRetryPolicy counts the Tool's own failures. The loss of a worker does not count: it ends the activity
+// immediately, and the instance decides.
 func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{
 		InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
@@ -160,8 +161,8 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	return in
 }
 
-// onCallExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was
-// lost, or if the Tool says so: one that may run once only is left to a person then. resumedSince is whether the
+// onCallExecuted handles the end of a Call's activity. If its worker was lost, or the Tool says so, it is unknown
+// whether the Tool had its effect; a Call that may run only once is then left to a person. resumedSince is whether the
 // process was resumed since the Call began.
 func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, resumedSince bool) {
 	i.running--
@@ -182,7 +183,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case ideafile.FaultCodeNeedsOperator(protocol.FaultCodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
 		if resumedSince {
-			_ = i.dataflow.TakePauseFault() // what it lacked may be mended: it is tried again at once
+			_ = i.dataflow.TakePauseFault() // what it lacked may be there now: retry without a pause
 		} else {
 			i.Held = true // until the process, which pauses now, goes on
 		}

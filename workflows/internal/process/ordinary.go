@@ -24,7 +24,7 @@ type unsplitProcess struct {
 	CarriedUnsplit
 	// baseStates are the States in BaseIdea, by token; without one, those of the Idea that the process began with.
 	baseStates        map[string]any
-	endStatusesSealed bool // the latest Idea tells how each instance has ended
+	endStatusesSealed bool // the latest Idea records how each instance has ended
 
 	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
 	joining        []joiningInstances
@@ -32,7 +32,7 @@ type unsplitProcess struct {
 	endedInstances endedInstances
 
 	notifying    bool               // a notification is on its way
-	reportFilter split.ReportFilter // what the process that this is a part of was told
+	reportFilter split.ReportFilter // what was reported to the process that this is a part of
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
@@ -57,8 +57,8 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 	return p
 }
 
-// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it
-// never changes.
+// registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
+// changes.
 func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers look after it
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
@@ -158,7 +158,7 @@ func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 	return step
 }
 
-// publishStatus tells everybody who looks, before the process waits for what comes next.
+// publishStatus publishes the status before the process waits for the next event.
 func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
 	p.forgetHoldUps(workflow.Now(ctx))
 	p.notifyPeople(ctx)

@@ -114,7 +114,7 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	return nil
 }
 
-// Undo has a paused process take back what its instances did.
+// Undo makes a paused process undo what its instances did.
 func (c *processCore) Undo(ctx workflow.Context, s approval.SteeringPayload) error {
 	err := c.own.undo(ctx, s)
 	if err == nil {

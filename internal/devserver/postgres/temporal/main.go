@@ -29,8 +29,8 @@ func main() {
 	}
 }
 
-// serve is what temporal-server does in its container: the configuration comes from the environment. TEMPORAL_SERVICES
-// names the services of a process that does not run all of them.
+// serve runs temporal-server as in its container: the configuration comes from the environment. TEMPORAL_SERVICES names
+// the services of a process that does not run all of them.
 func serve() error {
 	cfg, err := config.Load(config.WithEmbedded())
 	if err != nil {
