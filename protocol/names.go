@@ -3,6 +3,8 @@ package protocol
 // Names that stand in histories and in other people's scripts. They never change.
 const (
 	TaskQueue = "process-idea"
+	// RequestQueue is that of Requests to the worker's own LLM: the server keeps its rate over all workers.
+	RequestQueue = "process-idea-requests"
 
 	ProcessType  = "Process"
 	InstanceType = "Instance"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -28,7 +29,7 @@ type Limits struct {
 	Calls           int     // as activities
 	PureCalls       int     // as local activities; a burst of them counts as one
 	EagerCalls      int     // of one workflow task, that run where it ran
-	CallsPerSecond  float64 // Calls and Requests that begin, over all workers of the task queue
+	CallsPerSecond  float64 // Calls that begin, over all workers, and as many Requests
 	MaxResult       int     // bytes of one Call's result
 	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks   int     // at least 2
@@ -110,6 +111,18 @@ func (p Parts) options() worker.Options {
 	}
 	if p.Limits.EagerCalls > 0 {
 		o.MaxEagerActivityReservationsPerWorkflowTask = &p.Limits.EagerCalls
+	}
+	return o
+}
+
+// requestOptions are those of the task queue of Requests: the server lets as many through as OPENAI_RPM says, over all
+// workers. The LLM's client holds back what one attempt sends more than once.
+func (p Parts) requestOptions(o worker.Options) worker.Options {
+	o.DisableWorkflowWorker = true
+	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
+	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // what is wrong with it was said
+	if rate := perMinute / 60; rate > 0 && (o.TaskQueueActivitiesPerSecond == 0 || rate < o.TaskQueueActivitiesPerSecond) {
+		o.TaskQueueActivitiesPerSecond = rate
 	}
 	return o
 }
