@@ -143,7 +143,7 @@ const (
 	CodeStoreForbidden  = "store_forbidden"         // the worker may not write in the store
 	CodeKeysMissing     = "keys_missing"            // no worker has the key of what the process keeps
 	CodeToolWaits       = "tool_waits"              // a Tool's server asks to be left alone for a while
-	CodeRateLimited     = "rate_limited"            // the workers begin only so many Calls and Requests a second
+	CodeRateLimited     = "rate_limited"            // so many Calls and Requests begin a second, and no more
 	CodeNoWorker        = "no_worker"               // no worker serves the task queue
 	CodeWorkerFails     = "worker_fails"            // a worker is there and cannot go on with the process
 	CodeBadReplies      = "bad_replies"             // three bad replies in a row

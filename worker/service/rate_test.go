@@ -2,10 +2,12 @@ package service_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,8 +29,10 @@ type rated struct {
 	url string
 	env []string
 
-	mu    sync.Mutex
-	asked []time.Time
+	mu          sync.Mutex
+	asked       []time.Time
+	holds       bool // the server answers nobody
+	now, atOnce int  // who is being answered, and the most
 }
 
 func newRated(t *testing.T) *rated {
@@ -59,11 +63,29 @@ func newRated(t *testing.T) *rated {
 	return r
 }
 
-func (r *rated) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (r *rated) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
+	holds := r.begin()
+	defer r.end()
+	_, _ = io.Copy(io.Discard, asked.Body) // else nobody sees that the other side is gone
+	if holds {
+		<-asked.Context().Done()
+	}
+	fmt.Fprint(w, `{"choices": [{"message": {"content": "{\"calls\": []}"}, "finish_reason": "stop"}]}`)
+}
+
+func (r *rated) begin() (holds bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = append(r.asked, time.Now())
-	fmt.Fprint(w, `{"choices": [{"message": {"content": "{\"calls\": []}"}, "finish_reason": "stop"}]}`)
+	r.now++
+	r.atOnce = max(r.atOnce, r.now)
+	return r.holds
+}
+
+func (r *rated) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now--
 }
 
 func (r *rated) start(id, file string) *client.Process {
@@ -82,11 +104,7 @@ func (r *rated) start(id, file string) *client.Process {
 // keeps checks that the server was asked so often, and in no time more often than a rate and its burst allow.
 func (r *rated) keeps(perSecond, burst float64, want int) {
 	r.t.Helper()
-	devtest.Eventually(r.t, "everything has been asked", func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return len(r.asked) >= want
-	})
+	r.wait(want)
 	for i, from := range r.asked {
 		for j, to := range r.asked[i:] {
 			// One more may have been under way for longer than the others.
@@ -95,6 +113,16 @@ func (r *rated) keeps(perSecond, burst float64, want int) {
 			}
 		}
 	}
+}
+
+// wait waits until the server was asked so often.
+func (r *rated) wait(want int) {
+	r.t.Helper()
+	devtest.Eventually(r.t, "everything has been asked", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.asked) >= want
+	})
 }
 
 // heldUp waits until a process says that a limit holds it up.
@@ -131,4 +159,45 @@ func TestTwoWorkersShareTheRequestsOfAMinute(t *testing.T) {
 		r.start(fmt.Sprintf("p%d", n), `{"context": [{"type": "text", "text": "Go."}]}`)
 	}
 	r.keeps(2, 2, processes)
+}
+
+const ratedTool = `{"schema": {"tools": {"letter": {"type": "object", "properties": {}, "_rate": RATE,
+	"_activity": {"http": {"url": "SHOP"}}}}},
+	"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letter"}, {"_tool": "letter"},
+		{"_tool": "letter"}, {"_tool": "letter"}, {"_tool": "letter"}, {"_tool": "letter"}]}]}`
+
+func (r *rated) startRated(id, rate string) *client.Process {
+	return r.start(id, strings.ReplaceAll(ratedTool, "RATE", rate))
+}
+
+// More of them than fit into the line within a worker: the others wait in an activity of their own.
+func TestAllWorkersAndProcessesShareTheRateOfATool(t *testing.T) {
+	r := newRated(t)
+	for range 2 {
+		workertest.Start(t, r.env)
+	}
+	const processes = 4
+	for n := range processes {
+		r.startRated(fmt.Sprintf("p%d", n), `{"perSecond": 2}`)
+	}
+	r.keeps(2, 2, 6*processes)
+}
+
+// The Calls of a worker that is killed in their midst run again, with those that waited behind them.
+func TestTurnsOfAKilledWorkerGoToTheNextAndWhoWaitsSaysSo(t *testing.T) {
+	r := newRated(t)
+	r.holds = true
+	gone := workertest.Start(t, r.env, "--lost-after", "5s")
+	p := r.startRated("killed", `{"atOnce": 2}`)
+	r.wait(2)
+	r.heldUp(p)
+	gone.Signal(syscall.SIGKILL)
+	r.mu.Lock()
+	r.holds = false
+	r.mu.Unlock()
+	workertest.Start(t, r.env, "--lost-after", "5s")
+	r.wait(8)
+	if r.atOnce > 2 {
+		t.Errorf("%d at once", r.atOnce)
+	}
 }
