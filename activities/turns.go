@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/safego"
+	"processidea/llm"
 	"processidea/model/ideafile/limit"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -121,14 +122,16 @@ func turnKey(of string) string {
 
 func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (limit.Turn, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
-	return a.await(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), patience)
+	return a.await(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
 }
 
 // await waits until a turn is given, if it is not far away.
-func (a *Activities) await(ctx context.Context, name string, rule limit.Rule, key string,
+func (a *Activities) await(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
 	patience time.Duration) (t limit.Turn, err error) {
 	answer := make(chan limit.Turn, 1)
-	a.say(name, true, func(s *askedTurns) { s.Rule, s.Wants, s.answers[key] = rule, append(s.Wants, key), answer })
+	a.say(name, true, func(s *askedTurns) {
+		s.Rule, s.Wants, s.Costs, s.answers[key] = rule, append(s.Wants, key), append(s.Costs, cost), answer
+	})
 	patience = min(patience, askTimeout)
 	over := time.NewTimer(patience)
 	defer over.Stop()
@@ -180,7 +183,9 @@ func (t *turns) forget(name string) {
 
 func (s *askedTurns) leave(key string) {
 	delete(s.answers, key)
-	s.Wants = slices.DeleteFunc(s.Wants, func(k string) bool { return k == key })
+	if n := slices.Index(s.Wants, key); n >= 0 {
+		s.Wants, s.Costs = slices.Delete(s.Wants, n, n+1), slices.Delete(s.Costs, n, n+1)
+	}
 }
 
 func (s *askedTurns) end(key string) {
@@ -193,13 +198,13 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 	for {
 		a.turns.mu.Lock()
 		q := s.Question
-		q.Wants, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Holds)
-		s.Done = nil
+		q.Wants, q.Costs, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Costs), slices.Clone(q.Holds)
+		s.Done, s.Spent = nil, 0
 		select {
 		case <-s.wake: // it is for what is asked now
 		default:
 		}
-		if len(q.Wants)+len(q.Holds)+len(q.Done) == 0 {
+		if len(q.Wants)+len(q.Holds)+len(q.Done) == 0 && q.Spent == 0 {
 			delete(a.turns.byName, name)
 			a.turns.mu.Unlock()
 			return
@@ -207,7 +212,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
 		pause := a.turns.take(s, q, answers, err)
-		time.Sleep(askPause)
+		<-time.After(askPause) // what comes meanwhile is asked together
 		select {
 		case <-s.wake:
 		case <-time.After(pause - askPause):
@@ -220,7 +225,7 @@ func (t *turns) take(s *askedTurns, q limit.Question, answers []limit.Turn, err 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil || len(answers) != len(q.Wants) {
-		s.Done = append(q.Done, s.Done...)
+		s.Done, s.Spent = append(q.Done, s.Done...), s.Spent+q.Spent
 		return time.Second
 	}
 	pause = renewal
@@ -251,4 +256,38 @@ func (a *Activities) askLimit(name string, q limit.Question) (answers []limit.Tu
 		err = handle.Get(ctx, &answers)
 	}
 	return answers, err
+}
+
+// sharedTokens are the tokens that all workers use on an LLM's server.
+type sharedTokens struct {
+	a    *Activities
+	name string
+}
+
+// SharedTokens keeps the tokens of a minute on an LLM's server over all workers; it has a name, or none.
+func (a *Activities) SharedTokens(server string) llm.SharedTokens {
+	return sharedTokens{a, "_tokens/" + server} // no Tool is called so
+}
+
+// Wait waits until a Request may be sent, for half of the time that it has.
+func (s sharedTokens) Wait(ctx context.Context, key string, perSecond float64,
+	tokens int) (away time.Duration, err error) {
+	patience := askTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = time.Until(deadline) / 2
+	}
+	key = turnKey(key)
+	t, err := s.a.await(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(tokens), patience)
+	if err != nil || !t.Yours {
+		return t.In, err
+	}
+	s.a.say(s.name, false, func(asked *askedTurns) { asked.end(key) })
+	return 0, begin(ctx, t)
+}
+
+// Spend charges what a Request used beyond its estimate.
+func (s sharedTokens) Spend(perSecond float64, tokens int) {
+	s.a.say(s.name, true, func(asked *askedTurns) {
+		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(tokens)
+	})
 }

@@ -121,19 +121,20 @@ func (p Parts) requestOptions(o worker.Options) worker.Options {
 	o.DisableWorkflowWorker = true
 	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
 	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // what is wrong with it was said
-	if rate := perMinute / 60; rate > 0 && (o.TaskQueueActivitiesPerSecond == 0 || rate < o.TaskQueueActivitiesPerSecond) {
-		o.TaskQueueActivitiesPerSecond = rate
+	if calls := o.TaskQueueActivitiesPerSecond; perMinute > 0 && (calls == 0 || perMinute/60 < calls) {
+		o.TaskQueueActivitiesPerSecond = perMinute / 60
 	}
 	return o
 }
 
 func (p Parts) activities(c client.Client) (*activities.Activities, error) {
-	p.LLM.LongestPause = p.Limits.LLMPause
+	a := &activities.Activities{}
+	p.LLM.LongestPause, p.LLM.Shared = p.Limits.LLMPause, a.SharedTokens("")
 	asked, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause)
+	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause, a.SharedTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	for kind, x := range p.Runners {
 		runners.Register(kind, x)
 	}
-	a := &activities.Activities{
+	*a = activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders,
 		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},

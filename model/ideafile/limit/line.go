@@ -22,10 +22,12 @@ const (
 
 // Question is what a worker says and asks. Each key stands for one turn.
 type Question struct {
-	Rule  Rule     `json:"rule"`
-	Wants []string `json:"wants,omitempty"`
-	Holds []string `json:"holds,omitempty"` // their turns last
-	Done  []string `json:"done,omitempty"`  // their turns are over
+	Rule  Rule      `json:"rule"`
+	Wants []string  `json:"wants,omitempty"`
+	Costs []float64 `json:"costs,omitempty"` // what each of Wants counts; none: one
+	Holds []string  `json:"holds,omitempty"` // their turns last
+	Done  []string  `json:"done,omitempty"`  // their turns are over
+	Spent float64   `json:"spent,omitempty"` // what turns have counted beyond their costs
 }
 
 // Turn answers one who wants it.
@@ -49,11 +51,15 @@ type Place struct {
 	Key    string    `json:"key"`
 	Until  time.Time `json:"until"`  // when it is lost
 	Begins time.Time `json:"begins"` // the turn; zero: it waits
+	Cost   float64   `json:"cost,omitempty"`
 }
 
 // Ask takes what a worker says, and answers those who want a turn, in their order.
 func (l *Line) Ask(now time.Time, q Question) []Turn {
 	l.end(now, q.Done)
+	if q.Spent > 0 {
+		l.Next = later(now, l.Next).Add(q.Rule.spacing(q.Spent))
+	}
 	for _, key := range q.Holds {
 		l.keep(now, key)
 	}
@@ -61,11 +67,15 @@ func (l *Line) Ask(now time.Time, q Question) []Turn {
 	for n, p := range l.Waiting {
 		places[p.Key] = n
 	}
-	for _, key := range q.Wants {
+	for n, key := range q.Wants {
 		_, waits := places[key]
 		if !waits && l.turn(key) == nil && len(l.Waiting) < longestLine {
 			places[key] = len(l.Waiting)
-			l.Waiting = append(l.Waiting, Place{Key: key, Until: now.Add(grace)})
+			p := Place{Key: key, Until: now.Add(grace), Cost: 1}
+			if n < len(q.Costs) {
+				p.Cost = q.Costs[n]
+			}
+			l.Waiting = append(l.Waiting, p)
 		}
 	}
 	given := l.give(now, q.Rule)
@@ -75,7 +85,7 @@ func (l *Line) Ask(now time.Time, q Question) []Turn {
 		if t := l.turn(key); t != nil {
 			if t.Begins.Before(now) { // it comes late: those behind it may begin by now
 				t.Begins = later(now, l.Next)
-				l.Next = t.Begins.Add(q.Rule.spacing())
+				l.Next = t.Begins.Add(q.Rule.spacing(t.Cost))
 			}
 			t.Until = t.Begins.Add(Lasting)
 			answers[n] = Turn{Yours: true, In: t.Begins.Sub(now)}
@@ -135,7 +145,7 @@ func (l *Line) give(now time.Time, r Rule) (given int) {
 		p := l.Waiting[given]
 		p.Begins, p.Until = begins, later(p.Until, begins.Add(grace))
 		l.Turns = append(l.Turns, p)
-		l.Next = begins.Add(r.spacing())
+		l.Next = begins.Add(r.spacing(p.Cost))
 		given++
 	}
 	l.Waiting = slices.Delete(l.Waiting, 0, given)
@@ -144,7 +154,11 @@ func (l *Line) give(now time.Time, r Rule) (given int) {
 
 // away is about how long the turn of the one at a place is away.
 func (l *Line) away(now time.Time, r Rule, place int) time.Duration {
-	wait := later(now, l.Next).Sub(now) + time.Duration(place)*r.spacing() - ahead/2
+	cost := 0.0
+	for _, p := range l.Waiting[:place] {
+		cost += p.Cost
+	}
+	wait := later(now, l.Next).Sub(now) + r.spacing(cost) - ahead/2
 	if r.AtOnce > 0 && len(l.Turns) >= r.AtOnce {
 		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
 		took := max(l.Took, now.Sub(l.Turns[0].Begins))

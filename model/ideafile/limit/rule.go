@@ -19,6 +19,7 @@ const (
 	minPerSecond = 0.001
 	maxPerSecond = 1000
 	maxAtOnce    = 1000
+	longestDebt  = 24 * time.Hour
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: nothing is said.
@@ -39,7 +40,8 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 		case "perSecond":
 			r.PerSecond, err = jsonval.ToFloat(value)
 			if err != nil || r.PerSecond < minPerSecond || r.PerSecond > maxPerSecond {
-				err = fmt.Errorf("want a number from %v to %d, not %s", minPerSecond, maxPerSecond, jsonval.Shown(value))
+				err = fmt.Errorf("want a number from %v to %d, not %s", minPerSecond, maxPerSecond,
+					jsonval.Shown(value))
 			}
 		case "atOnce":
 			r.AtOnce, err = jsonval.ReadCount(value, maxAtOnce)
@@ -65,9 +67,10 @@ func (r Rule) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func (r Rule) spacing() time.Duration {
+// spacing is how long it takes until there is room for so much again.
+func (r Rule) spacing(cost float64) time.Duration {
 	if r.PerSecond == 0 {
 		return 0
 	}
-	return time.Duration(float64(time.Second) / r.PerSecond)
+	return time.Duration(min(cost/r.PerSecond, longestDebt.Seconds()) * float64(time.Second))
 }
