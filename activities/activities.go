@@ -74,7 +74,8 @@ type Activities struct {
 	// HoldUps records which processes wait for an LLM's server; nil: none.
 	HoldUps HoldUps
 
-	toolWaits toolWaits
+	toolWaits, turnWaits toolWaits
+	turns                turns
 
 	objects *lru.Cache[string, map[string]any] // the latest ones read; nil before Register
 }
@@ -112,6 +113,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		protocol.ActivityGather:      a.GatherParts,
 
 		protocol.ActivityAwaitStore: a.ProbeStore,
+		protocol.ActivityAwaitTurn:  a.AwaitTurn,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -26,6 +26,11 @@ import (
 // see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer Heartbeat(ctx)()
+	endTurn, err := a.takeTurn(ctx, in)
+	if err != nil {
+		return nil, translateShutdownError(ctx, err)
+	}
+	defer endTurn()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
 	ctx, end := a.observeCall(ctx, in)

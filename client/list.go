@@ -135,7 +135,7 @@ func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	if !slices.ContainsFunc(list, running) || c.served(ctx) {
 		return
 	}
-	h := noWorker()
+	h := noWorker(protocol.TaskQueue)
 	for n := range list {
 		list[n].addUnseen(&h)
 	}

@@ -15,6 +15,8 @@ import (
 // none while the server demands a pause.
 type rateLimiter struct {
 	requests, tokens *rate.Limiter
+	shared           SharedTokens // in place of tokens; nil: this worker's own
+	perSecond        float64      // tokens that are shared
 
 	mu           sync.Mutex
 	paused       map[string]modelPause // by model
@@ -37,8 +39,12 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{},
-		paused: map[string]modelPause{}}, nil
+	l := &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{},
+		paused: map[string]modelPause{}}
+	if c.Shared != nil && tokens.Limit() != rate.Inf {
+		l.shared, l.perSecond, l.tokens = c.Shared, float64(tokens.Limit()), rate.NewLimiter(rate.Inf, 1)
+	}
+	return l, nil
 }
 
 // perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too.
@@ -61,7 +67,7 @@ type errRateLimited struct {
 
 func (e errRateLimited) Error() string {
 	if wait := e.wait.Round(time.Second); e.words == "" {
-		return fmt.Sprintf("the worker's own limit (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s",
+		return fmt.Sprintf("the limit of the workers (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s",
 			wait)
 	} else {
 		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.words)
@@ -74,8 +80,14 @@ func (e errRateLimited) Error() string {
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
 		d, words := l.delay(key, model, tokens, time.Now())
-		if d <= 0 {
+		if d <= 0 && l.shared == nil {
 			return nil
+		} else if d <= 0 {
+			away, err := l.shared.Wait(ctx, key, l.perSecond, tokens)
+			if err == nil && away > 0 {
+				err = errRateLimited{away, ""}
+			}
+			return err
 		}
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
 			return errRateLimited{d, words}
@@ -140,7 +152,12 @@ func (l *rateLimiter) forget(now time.Time) {
 }
 
 // settle charges what a Request used beyond its estimate.
-func (l *rateLimiter) settle(tokens int) { l.charge(tokens, time.Now()) }
+func (l *rateLimiter) settle(tokens int) {
+	if l.shared != nil && tokens > 0 {
+		l.shared.Spend(l.perSecond, tokens)
+	}
+	l.charge(tokens, time.Now())
+}
 
 // pause holds back all Requests to a model for as long as its server demands. words are the server's.
 func (l *rateLimiter) pause(model string, d time.Duration, words string) {

@@ -7,10 +7,12 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/ideafile/limit"
 	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/instance"
+	"processidea/workflows/internal/limits"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/process"
 )
@@ -32,10 +34,14 @@ func InstanceWorkflow(
 	return instance.Run(ctx, setup, own, carried)
 }
 
+// LimitWorkflow keeps a limit that all workers share.
+func LimitWorkflow(ctx workflow.Context, line limit.Line) error { return limits.Run(ctx, line) }
+
 // Register registers the workflows under the names in histories.
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(ProcessWorkflow, workflow.RegisterOptions{Name: protocol.ProcessType})
 	r.RegisterWorkflowWithOptions(InstanceWorkflow, workflow.RegisterOptions{Name: protocol.InstanceType})
+	r.RegisterWorkflowWithOptions(LimitWorkflow, workflow.RegisterOptions{Name: protocol.LimitType})
 }
 
 // NewSignalOrderInterceptor is an interceptor that every worker of these workflows needs, and every replayer: it keeps

@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/approval/policy"
 	"processidea/model/diag"
+	"processidea/model/ideafile/limit"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -30,6 +31,8 @@ type Tool struct {
 	// MaxAttempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never
 	// run twice.
 	MaxAttempts int
+	// Rate is what all Calls of Tools of this name share (`_rate`); nil: no limit.
+	Rate *limit.Rule
 	// RawActivity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
 	RawActivity any
 	// DelegateFile is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no
@@ -58,8 +61,8 @@ const (
 )
 
 // ToolMetaKeys lists the meta properties of a Tool.
-var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
-	"_scopes", "_timeout", "_title", "_undo", "_writes"}
+var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_rate",
+	"_retry", "_scopes", "_timeout", "_title", "_undo", "_writes"}
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
 // that was found sound before: its schemas are compiled when they are first used.
@@ -116,6 +119,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	t.readActivity(path, ps)
 	t.readTimeout(path, ps)
 	t.readRetry(path, ps)
+	t.Rate = limit.ReadRule(t.Source["_rate"], path+"._rate", ps)
 	t.Undo = ReadUndo(t.Source["_undo"], path+"._undo", ps)
 }
 

@@ -133,19 +133,18 @@ func (u TokenUsage) CostText() string {
 
 // Error codes of Requests and of whole processes. Those of single Calls are in ideafile.
 const (
-	CodeTruncated      = "truncated"       // the reply broke off
-	CodeWorkerLost     = "worker_lost"     // the worker that received the reply died
-	CodeNotJSON        = "not_json"        // the reply is not JSON, or not in the form asked for
-	CodeRefusal        = "refusal"         // the LLM or a content filter refused
-	CodeEndlessReply   = "endless"         // the reply exceeded its limit of time or size
-	CodeLLMError       = "llm_error"       // the server refused the Request for good
-	CodeLLMUnreachable = "llm_unreachable" // no server answered, after all retries
-	CodeStoreFull      = "store_full"      // of what holds processes up: the store has no room left
-	CodeStoreForbidden = "store_forbidden" // the worker may not write in the store
-	CodeKeysMissing    = "keys_missing"    // no worker has the key of what the process keeps
-	CodeToolWaits      = "tool_waits"      // a Tool's server asks to be left alone for a while
-	// the workers begin only a limited number of Calls and Requests a second
-	CodeRateLimited     = "rate_limited"
+	CodeTruncated       = "truncated"               // the reply broke off
+	CodeWorkerLost      = "worker_lost"             // the worker that received the reply died
+	CodeNotJSON         = "not_json"                // the reply is not JSON, or not in the form asked for
+	CodeRefusal         = "refusal"                 // the LLM or a content filter refused
+	CodeEndlessReply    = "endless"                 // the reply exceeded its limit of time or size
+	CodeLLMError        = "llm_error"               // the server refused the Request for good
+	CodeLLMUnreachable  = "llm_unreachable"         // no server answered, after all retries
+	CodeStoreFull       = "store_full"              // of what holds processes up: the store has no room left
+	CodeStoreForbidden  = "store_forbidden"         // the worker may not write in the store
+	CodeKeysMissing     = "keys_missing"            // no worker has the key of what the process keeps
+	CodeToolWaits       = "tool_waits"              // a Tool's server asks to be left alone for a while
+	CodeRateLimited     = "rate_limited"            // so many Calls and Requests begin a second, and no more
 	CodeNoWorker        = "no_worker"               // no worker serves the task queue
 	CodeWorkerFails     = "worker_fails"            // a worker is there and cannot go on with the process
 	CodeBadReplies      = "bad_replies"             // three bad replies in a row

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -136,9 +137,11 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	o.Identity = connect.WorkerIdentity(p.Store)
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
+	requests := worker.New(c, protocol.RequestQueue, p.requestOptions(o))
 	a.Register(w)
+	a.Register(requests)
 	watch := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &running{Worker: w, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
+	return &running{Worker: w, requests: requests, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
 }
 
 // holdUps keeps which processes the worker holds up.
@@ -187,10 +190,11 @@ func (p *Parts) check() (err error) {
 	return err
 }
 
-// running is a worker with what goes on beside it: it looks for instances whose process is gone, and after what holds
-// processes up, and ends the sessions with MCP servers when it has stopped.
+// running is a worker with what goes on beside it: it serves the task queue of Requests, looks for instances whose
+// process is gone, and after what holds processes up, and ends the sessions with MCP servers when it has stopped.
 type running struct {
 	worker.Worker
+	requests         worker.Worker
 	mcp              *mcptool.Hub
 	orphans, holdUps func(context.Context)
 	stop             func()
@@ -198,6 +202,10 @@ type running struct {
 
 func (r *running) Start() error {
 	if err := r.Worker.Start(); err != nil {
+		return err
+	}
+	if err := r.requests.Start(); err != nil {
+		r.Worker.Stop()
 		return err
 	}
 	r.stop = r.beginWatch()
@@ -208,14 +216,33 @@ func (r *running) Stop() {
 	if r.stop != nil {
 		r.stop()
 	}
+	var stopped sync.WaitGroup // both drain in the same time
+	stopped.Go(r.requests.Stop)
 	r.Worker.Stop()
+	stopped.Wait()
 	r.mcp.Close()
 }
 
+// Run works until it is interrupted, or until one of the two workers cannot go on.
 func (r *running) Run(interrupt <-chan any) error {
 	defer r.mcp.Close()
 	defer r.beginWatch()()
-	return r.Worker.Run(interrupt)
+	stop, ended := make(chan any), make(chan error, 2)
+	for _, w := range []worker.Worker{r.Worker, r.requests} {
+		safego.Go("engine.run", func() error { return w.Run(stop) }, func(err error) { ended <- err })
+	}
+	left := 2
+	var err error
+	select {
+	case <-interrupt:
+	case err = <-ended:
+		left--
+	}
+	close(stop)
+	for range left {
+		err = cmp.Or(err, <-ended)
+	}
+	return err
 }
 
 // beginWatch returns a function that ends the watch, and waits until it has ended.

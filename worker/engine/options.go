@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -28,7 +29,7 @@ type Limits struct {
 	Calls           int     // as activities
 	PureCalls       int     // as local activities; a burst of them counts as one
 	EagerCalls      int     // of one workflow task, run by the same worker
-	CallsPerSecond  float64 // Calls and Requests started, over all workers of the task queue
+	CallsPerSecond  float64 // Calls that begin, over all workers, and as many Requests
 	MaxResult       int     // bytes of one Call's result
 	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks   int     // at least 2
@@ -127,13 +128,26 @@ func (p Parts) options() worker.Options {
 	return o
 }
 
+// requestOptions are those of the task queue of Requests: the server lets as many through as OPENAI_RPM says, over all
+// workers. The LLM's client holds back what one attempt sends more than once.
+func (p Parts) requestOptions(o worker.Options) worker.Options {
+	o.DisableWorkflowWorker = true
+	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
+	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // what is wrong with it was said
+	if calls := o.TaskQueueActivitiesPerSecond; perMinute > 0 && (calls == 0 || perMinute/60 < calls) {
+		o.TaskQueueActivitiesPerSecond = perMinute / 60
+	}
+	return o
+}
+
 func (p Parts) activities(c client.Client) (*activities.Activities, error) {
-	p.LLM.LongestPause = p.Limits.LLMPause
+	a := &activities.Activities{}
+	p.LLM.LongestPause, p.LLM.Shared = p.Limits.LLMPause, a.SharedTokens("")
 	asked, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause)
+	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause, a.SharedTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +155,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	for kind, x := range p.Runners {
 		runners.Register(kind, x)
 	}
-	a := &activities.Activities{
+	*a = activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders,
 		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"processidea/llm"
 )
 
 func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
@@ -31,6 +33,16 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 		o.TaskQueueActivitiesPerSecond != 0 ||
 		o.MaxEagerActivityReservationsPerWorkflowTask != nil {
 		t.Errorf("without limits: %+v", o)
+	}
+}
+
+func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
+	for rpm, want := range map[string]float64{"": 2.5, "60": 1, "600": 2.5} {
+		p := Parts{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5, ActivityPollers: 9}}
+		o := p.requestOptions(p.options())
+		if o.TaskQueueActivitiesPerSecond != want || o.MaxConcurrentActivityExecutionSize != 3 || !o.DisableWorkflowWorker {
+			t.Errorf("OPENAI_RPM %q: %+v", rpm, o)
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	flags.Int(f, &l.EagerCalls, "eager-calls", 1, maxAtOnce,
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
 	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxAtOnce,
-		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
+		"Calls that begin in a second, of all workers together, and as many Requests; 0: no limit")
 	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
 	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.LeastPatience, false,

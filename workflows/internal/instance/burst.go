@@ -72,7 +72,7 @@ func batchResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, e protocol.BatchCallResult) {
 	switch {
 	case e.Fault != nil && e.Fault.Code == ideafile.CodeStoreAway:
-		i.executeWhenStoreWritable(ctx, r)
+		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
 	case e.Again && e.Fault == nil:
 		i.executeCall(ctx, r)
 	case e.Again && r.Tool.MaxAttempts > 1:

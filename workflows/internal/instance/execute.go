@@ -11,6 +11,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/lifecycle"
@@ -106,17 +107,17 @@ func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 	return summary
 }
 
-// executeWhenStoreWritable runs a Call that has had no effect, because the store could not be written, once it can be
-// written again: as an activity with all its attempts, which may take long. The summary in the history says why it
-// waits.
-func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.ReadyCall) {
+// executeAfter runs a Call that has had no effect because it lacks something, once the activity awaits has waited for
+// that. It runs as an activity, which may take long, with the attempts that are left. The history says why it waits.
+func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, attempts int, awaits, what string,
+	in ...any) {
 	i.running++
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
 			MaximumInterval: 15 * time.Second},
-		Summary: i.callActivitySummary(r) + ": wait for the store",
-	}), protocol.ActivityAwaitStore)
+		Summary: i.callActivitySummary(r) + ": wait for " + what,
+	}), awaits, in...)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running--
 		if err := f.Get(ctx, nil); err != nil {
@@ -124,7 +125,7 @@ func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.Rea
 			i.markChanged(ctx)
 			return
 		}
-		i.executeAsActivity(ctx, r, r.Tool.MaxAttempts)
+		i.executeAsActivity(ctx, r, attempts)
 	})
 }
 
@@ -134,7 +135,7 @@ const maxLocalParams = 4 * jsonval.LargeValueBytes
 // canRunLocally reports whether a Call runs within a workflow task: it is small, and depends only on data in the
 // workflow, so that no harm is done if it runs twice.
 func canRunLocally(r dataflow.ReadyCall) bool {
-	return r.Binding.IsPureFunction && !jsonval.ContainsBlobHandle(r.Params) &&
+	return r.Binding.IsPureFunction && r.Tool.Rate == nil && !jsonval.ContainsBlobHandle(r.Params) &&
 		jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
 }
 
@@ -158,7 +159,16 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.Form = r.Tool.Source
 	}
+	if r.Binding.Simulation == nil {
+		in.Rate = r.Tool.Rate
+	}
 	return in
+}
+
+// turnInput describes a Call that waits for its turn.
+func (i *instance) turnInput(r dataflow.ReadyCall) protocol.ExecuteInput {
+	return protocol.ExecuteInput{Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID,
+		Tool: r.Tool.Name, Undoes: r.Record.Undoes, Rate: r.Tool.Rate}
 }
 
 // onCallExecuted handles the end of a Call's activity. If its worker was lost, or the Tool says so, it is unknown
@@ -174,7 +184,9 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case err == nil:
 		i.dataflow.SucceedCall(id, value)
 	case protocol.FaultCodeOf(err) == ideafile.CodeStoreAway:
-		i.executeWhenStoreWritable(ctx, r)
+		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
+	case protocol.FaultCodeOf(err) == turn.CodeRateLimited:
+		i.executeAfter(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn", i.turnInput(r))
 	case protocol.FaultCodeOf(err) == ideafile.CodeInputWanted:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -37,8 +38,23 @@ func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInpu
 
 // asksByBatch reports whether the LLM is asked by batches. Scripted and made-up replies are immediate.
 func (c *processCore) asksByBatch() bool {
+	return c.idea.Config.LLMs.ByBatch() && c.asksLLM()
+}
+
+// asksLLM reports whether an LLM answers, and no script.
+func (c *processCore) asksLLM() bool {
 	faked := c.idea.Simulation != nil && c.idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
-	return c.idea.Config.LLMs.ByBatch() && c.setup.Replies == "" && !faked
+	return c.setup.Replies == "" && !faked
+}
+
+// requestQueue is the task queue of Requests that some LLMs answer; empty: that of the process. The rate of
+// protocol.RequestQueue is that of the LLM without a name.
+func (c *processCore) requestQueue(llms ideafile.LLMs) string {
+	own := func(one ideafile.LLM) bool { return one.Server == "" }
+	if c.asksLLM() && !llms.ByBatch() && slices.ContainsFunc(llms, own) {
+		return protocol.RequestQueue
+	}
+	return ""
 }
 
 // waitForBatch sends a Request as a batch and waits until it is answered. The id of the batch is in the history before

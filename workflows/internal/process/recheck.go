@@ -25,6 +25,7 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	llms := p.idea.Config.RecheckLLMs()
 	bare, changes := input.WithoutStates(p.requestBaseStates())
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           p.requestQueue(llms),
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},

@@ -29,6 +29,7 @@ func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestI
 
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           c.requestQueue(c.idea.Config.LLMs),
 		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout(),
 		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
