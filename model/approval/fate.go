@@ -28,7 +28,14 @@ type Fate struct {
 	Count Count `json:"count,omitzero"`
 	// PassedOn: a whole process sent the act past its part to the instance, so that the part tells it.
 	PassedOn bool `json:"passedOn,omitempty"`
+	// Nothing: it was refused since there was nothing to do.
+	Nothing bool `json:"nothing,omitempty"`
 }
+
+// NothingDone is why an act is refused for which there was nothing to do.
+type NothingDone string
+
+func (n NothingDone) Error() string { return string(n) }
 
 const passedOnKey = "passedOn"
 
