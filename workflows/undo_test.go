@@ -403,8 +403,10 @@ func TestASplitProcessHasItsPartsTakeBack(t *testing.T) {
 			if r.Calls.Undone != 3 || r.Calls.Blocked != 3 || r.Status != loop.StatusFailed || len(a.standing(t)) > 0 {
 				t.Errorf("%s, %+v, and it stands: %q", r.Status, r.Calls, a.standing(t))
 			}
-			if every == 0 {
-				replays(t, "undo", s.id)
+			for _, id := range []string{s.id, protocol.PartID(s.id, 2)} {
+				if err := replay(t, store, history(t, id)); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
