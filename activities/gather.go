@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -99,7 +100,7 @@ func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) 
 			return nil, err
 		}
 		for _, e := range of {
-			if e.Decision == nil || e.Decision.SignalID != protocol.ForwardedID {
+			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedID) {
 				e.PartProcessID = part.Process
 				log = append(log, e)
 			}

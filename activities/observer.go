@@ -36,7 +36,7 @@ type DecisionObserver interface{ Decision(approval.Decision) }
 // RecheckObserver is an Observer that receives the number of instances that an LLM was asked about a second time, and
 // how many answers differed.
 type RecheckObserver interface {
-	Rechecked(llm string, instances, differed int)
+	Rechecked(llm, again string, instances, differed int)
 }
 
 // HoldUps notes that a process waits for something until a time, and that it goes on.

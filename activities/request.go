@@ -256,7 +256,8 @@ func (r *request) compare() {
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token).PayloadByKind
 		view[ideafile.TypeState] = instance.State
 		c := turn.Comparison{Token: instance.Token, Request: r.input.RequestNumber,
-			Position: r.input.Recheck.Positions[instance.Token], LLM: r.reply.AnsweringLLM.RequestedModel,
+			Position: r.input.Recheck.Positions[instance.Token],
+			FirstLLM: r.input.Recheck.LLM, LLM: r.reply.AnsweringLLM.RequestedModel,
 			First:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
 			Second: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
 		c.Differed = quality.Differ(&r.palette, view, instance.Token, c.First, c.Second)
@@ -266,7 +267,7 @@ func (r *request) compare() {
 		}
 	}
 	if o, ok := r.a.Observer.(RecheckObserver); ok {
-		o.Rechecked(r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
+		o.Rechecked(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
 	}
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
 }

@@ -94,8 +94,9 @@ type processPage struct {
 	WaitsFor  []string // beside people, whose Calls are counted
 	Actions   *client.ActionsTaken
 	Orders    []orderRow
-	UndoneBy  []string // the processes that undo what it did
-	Undo      string   // the page on which to undo; empty: not offered
+	UndoneBy  []string       // the processes that take back what it did
+	Undoes    map[string]any // the process of which it takes back what that did, by whom and why; empty: of none
+	Undo      string         // the page on which that is done; empty: it is not offered
 }
 
 type instanceRow struct {
@@ -128,7 +129,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	p.Drawn = p.Calls > 0 && p.Calls <= mostDrawn
 	p.Ideas, p.Left = d.ideas(r, id)
 	if len(p.Ideas) > 0 {
-		p.Latest = p.Ideas[0].At
+		p.Latest, p.Undoes = p.Ideas[0].At, jsonval.AsObject(p.Ideas[0].Undoes)
 	}
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
 	p.Finished = settled(status.Instances)

@@ -95,9 +95,9 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 	if status, err := d.API.Status(r.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(status.Status)
 	}
-	words, language := d.Client.Process(p.Process).Words(r.Context()), client.LanguageOf(r.Context())
+	words := d.Client.Process(p.Process).Words(r.Context())
 	row := func(c *undo.Call) undoRow {
-		did := u.InWords(words, c, c.Tool, c.Params, language)
+		did := u.InWords(r.Context(), words, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, Did: did.Parts}
 		if c.Instance != "" {
 			row.Name = short(did.InstanceName)
@@ -107,7 +107,7 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 	undone := undoList{Heading: "What would be taken back"}
 	for _, s := range u.Undo {
 		one := row(s.Did)
-		one.By = u.InWords(words, s.Did, s.Tool, s.Params, language).Parts
+		one.By = u.InWords(r.Context(), words, s.Did, s.Tool, s.Params).Parts
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
 		}
@@ -121,7 +121,10 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 		list := undoList{Heading: l.heading}
 		for _, c := range l.calls {
 			one := row(c.Did)
-			one.Because = long(c.Because)
+			if one.Because = long(c.Because); c.Reader != nil {
+				reader := u.InWords(r.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
+				one.Because = long("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.ID))
+			}
 			list.Rows = append(list.Rows, one)
 		}
 		p.Lists = append(p.Lists, list)

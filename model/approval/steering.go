@@ -46,6 +46,14 @@ type UndoOrder struct {
 	Reason   string   `json:"reason,omitempty"`
 }
 
+// NamedInstance is the instance that the order is for, as it was spelled, if it names one.
+func (o UndoOrder) NamedInstance() (token string, is bool) {
+	if o.Instance != nil {
+		return *o.Instance, true
+	}
+	return ideafile.InstanceTokenOfCallID(o.Call), o.Call != ""
+}
+
 // Identity is who steers.
 func (s SteeringPayload) Identity() policy.Identity {
 	return policy.Identity{Name: s.By, Account: s.Account}

@@ -35,7 +35,8 @@ func (l *Loop) drawRecheck() {
 	if !HandsOutCalls(req.Input) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.Input.RequestNumber, len(req.Input.Instances), settings.Recheck)
+	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.Input.RequestNumber, len(req.Input.Instances), settings.Recheck,
+		l.IsPart)
 	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
 		for _, n := range req.drawn {
 			req.Input.HeldTokens = append(req.Input.HeldTokens, req.Input.Instances[n].Token)
@@ -63,6 +64,9 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	l.TurnCount++ // it uses up a line of a script
 	input.Turn += max(1, req.Reply.HTTPAttempts)
 	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, Positions: map[string]int{}}
+	if by := req.Reply.AnsweringLLM; by != nil {
+		input.Recheck.LLM = by.RequestedModel
+	}
 	input.Instances, input.ReopenableTokens = nil, nil
 	input.Others.Working += len(req.Input.Instances) - len(drawn)
 	for _, n := range slices.Sorted(slices.Values(drawn)) {
@@ -85,7 +89,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	l.Rechecked.Usage.Add(r.Usage)
 	why := map[string]string{}
 	for _, c := range r.Comparisons {
-		l.Rechecked.Add(c.Position, c.Differed)
+		l.Rechecked.Add(c)
 		l.log(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.Differed {

@@ -44,21 +44,23 @@ func isUndoOrUndone(c turn.CallReport) bool {
 	return c.CallKey().IsUndo() || c.Status == ideafile.Undone
 }
 
+// Why nothing is taken back of a process that has not ended.
+var (
+	ErrUndoAtWork    = errors.New("the process is at work: pause it first, so that all that it did is on record")
+	ErrUndoNotAtRest = errors.New("something of it runs yet: wait until it rests")
+	ErrNothingToUndo = approval.NothingDone("nothing of it is at work: what has ended is taken back when all of it has")
+)
+
 // BeginUndo has instances undo what they did, and returns them. The process is paused meanwhile. If it returns an
 // error, nothing is undone.
 func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
-	token, named := "", o.Instance != nil || o.Call != ""
-	if o.Instance != nil {
-		token = *o.Instance
-	} else {
-		token = ideafile.InstanceTokenOfCallID(o.Call)
-	}
+	token, named := o.NamedInstance()
 	found, known := l.FindInstance(token)
 	switch {
 	case l.PauseReason == nil:
-		return nil, errors.New("the process is at work: pause it first, so that all that it did is on record")
+		return nil, ErrUndoAtWork
 	case !l.IsAtRest(now):
-		return nil, errors.New("something of it runs yet: wait until it rests")
+		return nil, ErrUndoNotAtRest
 	case named && !known:
 		return nil, fmt.Errorf("there is no instance %q", token)
 	}
@@ -68,7 +70,7 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	})
 	switch {
 	case len(list) == 0:
-		return nil, errors.New("nothing of it is at work: what has ended is taken back when all of it has")
+		return nil, ErrNothingToUndo
 	case at >= 0:
 		return nil, fmt.Errorf("instance %q is not at rest, or takes back already", list[at].Token)
 	}
@@ -109,8 +111,11 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 				"%s; %s", why, t.Said)})
 		}
 	}
-	if len(list) > 0 && (failed || nothing) {
-		refusal = errors.New(strings.Join(said, "; "))
+	switch text := strings.Join(said, "; "); {
+	case failed:
+		refusal = errors.New(text)
+	case len(list) > 0 && nothing:
+		refusal = approval.NothingDone(text)
 	}
 	return o, refusal
 }

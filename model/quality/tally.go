@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"processidea/model/diag"
 	"processidea/model/jsonval"
@@ -29,6 +30,7 @@ type Tally struct {
 	Count
 	// ByPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
 	ByPosition []Count         `json:"byPosition,omitempty"`
+	ByLLM      []LLMCount      `json:"byLLM,omitempty"`
 	Usage      turn.TokenUsage `json:"usage,omitzero"`
 	// Covered counts the instances of the Requests from which some were drawn to be asked about again, and Drawn those
 	// that were drawn.
@@ -36,31 +38,53 @@ type Tally struct {
 	Drawn   int `json:"drawn,omitempty"`
 }
 
+// LLMCount counts the answers of an LLM, by the one that was asked again.
+type LLMCount struct {
+	LLM   string `json:"llm"`
+	Again string `json:"again"`
+	Count
+}
+
 // Add counts one instance. Its place in the prompt counts from 1.
-func (t *Tally) Add(position int, differed bool) {
-	bucket := (position - 1) / bucketSize
+func (t *Tally) Add(c turn.Comparison) {
+	bucket, one := (c.Position-1)/bucketSize, Count{Rechecked: 1}
 	for len(t.ByPosition) <= bucket {
 		t.ByPosition = append(t.ByPosition, Count{})
 	}
-	for _, c := range []*Count{&t.Count, &t.ByPosition[bucket]} {
-		c.Rechecked++
-		if differed {
-			c.Differed++
-		}
+	if c.Differed {
+		one.Differed = 1
+	}
+	t.add(one)
+	t.ByPosition[bucket].add(one)
+	t.addLLM(LLMCount{c.FirstLLM, c.LLM, one})
+}
+
+func (c *Count) add(o Count) {
+	c.Rechecked, c.Differed = c.Rechecked+o.Rechecked, c.Differed+o.Differed
+}
+
+func (t *Tally) addLLM(c LLMCount) {
+	same := func(o LLMCount) bool { return o.LLM == c.LLM && o.Again == c.Again }
+	if at := slices.IndexFunc(t.ByLLM, same); at >= 0 {
+		t.ByLLM[at].add(c.Count)
+	} else {
+		t.ByLLM = append(t.ByLLM, c)
 	}
 }
 
 // Merge adds another Tally.
 func (t *Tally) Merge(o Tally) {
-	t.Rechecked, t.Differed = t.Rechecked+o.Rechecked, t.Differed+o.Differed
+	t.add(o.Count)
 	t.Covered, t.Drawn = t.Covered+o.Covered, t.Drawn+o.Drawn
 	t.Usage.Add(o.Usage)
 	own := t.ByPosition
 	t.ByPosition = make([]Count, max(len(own), len(o.ByPosition)))
 	copy(t.ByPosition, own)
 	for n, c := range o.ByPosition {
-		t.ByPosition[n].Rechecked += c.Rechecked
-		t.ByPosition[n].Differed += c.Differed
+		t.ByPosition[n].add(c)
+	}
+	for _, c := range o.ByLLM {
+		t.addLLM(c)
 	}
 }
 
@@ -113,6 +137,7 @@ type Report struct {
 	Share      float64         `json:"share"`
 	Interval   [2]float64      `json:"interval"`
 	ByPosition []Bucket        `json:"byPosition"`
+	ByLLM      []LLMCount      `json:"byLLM"`
 	Size       Size            `json:"size"`
 	Usage      turn.TokenUsage `json:"usage"` // of the rechecks alone
 }
@@ -142,7 +167,8 @@ func (t Tally) Report(size Size) *Report {
 	}
 	low, high := t.Interval()
 	r := &Report{Count: t.Count, Share: rounded(float64(t.Differed) / float64(t.Rechecked)),
-		Interval: [2]float64{rounded(low), rounded(high)}, ByPosition: []Bucket{}, Size: size, Usage: t.Usage}
+		Interval: [2]float64{rounded(low), rounded(high)}, ByPosition: []Bucket{},
+		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage}
 	for n, c := range t.ByPosition {
 		if c.Rechecked > 0 {
 			r.ByPosition = append(r.ByPosition, Bucket{n*bucketSize + 1, (n + 1) * bucketSize, c})
@@ -151,7 +177,7 @@ func (t Tally) Report(size Size) *Report {
 	return r
 }
 
-// Lines are the report for people: the measurement, by place in the prompt, and the size of Requests.
+// Lines are the report for people: the measurement, by place in the prompt and by LLM, and the size of Requests.
 func (r *Report) Lines() []string {
 	if r == nil {
 		return nil
@@ -160,6 +186,11 @@ func (r *Report) Lines() []string {
 	for _, b := range r.ByPosition {
 		if len(r.ByPosition) > 1 {
 			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.From, b.To, b.Count))
+		}
+	}
+	for _, c := range r.ByLLM {
+		if len(r.ByLLM) > 1 || c.LLM != c.Again {
+			lines = append(lines, fmt.Sprintf("answered by %s, then by %s: %s", c.LLM, c.Again, c.Count))
 		}
 	}
 	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.Size, r.Usage))

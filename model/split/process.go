@@ -31,14 +31,17 @@ type Process struct {
 	// MaxPerPart bounds how far their size may grow, by the file or by what studies found good.
 	MaxPerPart int `json:"mostPerPart,omitempty"`
 	// QualityLimit and OnLimit are those of the file (`config.quality`); an empty OnLimit: none.
-	QualityLimit          float64         `json:"qualityLimit,omitempty"`
-	OnLimit               string          `json:"onLimit,omitempty"`
-	PausedForDisagreement bool            `json:"disagreed,omitempty"`
-	All                   []Part          `json:"list"`
-	Started               time.Time       `json:"started"`
-	Limits                ideafile.Limits `json:"limits"`
-	ParentQuota           turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
-	PauseReason           *diag.Fault     `json:"paused,omitempty"`
+	QualityLimit          float64 `json:"qualityLimit,omitempty"`
+	OnLimit               string  `json:"onLimit,omitempty"`
+	PausedForDisagreement bool    `json:"disagreed,omitempty"`
+	// Undo is an act that has parts take back what they did; nil: none does. UndoCount counts them.
+	Undo        *UndoUnderWay   `json:"undo,omitempty"`
+	UndoCount   int             `json:"undos,omitempty"`
+	All         []Part          `json:"list"`
+	Started     time.Time       `json:"started"`
+	Limits      ideafile.Limits `json:"limits"`
+	ParentQuota turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason *diag.Fault     `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
 	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are reported in the next one,

@@ -50,10 +50,12 @@ type RequestInput struct {
 	Recheck *Recheck `json:"recheck,omitempty"`
 }
 
-// Recheck is the answer that is asked for a second time, and where its instances stood in the prompt, from 1.
+// Recheck is the answer that is asked for a second time, who gave it, and where its instances stood in the prompt, from
+// 1.
 type Recheck struct {
 	Calls     []ideafile.WrittenCall `json:"calls"`
 	Positions map[string]int         `json:"positions"`
+	LLM       string                 `json:"llm,omitempty"`
 }
 
 // Comparison is two answers about one instance. The chain keeps it as evidence.
@@ -65,8 +67,9 @@ type Comparison struct {
 	Differed bool                   `json:"differed"`
 	First    []ideafile.WrittenCall `json:"first"`
 	Second   []ideafile.WrittenCall `json:"second"`
-	// LLM is the model that gave the second answer.
-	LLM string `json:"llm,omitempty"`
+	// FirstLLM is the model that gave the first answer, LLM that of the second.
+	FirstLLM string `json:"firstLLM,omitempty"`
+	LLM      string `json:"llm,omitempty"`
 }
 
 // OtherInstanceCounts counts the instances that a Request is not about, by their phase.

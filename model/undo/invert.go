@@ -45,9 +45,11 @@ type Left struct {
 	Because string `json:"because"`
 	Process string `json:"-"`
 	Did     *Call  `json:"-"`
+	// Reader is the Call for which it is kept, with whose id Because begins; nil: there is none.
+	Reader *Call `json:"-"`
 }
 
-func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c} }
+func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c, nil} }
 
 // Plan is the Plan that undoes Calls.
 type Plan struct {
@@ -257,8 +259,9 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 				return
 			}
 			delete(steps, n)
-			p.Kept = append(p.Kept, left(&g.calls[n],
-				strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " ")))
+			l := left(&g.calls[n], strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " "))
+			l.Reader = &g.calls[reader]
+			p.Kept = append(p.Kept, l)
 		})
 	}
 }

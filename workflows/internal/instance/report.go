@@ -29,6 +29,10 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
+	takenBack := i.dataflow.TakeTakenBack()
+	if takenBack != nil && i.Held { // what read it goes on otherwise, or is blocked, once the process does
+		i.ChangedSinceStarting = true
+	}
 	idle := i.dataflow.IsIdle() && !i.ChangedSinceStarting
 	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
 	pauseFor := i.dataflow.TakePauseFault()
@@ -45,7 +49,6 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.Held && running == 0 && before.Running > 0)
-	takenBack := i.dataflow.TakeTakenBack()
 	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
 		pauseFor == nil && len(fates) == 0 {
 		before.Idle = idle

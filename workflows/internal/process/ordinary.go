@@ -3,7 +3,6 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/split"
@@ -86,9 +85,8 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
-	if o, refusal := p.loop.TakeEndedUndo(); o != nil {
-		p.concludeAct(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.By}, refusal)
-	}
+	o, refusal := p.loop.TakeEndedUndo()
+	p.concludeUndo(ctx, o, refusal)
 	p.orders.TakeFates(r.Fates)
 	p.approveOf(ctx, r.Token, r.PendingApprovals)
 }

@@ -58,7 +58,7 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 func (p *splitProcess) open(ctx workflow.Context) error { return p.bindTools(ctx) }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	p.orders.TakeFates(r.Fates)
+	p.orders.TakeFates(p.parts.TakeUndoFates(r.Number, r.Fates))
 	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
 	switch f := p.parts.PauseReason; {
@@ -78,6 +78,8 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		if p.orders.TakeFreed() {
 			p.approveAll(ctx)
 		}
+		o, refusal := p.parts.TakeEndedUndo()
+		p.concludeUndo(ctx, o, refusal)
 		p.applyLimits(ctx)
 		p.allocateQuotas(ctx)
 		err := p.startNextPart(ctx)
