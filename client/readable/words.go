@@ -137,5 +137,8 @@ func Took(d time.Duration) string {
 	return span(d)
 }
 
+// StampLayout is how a moment is written for people.
+const StampLayout = "Mon 2 Jan 2006, 15:04:05 MST"
+
 // Stamp is a moment for people.
-func Stamp(t time.Time) string { return t.Local().Format("Mon 2 Jan 2006, 15:04:05 MST") }
+func Stamp(t time.Time) string { return t.Local().Format(StampLayout) }

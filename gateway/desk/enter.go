@@ -5,11 +5,10 @@ import (
 	"net/url"
 	"strings"
 
-	"processidea/gateway/access"
 	"processidea/gateway/desk/session"
 )
 
-// enterOr logs in whoever comes with a token in the address, and sends them on to the address without it.
+// enterOr logs in a person who comes with a token in the address, and redirects to the address without it.
 func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("token") && d.login == nil {
@@ -20,7 +19,7 @@ func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// mostUnknown is in bytes, of a form of whoever has not said yet who they are.
+// mostUnknown bounds, in bytes, a form of a person who is not logged in yet.
 const mostUnknown = 64 << 10
 
 // enter takes the token from a form.
@@ -70,8 +69,7 @@ func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// askWho asks whoever is not logged in who they are. Who followed a link of another site is logged in, and their
-// browser did not say so: the page leads to itself.
+// askWho asks for a login.
 func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {
@@ -82,10 +80,9 @@ func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong 
 
 // askAgain asks who it is, and leads to a page after that.
 func (d *Desk) askAgain(w http.ResponseWriter, r *http.Request, status int, wrong, next string) {
-	linked := r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r) && r.URL.Path != access.CallbackPath
 	d.render(w, r, status, "enter", struct {
 		frame
-		Wrong, Next       string
-		Linked, Elsewhere bool
-	}{d.frame(r, "Log in"), wrong, next, linked, d.login != nil})
+		Wrong, Next string
+		Elsewhere   bool
+	}{d.frame(r, "Log in"), wrong, next, d.login != nil})
 }

@@ -19,12 +19,16 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
+	"processidea/gateway/desk/wording"
+	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 )
 
 //go:embed templates assets
 var files embed.FS
 
-// frame is what every page has around it.
+// frame is the data around every page.
 type frame struct {
 	Title  string
 	Who    string // empty: nobody is logged in
@@ -48,36 +52,50 @@ func (d *Desk) frame(r *http.Request, title string) frame {
 	return f
 }
 
-// pages are the templates by their names.
-var pages = sync.OnceValues(func() (map[string]*template.Template, error) {
-	all := map[string]*template.Template{}
-	names, err := fs.Glob(files, "templates/*.html")
-	if err != nil {
-		return nil, err
-	}
-	base, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		page, err := base.Clone()
+// pages are the templates by their names, for each language.
+var pages = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
+	all := map[shown.Language]map[string]*template.Template{}
+	for _, language := range shown.Languages {
+		words, err := wording.For(language)
 		if err == nil {
-			page, err = page.ParseFS(files, name)
+			all[language], err = pagesIn(language, words)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all[strings.TrimSuffix(path.Base(name), ".html")] = page
 	}
 	return all, nil
 })
+
+func pagesIn(language shown.Language, words *wording.Catalogue) (map[string]*template.Template, error) {
+	all := map[string]*template.Template{}
+	base := template.New("").Funcs(functions).Funcs(functionsIn(language, words))
+	for _, folder := range []string{"templates/parts", "templates"} {
+		names, _ := fs.Glob(files, folder+"/*.html")
+		for _, name := range names {
+			source, err := files.ReadFile(name)
+			page := base
+			if err == nil && folder == "templates" {
+				page, err = base.Clone()
+				all[strings.TrimSuffix(path.Base(name), ".html")] = page
+			}
+			if err == nil {
+				_, err = page.Parse(wording.Template(string(source), words.Sentence))
+			}
+			if err != nil {
+				return nil, fmt.Errorf("desk: the page %s in %s: %w", name, language, err)
+			}
+		}
+	}
+	return all, nil
+}
 
 // render writes a page, or, where it cannot be made, that it cannot.
 func (d *Desk) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var b bytes.Buffer
 	all, err := pages()
 	if err == nil {
-		err = all[name].ExecuteTemplate(&b, "frame", data)
+		err = all[client.LanguageOf(r.Context())][name].ExecuteTemplate(&b, "frame", data)
 	}
 	if err != nil {
 		d.Log.Error("a page cannot be made", "page", name, "error", err)
@@ -103,13 +121,13 @@ func lead(w http.ResponseWriter, r *http.Request, to string) error {
 	return nil
 }
 
-// nameOf is the name of whoever asks.
+// nameOf is the name of the caller.
 func nameOf(r *http.Request) string { return access.From(r.Context()).Name }
 
-// entered is what somebody entered in a field, without the spaces around it.
+// entered is the entry in a field, without the spaces around it.
 func entered(r *http.Request, field string) string { return strings.TrimSpace(r.PostForm.Get(field)) }
 
-// byOf is who asks, and why, as the form says.
+// byOf is the caller, with the reason in the form.
 func byOf(r *http.Request) client.By { return client.By{Name: nameOf(r), Reason: entered(r, "reason")} }
 
 // gone and unfit are errors that are shown as they are.
@@ -122,7 +140,7 @@ func unfit(format string, args ...any) error {
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// part is what a page shows of a long list: the items from First on, of Total.
+// part is the visible part of a long list: the items from First on, of Total.
 type part struct {
 	First, Last, Total int
 	Prev, Next         string
@@ -141,7 +159,7 @@ func partOf(total, size, page int, at func(page int) string) (p part) {
 	return p
 }
 
-// assets is the folder of what pages load. It changes with what is in it, so that browsers keep it.
+// assets is the folder of the files that pages load. Its name changes with their content, so that browsers cache it.
 var assets = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(files, "assets", func(name string, e fs.DirEntry, err error) error {
@@ -157,7 +175,7 @@ var assets = sync.OnceValue(func() string {
 var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml"}
 
-// asset gives what pages load, to anybody.
+// asset serves the files that pages load, to anybody.
 func asset(w http.ResponseWriter, r *http.Request) {
 	data, err := files.ReadFile("assets/" + path.Base(r.PathValue("name")))
 	if err != nil {
@@ -170,13 +188,11 @@ func asset(w http.ResponseWriter, r *http.Request) {
 }
 
 var functions = template.FuncMap{
-	"ago": ago, "in": until, "stamp": stamp, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"plural": plural, "thousands": thousands, "clip": clip, "pretty": form.Pretty, "visible": visible,
+	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clip": clip, "pretty": form.Pretty, "visible": visible,
 	"lower": strings.ToLower, "long": long, "factOf": factOf, "factsOf": factsOf, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "byItself": byItself, "whoDecided": whoDecided, "inWords": inWords,
+	"callHref": callHref, "planHref": planHref, "inWords": inWords,
 	"short": short, "beyond": func(n, most int) int { return max(0, n-most) },
-	"past": func(kind string) string { return past[kind] },
-	"took": func(seconds float64) string { return readable.Took(time.Duration(seconds * float64(time.Second))) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {
@@ -184,4 +200,33 @@ var functions = template.FuncMap{
 		}
 		return m
 	},
+}
+
+// functionsIn are those that say something in a language.
+func functionsIn(language shown.Language, words *wording.Catalogue) template.FuncMap {
+	many := func(n int, one, others string) string {
+		if n == 1 {
+			return words.In("count", "1 "+one)
+		}
+		return words.In("count", thousands(n)+" "+others)
+	}
+	return template.FuncMap{
+		"language": func() shown.Language { return language }, "say": words.Say, "sayAs": words.In, "many": many,
+		"plural": func(n int, what string) string { return many(n, what, what+"s") },
+		"ago":    func(now, t time.Time) string { return words.In("time", ago(now, t)) },
+		"in":     func(now, t time.Time) string { return words.In("time", until(now, t)) },
+		"took": func(seconds float64) string {
+			return words.In("time", readable.Took(time.Duration(seconds*float64(time.Second))))
+		},
+		"stamp":      func(t time.Time) string { return t.Local().Format(words.Say(readable.StampLayout)) },
+		"thousands":  func(n int) string { return words.Number(thousands(n)) },
+		"past":       func(kind string) string { return words.Say(past[kind]) },
+		"byItself":   func(a client.Approval) string { return words.Say(byItself(a)) },
+		"whoDecided": func(one approval.Decision) string { return words.In("who", whoDecided(one)) },
+		"hints": func(all string) string {
+			return strings.Join(jsonval.Map(strings.Split(all, ", "), func(one string) string {
+				return words.In("hint", one)
+			}), ", ")
+		},
+	}
 }

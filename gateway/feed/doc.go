@@ -1,12 +1,12 @@
-// Package feed follows processes for any number of people: one watcher polls each process, for all its followers, and
-// stops when there are none.
+// Package feed follows processes for any number of people: one watcher observes each process, however many follow it,
+// and none does when nobody follows.
 //
-// A watcher reads the process's revision from Temporal (one call, which no worker answers), and queries the process
-// only if the revision has changed. It polls several times a second while something happens, and ever less often while
-// nothing does. The calls of all watchers together are bounded, and so are each watcher's queries, which a hosted
-// server bills.
+// A watcher asks Temporal how far the process has come (one call, which needs no worker), and queries the process
+// itself only after a change. It looks several times a second while something happens, and less and less often while
+// nothing does. All watchers together keep to a number of calls a second, and each to a number of queries, which a
+// hosted server bills.
 //
-// Invariants: followers share one immutable Snapshot, and a signal that there is a newer one. Nothing is queued for a
-// follower: a slow one misses intermediate Snapshots, delays nobody, and costs no memory. Every follower finally sees
-// the latest Snapshot, and the last one of a process that has ended.
+// Invariants: followers share one Snapshot, which never changes, and a signal that there is a newer one. Nothing is
+// pushed to a follower: a slow one misses the Snapshots in between, delays nobody, and costs no memory. Every follower
+// sees the latest Snapshot in the end, and the last one of a process that has ended.
 package feed

@@ -16,25 +16,26 @@ import (
 	"processidea/store/chain"
 )
 
-// Source is the process that a watcher polls; client.Process, but in tests.
+// Source is what a feed observes: a process of package client.
 type Source interface {
 	Revision(ctx context.Context) (client.Revision, error)
 	Status(ctx context.Context) (client.Status, error)
 	Result(ctx context.Context) (loop.Result, error)
-	// Idea tells of a sealed one.
+	// Idea returns a sealed Idea.
 	Idea(ctx context.Context, at int) (chain.Link, error)
 }
 
-// CallsPerSecond bounds the calls of all watchers of a feed to the Temporal server.
+// CallsPerSecond is how often all watchers of a feed together ask the Temporal server in a second, at most.
 const CallsPerSecond = 50
 
 const (
-	// minInterval and maxInterval bound how long a watcher waits between two looks.
-	minInterval = 300 * time.Millisecond
-	maxInterval = 5 * time.Second
-	// queryBurst and queryInterval bound how often a busy process is queried. Reading its revision is cheaper.
-	queryBurst    = 30
-	queryInterval = 10 * time.Second
+	// soonest and latest bound how long a watcher waits before it looks again.
+	soonest = 300 * time.Millisecond
+	latest  = 5 * time.Second
+	// asksAtOnce and askEvery bound how often a process is queried that never rests: a burst, and then one query each
+	// askEvery. Looking how far it has come is cheaper.
+	asksAtOnce = 30
+	askEvery   = 10 * time.Second
 )
 
 // Feed follows processes. It is safe for concurrent use.
@@ -63,8 +64,8 @@ func (p process) Idea(ctx context.Context, at int) (chain.Link, error) {
 	return p.Chain().Link(ctx, at)
 }
 
-// Event is sent to a follower. ID is the cursor from which it can resume; an Event without an ID leaves the cursor
-// unchanged.
+// Event is an event for a follower. ID is the one from which it can go on later; an event without an ID does not change
+// that.
 type Event struct {
 	Kind Kind
 	ID   string
@@ -80,8 +81,8 @@ type Follower struct {
 	last   *Snapshot
 }
 
-// Follow begins to follow a process, after a Cursor that was seen before or, with fresh, from now. The error wraps
-// client.ErrNotFound if there is no such process.
+// Follow begins to follow a process, from after a Cursor that was seen before; fresh: from now. The error wraps
+// client.ErrNotFound where there is no such process.
 func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh bool) (*Follower, error) {
 	w := f.join(process)
 	if err := w.first(ctx); err != nil {
@@ -94,10 +95,10 @@ func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh b
 // Close ends it.
 func (r *Follower) Close() { r.feed.leave(r.w) }
 
-// Over reports whether the follower has seen the end: nothing is to come.
+// Over reports whether the follower has received the end already.
 func (r *Follower) Over() bool { return !r.fresh && r.cursor.Ended }
 
-// Poke makes the watcher of a process look now, after something was done to it.
+// Poke makes the watcher of a process look immediately, after an act on it.
 func (f *Feed) Poke(process string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +110,7 @@ func (f *Feed) Poke(process string) {
 	}
 }
 
-// Watched counts the watched processes.
+// Watched counts the processes that are being looked at.
 func (f *Feed) Watched() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +124,7 @@ func (f *Feed) join(process string) *watcher {
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
-			asks: rate.NewLimiter(rate.Every(queryInterval), queryBurst), changed: make(chan struct{}),
+			asks: rate.NewLimiter(rate.Every(askEvery), asksAtOnce), changed: make(chan struct{}),
 			poke: make(chan struct{}, 1), since: time.Now()}
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
@@ -145,8 +146,8 @@ func (f *Feed) leave(w *watcher) {
 	}
 }
 
-// Events yields what is new until the process has ended or ctx is done. After wait without news it yields an Event
-// without a Kind, which shows the consumer that the connection is still open.
+// Events yields news until the process has ended or ctx is done. After wait without news it yields an Event without a
+// Kind, which shows that the connection is alive.
 func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
@@ -178,7 +179,7 @@ func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Eve
 	}
 }
 
-// tell yields the Ideas that were sealed since, and the Snapshot if it is news.
+// tell yields the Ideas sealed since the last call, and the Snapshot if it is new.
 func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, error) bool) bool {
 	if s.Kind == KindUnseen {
 		return yield(Event{Kind: s.Kind, Data: s.Data}, nil)
@@ -208,7 +209,7 @@ func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, erro
 	return !news || yield(Event{s.Kind, s.Cursor.String(), s.Data}, nil)
 }
 
-// Ended waits for the end of a process, until ctx is done, and reports whether it has come to it.
+// Ended waits for the end of a process, until ctx is done, and reports whether it has ended.
 func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	follower, err := f.Follow(ctx, process, Cursor{}, true)
 	if err != nil {
@@ -218,7 +219,7 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 		return false, err
 	}
 	defer follower.Close()
-	for e, err := range follower.Events(ctx, maxInterval) {
+	for e, err := range follower.Events(ctx, latest) {
 		if err != nil || e.Kind == KindEnded {
 			return err == nil, err
 		}
@@ -226,7 +227,7 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	return false, nil
 }
 
-// EndedWithin reports whether a process has ended: at once, or once it has, within a while.
+// EndedWithin reports whether a process has ended, or ends within a while.
 func (f *Feed) EndedWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
 	now, err := p.Revision(ctx)
 	if err != nil || now.Ended || wait == 0 {

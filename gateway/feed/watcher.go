@@ -16,31 +16,32 @@ import (
 	"processidea/store/chain"
 )
 
-// watcher polls one process for all its followers.
+// watcher looks at one process for all who follow it.
 type watcher struct {
 	feed    *Feed
 	process string
 	source  Source
 	cancel  context.CancelFunc
 	poke    chan struct{}
-	since   time.Time     // when it last answered
+	since   time.Time     // when it was last seen
 	asks    *rate.Limiter // bounds the queries, which a hosted server bills
 
 	followers int // guarded by the feed
 
 	mu      sync.Mutex
-	latest  *Snapshot     // nil until the first answer
-	failed  error         // a permanent error
-	changed chan struct{} // closed when latest or failed changes
+	latest  *Snapshot     // nil: nothing has been seen
+	failed  error         // why there is nothing to be seen, ever
+	changed chan struct{} // closed when latest or failed is another
 
-	reading sync.Mutex   // held while an Idea is read, so that others wait for it
+	reading sync.Mutex   // held by who reads an Idea, so that the others need not
 	links   []chain.Link // of the last Ideas, in order
 }
 
-// maxLinks bounds the cached links of a watcher; a follower further behind reads them from the store.
-const maxLinks = 64
+// keptLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
+const keptLinks = 64
 
-// current returns the latest Snapshot, or the permanent error, and a channel that is closed at the next one.
+// current returns the latest Snapshot, or the permanent error, and the channel that is closed when there is a newer
+// one.
 func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,18 +71,18 @@ func (w *watcher) set(s *Snapshot, failed error) {
 	w.changed = make(chan struct{})
 }
 
-// run polls until the process has ended, or has no follower left.
+// run looks until the process has ended, or nobody follows it any more.
 func (w *watcher) run(ctx context.Context) {
-	every, seen := minInterval, client.Revision{}
+	every, seen := soonest, client.Revision{}
 	for ctx.Err() == nil {
 		now, err := w.look(ctx, seen)
 		switch {
-		case ctx.Err() != nil || errors.Is(err, errDone):
+		case ctx.Err() != nil || errors.Is(err, errOver):
 			return
 		case err != nil || now != seen:
-			every = minInterval
+			every = soonest
 		default:
-			every = min(every*3/2, maxInterval)
+			every = min(every*3/2, latest)
 		}
 		seen = now
 		timer := time.NewTimer(every)
@@ -89,17 +90,16 @@ func (w *watcher) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-w.poke:
-			every = minInterval
+			every = soonest
 		}
 		timer.Stop()
 	}
 }
 
-// errDone ends a watcher: nothing will change any more.
-var errDone = errors.New("feed: nothing more to be seen")
+// errOver ends a watcher: nothing will ever be otherwise.
+var errOver = errors.New("feed: nothing more to be seen")
 
-// look reads the revision of the process, and queries its status if the revision has changed. It returns the revision
-// that it has handled.
+// look asks how far the process has come and, after a change, its status. It returns the revision that it saw.
 func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revision, error) {
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err
@@ -108,16 +108,16 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 	switch {
 	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
 		w.set(nil, err)
-		return seen, errDone
+		return seen, errOver
 	case err != nil:
 		w.unseen(ctx, CodeUnreachable, err)
-		return client.Revision{}, err // its next answer is news
+		return client.Revision{}, err // once it is seen again, that is new
 	case now == seen:
 		w.since = time.Now()
 		return now, nil
 	}
 	if !now.Ended && !w.asks.Allow() {
-		return seen, nil // a later look queries it
+		return seen, nil // it is looked at again, and asked when that is due
 	}
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err
@@ -138,7 +138,7 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 	return now, err
 }
 
-// end publishes the end. A process that a worker refused has no Result: its error becomes the final Snapshot.
+// end publishes the end. A process that a worker refused has no Result: its error is permanent.
 func (w *watcher) end(ctx context.Context, now client.Revision) error {
 	r, err := w.source.Result(ctx)
 	switch {
@@ -157,10 +157,10 @@ func (w *watcher) end(ctx context.Context, now client.Revision) error {
 		return err
 	}
 	w.set(s, nil)
-	return errDone
+	return errOver
 }
 
-// unseen publishes, once per outage, that the process does not answer.
+// unseen publishes that the process cannot be queried, once for as long as that lasts.
 func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	if ctx.Err() != nil {
 		return
@@ -176,7 +176,7 @@ func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	}
 }
 
-// link returns an Idea's link; the latest ones are read once for all followers.
+// link returns an Idea. The latest ones are read once for all followers.
 func (w *watcher) link(ctx context.Context, at int) (chain.Link, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -189,7 +189,7 @@ func (w *watcher) link(ctx context.Context, at int) (chain.Link, error) {
 	}
 	if n := len(w.links); n == 0 || w.links[n-1].At < at {
 		w.links = append(w.links, l)
-		w.links = w.links[max(0, len(w.links)-maxLinks):]
+		w.links = w.links[max(0, len(w.links)-keptLinks):]
 	}
 	return l, nil
 }

@@ -128,10 +128,13 @@ func TestAForeignPageCanNeitherReadNorPostAtTheDesk(t *testing.T) {
 	}
 	ask("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image").is(403)
 	ask("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe").is(403)
-	// A link in a letter leads here; its browser sends no cookie.
+	// A link in a letter leads here; its browser sends the cookie once it comes from a page of the desk.
 	b.client.Jar = nil
-	ask("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest",
-		"document").is(401).says("open the page")
+	p := ask("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document").is(200)
+	if to := p.header.Get("Refresh"); to != "0; url=/" {
+		t.Errorf("who follows a link is led to %q", to)
+	}
+	ask("Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document").is(401)
 }
 
 func TestManyCallsAreDecidedOnTogether(t *testing.T) {

@@ -6,12 +6,8 @@ const toText = (buffer) => btoa(Array.from(new Uint8Array(buffer), (b) => String
   .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 const named = (list) => (list || []).map((one) => ({ ...one, id: toBytes(one.id) }));
 
-const reasons = {
-  NotAllowedError: "Nothing was done: you stopped it, it took too long, or this device has no passkey for it.",
-  InvalidStateError: "This device has a passkey of yours already.",
-  SecurityError: "Browsers use passkeys at https addresses, and at http://localhost, alone.",
-  NotSupportedError: "This device makes no passkey of a kind that counts here.",
-};
+// reason is what the page says of an error.
+const reason = (name) => document.querySelector(`[data-wrong-is="${name}"]`)?.textContent;
 
 // ask gives what the browser says, as JSON.
 async function ask(kind, options) {
@@ -43,7 +39,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     try {
       form.elements.answer.value = await ask(form.dataset.passkey, JSON.parse(form.dataset.options));
     } catch (error) {
-      wrong.textContent = reasons[error.name] || "The browser did not do it: " + error.name + ".";
+      wrong.textContent = reason(error.name) || `${reason("")} (${error.name})`;
       delete form.dataset.sent;
       form.removeAttribute("aria-busy");
       return;

@@ -17,12 +17,13 @@ const (
 	German  Language = "de"
 )
 
-var languages = []Language{English, German}
+// Languages lists them: a reader gets the first where none fits.
+var Languages = []Language{English, German}
 
 var matcher = language.NewMatcher([]language.Tag{language.English, language.German})
 
-// LanguageFor gives the language for a reader who prefers some, as an Accept-Language or a LANG says it; English where
-// none fits.
+// LanguageFor returns the language for a reader's preferences, in the form of Accept-Language or LANG; English if none
+// fits.
 func LanguageFor(preferred string) Language {
 	preferred, _, _ = strings.Cut(preferred, "@")
 	if before, _, isLocale := strings.Cut(preferred, "."); isLocale && !strings.ContainsAny(preferred, ",;") {
@@ -33,7 +34,7 @@ func LanguageFor(preferred string) Language {
 		return English
 	}
 	_, n, _ := matcher.Match(tags...)
-	return languages[n]
+	return Languages[n]
 }
 
 // signs are how a language writes numbers.

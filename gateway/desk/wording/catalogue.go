@@ -1,0 +1,112 @@
+package wording
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+)
+
+//go:embed *.json
+var files embed.FS
+
+// Catalogue has the texts of a language by their English; the one of English has none.
+//
+// In a text {1} stands for the first value, as it is, and {1:} for one that is translated too. What is so short that
+// data could read like it, such as "{1} of {2}", is found as one kind of text alone, which stands before it in the
+// catalogue: {1:time} is translated as "time: …".
+type Catalogue struct {
+	pages, texts map[string]string
+	patterns     []pattern // those of the most words first
+}
+
+type pattern struct {
+	english    *regexp.Regexp
+	start, end string // what is fixed before the first value and behind the last
+	text       string
+	words      int // how long all is that is fixed
+}
+
+// For gives the catalogue of a language.
+func For(l shown.Language) (*Catalogue, error) {
+	var read struct{ Pages, Texts map[string]string }
+	data, err := files.ReadFile(string(l) + ".json")
+	if err == nil {
+		err = json.Unmarshal(data, &read)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("wording: read the catalogue of %s: %w", l, err)
+	}
+	c := &Catalogue{pages: read.Pages, texts: read.Texts}
+	for english, text := range read.Texts {
+		fixed := place.Split(english, -1)
+		if len(fixed) > 1 {
+			is := regexp.MustCompile("(?s)^" + strings.Join(jsonval.Map(fixed, regexp.QuoteMeta), "(.+?)") + "$")
+			c.patterns = append(c.patterns, pattern{is, fixed[0], fixed[len(fixed)-1], text,
+				len(strings.Join(fixed, ""))})
+		}
+	}
+	slices.SortFunc(c.patterns, func(a, b pattern) int {
+		return cmp.Or(b.words-a.words, strings.Compare(a.english.String(), b.english.String()))
+	})
+	return c, nil
+}
+
+// place is where a value stands in a text.
+var place = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
+
+// Sentence translates one of a template.
+func (c *Catalogue) Sentence(english string) string { return cmp.Or(c.pages[english], english) }
+
+// Say translates a text.
+func (c *Catalogue) Say(text string) string { return c.In("", text) }
+
+// In translates a text that has a word before it in the catalogue.
+func (c *Catalogue) In(kind, text string) string {
+	key := text
+	if kind != "" {
+		key = kind + ": " + text
+	}
+	if said := cmp.Or(c.texts[key], c.pages[key]); said != "" {
+		return said
+	}
+	for _, p := range c.patterns {
+		if !strings.HasPrefix(key, p.start) || !strings.HasSuffix(key, p.end) {
+			continue
+		}
+		if values := p.english.FindStringSubmatch(key); values != nil {
+			return c.fill(p.text, values)
+		}
+	}
+	return text
+}
+
+// fill puts values into the places of a text.
+func (c *Catalogue) fill(text string, values []string) string {
+	return place.ReplaceAllStringFunc(text, func(at string) string {
+		parts := place.FindStringSubmatch(at)
+		n, _ := strconv.Atoi(parts[1])
+		if parts[2] != "" {
+			return c.In(parts[2][1:], values[n])
+		}
+		return c.Number(values[n])
+	})
+}
+
+var written = regexp.MustCompile(`^\d{1,3}(,\d{3})+$|^\d+\.\d$`)
+
+// Number writes a number that English has written as 1,234 or 1.5.
+func (c *Catalogue) Number(text string) string {
+	signs := c.texts["1,234.5"]
+	if signs == "" || !written.MatchString(text) {
+		return text
+	}
+	return strings.NewReplacer(",", signs[1:2], ".", signs[5:6]).Replace(text)
+}

@@ -1,0 +1,58 @@
+package wording_test
+
+import (
+	"testing"
+	"time"
+
+	"processidea/client/readable"
+	"processidea/gateway/desk/wording"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/ideafile/shown"
+	"processidea/model/loop"
+)
+
+func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
+	t.Parallel()
+	c, err := wording.For(shown.German)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) string { return readable.Ago(now, now.Add(-d)) }
+	until := func(d time.Duration) string { return readable.Until(now, now.Add(d)) }
+	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, Signed: true}}
+	handOver := approval.Decision{Kind: approval.HandOver, DecidedBy: "ann", To: "bob", Reason: "1 case"}
+	pending := approval.Pending{Deciders: rules, Note: "approve of it and 3 days ago",
+		DecidedSoFar: []approval.Vote{{Kind: policy.Approve, DecidedBy: "cem", Groups: []string{"finance"}}},
+		Remarks:      []approval.Decision{handOver}}
+	for _, one := range []struct{ kind, english, want string }{
+		{"time", ago(0), "gerade eben"},
+		{"time", ago(time.Hour), "vor 1 Stunde"},
+		{"time", ago(100 * time.Minute), "vor 1 Stunde 40 Minuten"},
+		{"time", ago(5 * time.Hour), "vor 5 Stunden"},
+		{"time", until(100 * time.Minute), "in 1 Stunde 40 Minuten"},
+		{"time", until(5*time.Hour + time.Minute), "in 5 Stunden 1 Minute"},
+		{"time", ago(71 * time.Hour), "vor 2 Tagen 23 Stunden"},
+		{"time", ago(480 * time.Hour), "vor 20 Tagen"},
+		{"time", ago(48_000 * time.Hour), "vor 2.000 Tagen"},
+		{"time", until(49 * time.Hour), "in 2 Tagen 1 Stunde"},
+		{"time", readable.Took(90 * time.Second), "1 Minute"},
+		{"time", readable.Took(1500 * time.Millisecond), "1,5 Sekunden"},
+		{"time", readable.Took(72 * time.Hour), "3 Tage"},
+		{"count", readable.Plural(1234, "case"), "1.234 Fälle"},
+		{"who", rules.String(), "2 von: Personen aus finance, mit Unterschrift; nicht wer den Prozess gestartet hat"},
+		{"who", pending.DecidersInWords(), "bob, von: 2 von: Personen aus finance, " +
+			"mit Unterschrift; nicht wer den Prozess gestartet hat (bisher cem (finance))"},
+		{"told", pending.Told()[0], "approve of it and 3 days ago"},
+		{"told", pending.Told()[1], "ann hat es an bob übergeben: 1 case"},
+		{"", rules.DenialReason(policy.Person{Name: "ann", Signed: true}, nil),
+			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
+		{"standing", loop.Standing("completed", 2), "abgeschlossen, 2 Schritte gescheitert"},
+		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
+	} {
+		if got := c.In(one.kind, one.english); got != one.want {
+			t.Errorf("%s %q is %q, want %q", one.kind, one.english, got, one.want)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package wording
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	// piece is an action, a tag or a text of a template.
+	piece = regexp.MustCompile(`(?s)\{\{.*?\}\}|<(?:\{\{.*?\}\}|[^<>])*?>|[^<{]+|.`)
+	// inline are the tags within a sentence, and ends the actions at which one ends.
+	inline = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
+	ends   = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
+	// said are the attributes that people read.
+	said = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
+)
+
+// Template translates the texts of a template. say is given each sentence, in which {1} stands for what is put in.
+func Template(source string, say func(string) string) string {
+	var out strings.Builder
+	var sentence []string
+	for _, p := range piece.FindAllString(source, -1) {
+		if p[0] == '<' {
+			p = said.ReplaceAllStringFunc(p, func(attribute string) string {
+				name, value, _ := strings.Cut(attribute, `"`)
+				return name + `"` + Template(strings.TrimSuffix(value, `"`), say) + `"`
+			})
+		}
+		if ends.MatchString(p) || p[0] == '<' && !inline.MatchString(p) {
+			out.WriteString(translated(sentence, say) + p)
+			sentence = nil
+		} else {
+			sentence = append(sentence, p)
+		}
+	}
+	out.WriteString(translated(sentence, say))
+	return out.String()
+}
+
+// isWords reports whether a piece is a text that people read: no part of an attribute, such as the end of an id.
+func isWords(piece string) bool {
+	return piece[0] != '<' && !isAction(piece) && !strings.Contains(piece, `="`) && letters.MatchString(piece)
+}
+
+func isAction(piece string) bool { return strings.HasPrefix(piece, "{{") }
+
+var letters = regexp.MustCompile(`(^|[^-\pL])\pL`)
+
+// translated translates one sentence. Tags and signs around it are no part of it.
+func translated(pieces []string, say func(string) string) string {
+	first := slices.IndexFunc(pieces, isWords)
+	if first < 0 {
+		return strings.Join(pieces, "")
+	}
+	last := len(pieces)
+	for !isWords(pieces[last-1]) {
+		last--
+	}
+	if slices.ContainsFunc(pieces[:first], isAction) {
+		first = 0
+	}
+	if slices.ContainsFunc(pieces[last:], isAction) {
+		last = len(pieces)
+	}
+	var key, value string
+	var values []string
+	for _, p := range append(slices.Clone(pieces[first:last]), "") {
+		if p != "" && !isWords(p) {
+			value += p
+			continue
+		}
+		if inner := strings.TrimSpace(value); value != "" {
+			values = append(values, inner)
+			key += strings.Replace(value, inner, fmt.Sprintf("{%d}", len(values)), 1)
+		}
+		key, value = key+p, ""
+	}
+	text := strings.TrimSpace(key)
+	said := place.ReplaceAllStringFunc(say(strings.Join(strings.Fields(text), " ")), func(at string) string {
+		n, _ := strconv.Atoi(strings.Trim(at, "{}"))
+		return values[n-1]
+	})
+	return strings.Join(pieces[:first], "") + strings.Replace(key, text, said, 1) + strings.Join(pieces[last:], "")
+}
