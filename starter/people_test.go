@@ -76,7 +76,8 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 		`there is no Call "1.2@2"; did you mean 1.1@②? What waits for a person here: 1.1@② note`)
 	d.do("approve", "p", "1.1@9").is(exit.Usage).complains(
 		`did you mean 1.1@②? What waits for a person here: 1.1@② note, 1.1@③ note`)
-	d.do("approve", "p", "1.1@②", "--by", "your name").is(exit.Usage).complains(`"by" is still "your name"`)
+	d.do("approve", "p", "1.1@②", "--by", "your name").is(exit.Usage).complains(
+		`"by" is still the placeholder "your name"`)
 	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, `params {"text":"bbb"}`) ||
 		!strings.Contains(e.out, "2 approvals") {
 		t.Error(e.out)
