@@ -39,8 +39,8 @@ const (
 type Field struct {
 	Name     string // of the control: a JSON pointer behind the name of the form
 	Label    string
-	Help     string // what the schema tells of it
-	Hint     string // what the schema wants of it, in words
+	Help     string   // what the schema tells of it
+	Hint     []string // what the schema wants of it, in words
 	Kind     Kind
 	Value    string // what the control holds
 	Options  []Option
@@ -123,7 +123,7 @@ func (b *builder) build(p place, value any, has bool) *Field {
 		f.Help = joinSentences(node.title, f.Help)
 	}
 	if p.depth == 0 {
-		f.Help, f.Hint = "", "" // who uses the form says what it is
+		f.Help, f.Hint = "", nil // who uses the form says what it is
 	}
 	b.fields++
 	f.Kind = b.kindOf(node, p, value, has)

@@ -6,6 +6,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
+
+	"processidea/model/jsonval"
 )
 
 // Language is one that people are spoken to in.
@@ -20,7 +22,9 @@ const (
 // Languages lists them: a reader gets the first where none fits.
 var Languages = []Language{English, German}
 
-var matcher = language.NewMatcher([]language.Tag{language.English, language.German})
+var matcher = language.NewMatcher(jsonval.Map(Languages, func(l Language) language.Tag {
+	return language.Make(string(l))
+}))
 
 // LanguageFor gives the language for a reader who prefers some, as an Accept-Language or a LANG says it; English where
 // none fits.
