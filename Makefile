@@ -23,6 +23,10 @@ fuzz: ## every fuzz target for half a minute (FUZZTIME=…, FUZZ=the packages)
 all: ## all that there is: the long run, an hour and more
 	.ci/all
 
+.PHONY: cluster
+cluster: ## Temporal as a cluster on PostgreSQL, two workers, two gateways; each is stopped in its turn; it prints addresses
+	PROCESSIDEA_LONG=1 go test ./internal/devserver/postgres -run EveryPartOfACluster -count 1 -v -timeout 60m
+
 .PHONY: vuln
 vuln: ## known faults of what this is built of, where their database can be reached
 	go run golang.org/x/vuln/cmd/govulncheck@latest ./...

@@ -26,61 +26,62 @@ import (
 	"processidea/tools/runner"
 )
 
-// Activities is what the activities of one worker share.
+// Activities are the shared dependencies of one worker's activities.
 type Activities struct {
 	Store *blobs.Store
-	// Chains are those of the store; nil: Register makes them.
+	// Chains are the chains of the store; nil: Register makes them.
 	Chains *chain.Store
-	// Tools are the Go functions. Runners run Tools of every kind; that of ideafile.KindGo is Tools.
+	// Tools are the Go functions. Runners run Tools of every kind; the runner of ideafile.KindGo is Tools.
 	Tools   *tools.Registry
 	Runners *runner.Registry
-	// MCP asks the MCP servers of an Idea what they offer.
+	// MCP asks the MCP servers of an Idea for their tools.
 	MCP *mcptool.Hub
 	// MCPPatience bounds that; 0: protocol.DiscoverPatience.
 	MCPPatience time.Duration
-	// Deciders are the keys that decisions are signed with; nil: there are none, and no signed decision counts.
+	// Deciders are the keys that sign decisions; nil: none, so that no signed decision counts.
 	Deciders *signing.Source
-	// Prices of LLMs count where an Idea names none.
+	// Prices of LLMs apply if an Idea has none.
 	Prices price.List
-	// LLM is asked where an Idea is not scripted; nil: nobody is.
+	// LLM is asked unless an Idea is scripted; nil: no LLM.
 	LLM *llm.Client
-	// LLMServers are asked where an Idea names one of them.
+	// LLMServers are the LLM servers by the names that Ideas give them.
 	LLMServers map[string]*llm.Client
-	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0:
+	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
 	// DefaultLLMPatience.
 	LLMPatience time.Duration
-	// LLMPauses are those between the attempts.
+	// LLMPauses are the pauses between the attempts.
 	LLMPauses llm.Pauses
-	// Notices tells people what waits for them; nil: nobody does.
+	// Notices notifies people of what waits for them; nil: no notifications.
 	Notices *notify.Sender
-	// Waiting lists the Calls that wait in a process, in the words of the business; nil: notices tell ids alone.
+	// Waiting lists the Calls that wait in a process, in the words of the business; nil: notices contain ids only.
 	Waiting func(ctx context.Context, process string) ([]protocol.Approval, error)
-	// Client hands Calls on to instances.
+	// Client sends Calls to instances.
 	Client client.Client
-	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.
+	// MaxResult is the maximum size of a Tool's result in bytes; 0: 20 MB.
 	MaxResult int
-	// Memory is what Calls and Requests may hold in memory together; nil: there is no bound.
+	// Memory bounds the memory of all Calls and Requests together; nil: no bound.
 	Memory *memory.Budget
-	// RequestSlots bounds the Requests that may be under way at once; nil: any number.
+	// RequestSlots bounds the Requests in flight; nil: no bound.
 	RequestSlots *semaphore.Weighted
-	// Recorder is told what the LLM said; nil: nobody is.
+	// Recorder receives the LLM's replies; nil: none.
 	Recorder ReplyRecorder
-	// Asked is told what the LLM is about to be asked; nil: nobody is.
+	// Asked receives the prompts before they are sent; nil: none.
 	Asked PromptRecorder
-	// SaveActions is whether processes save what a hosted server bills, at the price of time.
+	// SaveActions makes processes save actions that a hosted server bills, at the price of time.
 	SaveActions bool
-	// Observer is told what Requests and Calls came to; nil: nobody is.
+	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer Observer
-	// HoldUps notes which processes wait for an LLM's server; nil: nobody does.
+	// HoldUps records which processes wait for an LLM's server; nil: none.
 	HoldUps HoldUps
 
-	toolWaits toolWaits
+	toolWaits, turnWaits toolWaits
+	turns                turns
 
-	objects *lru.Cache[string, map[string]any] // those that were read last; nil before Register
+	objects *lru.Cache[string, map[string]any] // the latest ones read; nil before Register
 }
 
-// ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish
-// reason means that it broke off.
+// ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. An empty
+// finish reason means that it broke off.
 type ReplyRecorder func(process, content, finishReason, refusal string)
 
 // PromptRecorder takes what the LLM is asked in a Request of a process, by its number from 1, at each attempt.
@@ -112,6 +113,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		protocol.ActivityGather:      a.GatherParts,
 
 		protocol.ActivityAwaitStore: a.ProbeStore,
+		protocol.ActivityAwaitTurn:  a.AwaitTurn,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

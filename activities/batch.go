@@ -55,8 +55,8 @@ func batchKey(i activity.Info) string {
 	return "request-" + hex.EncodeToString(sum[:16])
 }
 
-// ReadBatch returns what a batch has answered. While the server is at work it fails, with the time after which Temporal
-// is to try again: no worker is held up meanwhile, and none needs to run.
+// ReadBatch returns the answer of a batch. While the server is at work it fails, with the time after which Temporal
+// retries it: this occupies no worker meanwhile.
 func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*protocol.BatchAnswer, error) {
 	client, err := a.candidates(ideafile.LLMs{{Server: sent.Server}})[0].configured()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"processidea/protocol"
 )
 
-// ExecuteBatch runs several pure Calls, as many at once as there are processors, each with its own timeout.
+// ExecuteBatch runs several pure Calls, one per processor at a time, each with its own timeout.
 func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCall) ([]protocol.BatchCallResult, error) {
 	results := make([]protocol.BatchCallResult, len(calls))
 	var g safego.Group

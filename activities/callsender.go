@@ -17,12 +17,12 @@ import (
 	"processidea/protocol"
 )
 
-// maxConcurrentSignals bounds the signals that are under way at once.
+// maxConcurrentSignals bounds the signals in flight.
 const maxConcurrentSignals = 16
 
 // A Call waits a moment for others to close behind it, so that the Calls of one burst go in one signal: until nothing
-// has closed for batchDelay, but for maxBatchDelay at most, and not at all behind the last one. A batch of maxBatch
-// goes at once, so that it is run while the rest of the reply is still being written.
+// has closed for batchDelay, at most maxBatchDelay, and not at all after the last Call. A batch of maxBatch is sent
+// immediately, so that it runs while the rest of the reply is still being written.
 const (
 	batchDelay    = time.Millisecond
 	maxBatchDelay = 10 * time.Millisecond
@@ -49,23 +49,23 @@ type callSender struct {
 	err     error                 // the first
 }
 
-// instanceStartState is what is known about the start of the instances: a workflow that is not found has either not
-// started, or was deleted.
+// instanceStartState is what is known about the start of the instances. A workflow that is not found has either not
+// started or been deleted.
 type instanceStartState int
 
 const (
 	startsUnknown  instanceStartState = iota
-	startsListed                      // what has not started is a pending child of the process
+	startsListed                      // instances not started yet are pending children of the process
 	startsFinished                    // every instance had started when the Request was made
 )
 
-// callBatch is what waits to be sent to one instance.
+// callBatch is the next signal for one instance.
 type callBatch struct {
 	pending protocol.CallsSignal
-	filled  bool          // pending holds something
+	filled  bool          // pending is not empty
 	sending bool          // a goroutine sends what is pending
 	latest  time.Time     // when something was added last
-	full    chan struct{} // told that pending need not wait for more
+	full    chan struct{} // signalled when pending need not wait for more
 }
 
 func newCallSender(ctx context.Context, c client.Client, process string, request int, idea map[string]any) *callSender {
@@ -73,7 +73,7 @@ func newCallSender(ctx context.Context, c client.Client, process string, request
 		slots: make(chan struct{}, maxConcurrentSignals), batches: map[string]*callBatch{}}
 }
 
-// addToBatch adds something to what is sent to an instance next.
+// addToBatch adds to the next signal for an instance.
 func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	if b.pending.Last || len(b.pending.Calls) >= maxBatch {
 		select {
 		case b.full <- struct{}{}:
-		default: // it is told already
+		default: // already signalled
 		}
 	}
 	if !b.sending {
@@ -156,7 +156,7 @@ func (c *callSender) sendBatch(token string, b *callBatch) error {
 	return c.deliver(token, s)
 }
 
-// sent takes the end of send. After an error another goroutine may send what is added to the batch.
+// sent handles the end of send. After an error another goroutine may send what is added to the batch.
 func (c *callSender) sent(b *callBatch, err error) {
 	defer c.senders.Done()
 	if err == nil {

@@ -37,7 +37,7 @@ func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, 
 	if size > jsonval.MaxWhole {
 		return nil, tooLarge
 	}
-	if err := memory.Take(ctx, 2*size); err != nil { // what there is, and what it is put together to
+	if err := memory.Take(ctx, 2*size); err != nil { // the existing values, and the combined ones
 		return nil, err
 	}
 	whole, err := retryStoreOperation(ctx,

@@ -6,9 +6,8 @@ import (
 	"processidea/model/ideafile/price"
 )
 
-// addCost adds to the usage of an answer what it cost: by the prices of the Idea, else by the worker's, of the LLM as
-// its server names it, else as it was asked for. Where nobody has named prices or a limit on money, nobody wants to
-// know.
+// addCost adds the cost of an answer to its usage: by the prices of the Idea or else the worker's, for the served name
+// of the LLM or else the requested one. It does nothing without prices or a limit on money.
 func (a *Activities) addCost(answer *llm.Reply, config ideafile.Config, byBatch bool) {
 	u := &answer.Usage
 	for _, prices := range []price.List{config.Prices, a.Prices} {

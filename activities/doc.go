@@ -8,11 +8,10 @@
 //	Deliver, Gone, Notify      signal workflows, look whether one has ended, tell people
 //
 // Invariants:
-//   - An error of Request means that the LLM said nothing; once it has said something, the result tells what became of
-//     it.
-//   - Workflows see handles of large values only: Execute and Request fetch them from the store and put them there.
-//   - An error tells Temporal whether to retry, and the earliest time (errors.go). A worker's shutdown is no failure of
-//     a Tool (drain.go), and a store that does not answer is waited for (retrystore.go).
+//   - An error of Request means that the LLM gave no reply; once a reply has begun, the result has its outcome.
+//   - Workflows see only handles of large values: Execute and Request load them from the store and save them there.
+//   - An error says whether Temporal retries, and the earliest time (errors.go). A worker's shutdown is no failure of
+//     a Tool (drain.go). An activity waits for an unavailable store (retrystore.go).
 //   - Every activity can run twice. An effect that must not happen twice carries an idempotency key or a digest.
-//   - An Observer is told no prompt, parameter, result or error text.
+//   - An Observer receives no prompt, parameter, result or error text.
 package activities

@@ -29,8 +29,8 @@ func sound(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, error) 
 	return idea, nil
 }
 
-// storeUnavailableError is the error of a Call that could not be run, or may be run again, because the store cannot be
-// written. Trying again at once would not help: its instance waits for the store.
+// storeUnavailableError is the error of a Call that could not run, or may run again, because the store cannot be
+// written. An immediate retry would not help: its instance waits for the store.
 func storeUnavailableError(err error) error {
 	return nonRetryableError(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
 }
@@ -60,8 +60,8 @@ func llmError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(e.Message, maxErrorMessage), e.Code, o)
 }
 
-// panicError is the error of an activity for which a goroutine panicked. It is tried again, as after a failure of a
-// Tool, unless it is final.
+// panicError is the error of an activity in which a goroutine panicked. It is retried like a failure of a Tool, unless
+// it is final.
 func panicError(err error, final bool) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), ideafile.CodeToolFailed,
 		temporal.ApplicationErrorOptions{NonRetryable: final, Details: stackOf(err)})

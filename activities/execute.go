@@ -26,6 +26,11 @@ import (
 // see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer Heartbeat(ctx)()
+	endTurn, err := a.takeTurn(ctx, in)
+	if err != nil {
+		return nil, translateShutdownError(ctx, err)
+	}
+	defer endTurn()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
 	ctx, end := a.observeCall(ctx, in)
@@ -165,7 +170,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	// A function that ends its goroutine would otherwise leave its Call without an end.
 	err := safego.Wait("activities.tool", func() (err error) {
 		defer func() {
-			if p := recover(); p != nil { // not for the log: it may quote what is encrypted
+			if p := recover(); p != nil { // not logged: it may quote encrypted data
 				err = &tools.PanicError{Value: safego.Text(p), Stack: safego.Stack()}
 			}
 		}()
@@ -175,8 +180,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	return value, err
 }
 
-// checkResult returns how a result is unfit: too large, not as the Tool's `_output` says, or not as the State schema
-// does.
+// checkResult returns why a result is unfit: it is too large, or violates the Tool's `_output` or the State schema.
 func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any) error {
 	limit := cmp.Or(a.MaxResult, defaultMaxResult)
 	data := jsonval.Encode(value)

@@ -17,8 +17,8 @@ func shouldFakeReplies(idea *ideafile.Idea) bool {
 	return idea.Simulation != nil && idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 }
 
-// makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where
-// somebody else answers: the LLM, or a script that has something new to say.
+// makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file. ok is false if the LLM
+// answers, or a script that has a new line for it.
 func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	messages []prompt.Message) (line string, ok bool) {
 	if !shouldFakeReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
@@ -28,13 +28,12 @@ func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input
 	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
 }
 
-// hasScriptedAnswer reports whether the script has an answer to this Request that it has not given before. It may have
-// none, because it was written for other values than those that were made up, and it gives as many answers as it has
-// lines.
+// hasScriptedAnswer reports whether the script has an unused answer to this Request. It may have none, because it was
+// written for other values than the made-up ones, and has only one answer a line.
 func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
-		return true // the Request says what is wrong
+		return true // the Request reports the error
 	}
 	var text strings.Builder
 	for n, m := range messages {

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -11,9 +12,9 @@ import (
 	"processidea/store/chain"
 )
 
-// GatherParts reads the latest States of the parts of a process from their chains, and what their logs say since it did
-// so last, makes the output of what was wired, and seals the process's own Idea with all of them. An instance whose
-// part has sealed nothing has the State that it starts with.
+// GatherParts reads the latest States of the parts of a process from their chains, and their logs since its last run.
+// It makes the output of what was wired, and seals the process's own Idea with all of them. An instance whose part has
+// sealed nothing has its initial State.
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
 	defer Heartbeat(ctx)()
 	g := &protocol.GatherResult{States: map[string]any{}}
@@ -88,8 +89,7 @@ func (a *Activities) lastIdeaOf(
 	return nil, turn.InitialStates(idea.Context, part.Tokens), nil
 }
 
-// readPartLog gives what the log of a part says since it was gathered last, but for what the process has passed on to
-// all parts.
+// readPartLog returns the log of a part since it was gathered last, without what the process has sent to all parts.
 func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) (log []turn.LogEntry, err error) {
 	for at := part.Since + 1; at <= part.Last.At; at++ {
 		of, err := a.Chains.StoredLogAt(ctx, part.Process, at)
@@ -100,7 +100,7 @@ func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) 
 			return nil, err
 		}
 		for _, e := range of {
-			if e.Decision == nil || e.Decision.SignalID != protocol.ForwardedID {
+			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedID) {
 				e.PartProcessID = part.Process
 				log = append(log, e)
 			}

@@ -19,18 +19,17 @@ import (
 	"processidea/tools/memory"
 )
 
-// This file waits out what goes wrong before an LLM's first byte. The wait is Temporal's: the activity ends, and is
-// to be tried again after a pause, so that nothing of the worker is held meanwhile. Its process is told what it waits
-// for.
+// This file handles failures before an LLM's first byte. Temporal does the waiting: the activity ends, and is retried
+// after a pause, so that it holds nothing of the worker meanwhile. Its process is informed of what it waits for.
 
-// DefaultLLMPatience is how long Requests are made again while an LLM's server is away, unless something else is said.
+// DefaultLLMPatience is how long Requests are retried by default while an LLM's server is unavailable.
 const DefaultLLMPatience = 24 * time.Hour
 
 // otherAttempts is how often a Request is tried that fails for another reason.
 const otherAttempts = 5
 
-// attempt makes one attempt at a Request, by a function that finds the States in its input. The error says whether
-// there is another one: what the retry policy of a Request leaves open.
+// attempt makes one attempt at a Request, by a function whose input has the States. The error says whether the Request
+// is retried, within the retry policy.
 func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, try func(context.Context) error) error {
 	err := safego.Run("activities.request", func() error {
@@ -50,7 +49,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 		return nil
 	}
 	var e *llm.Error
-	if input.Recheck != nil && errors.As(err, &e) { // nothing waits for it, so that nobody is told
+	if input.Recheck != nil && errors.As(err, &e) { // nothing waits for it, so that no process is informed
 		return llmError(e)
 	}
 	config := jsonval.AsObject(setup.Idea["config"])
@@ -58,8 +57,8 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 	return a.waitOut(ctx, input.RequestNumber, patience, err)
 }
 
-// waitOut makes an error of an attempt one of Temporal's: the Request is made again after a pause while the patience
-// lasts, and the process is held up until then. said is the Idea's patience; 0: the worker's counts.
+// waitOut turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the patience
+// lasts, and the process is held up until then. said is the Idea's patience; 0: the worker's applies.
 func (a *Activities) waitOut(ctx context.Context, request int, said time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
 	panicked := safego.PanicOf(ctx, err)
@@ -102,7 +101,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 const mendLLM = "it goes on by itself once the server answers; which one is asked is a worker's setting " +
 	"(OPENAI_BASE_URL)"
 
-// goOn tells the process that a Request which has waited goes on.
+// goOn informs the process that a Request which has waited goes on.
 func (a *Activities) goOn(ctx context.Context, request int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
@@ -111,8 +110,8 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	}
 }
 
-// goOnIfTold does it where the attempt before has said that the process is held up: a batch is looked at again and
-// again although nothing is wrong.
+// goOnIfTold calls goOn if the attempt before has reported that the process is held up: a batch is polled repeatedly
+// although nothing is wrong.
 func (a *Activities) goOnIfTold(ctx context.Context, request int) {
 	var told bool
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &told) == nil && told {
@@ -121,10 +120,11 @@ func (a *Activities) goOnIfTold(ctx context.Context, request int) {
 	}
 }
 
-// heldUpSlack is what an attempt may take before a process counts as held up no more: another worker may have made it.
+// heldUpSlack is the time allowed for an attempt before a process no longer counts as held up: another worker may have
+// made it.
 const heldUpSlack = time.Minute
 
-// tell tells the process what it waits for. Where that does not arrive, it waits all the same.
+// tell informs the process of what it waits for. If that does not arrive, it waits all the same.
 func (a *Activities) tell(ctx context.Context, s protocol.HeldUpSignal) {
 	if s.Request == 0 {
 		return

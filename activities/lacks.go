@@ -12,11 +12,11 @@ import (
 	"processidea/tools/kinds"
 )
 
-// maxLacks bounds what is said of what a worker lacks.
+// maxLacks bounds the list of what a worker lacks.
 const maxLacks = 20
 
-// lacks says what this worker lacks for the Tools of Ideas, each with the Tools that need it: a host that it may not
-// reach, a secret, a program. A process that starts all the same would stop in the middle of its effects.
+// lacks lists what this worker lacks for the Tools of Ideas, each with the Tools that need it: a host that it may not
+// reach, a secret, a program. A process that started without them would stop in the middle of its effects.
 func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
 	var order []string
 	tools := map[string][]string{}
@@ -62,7 +62,8 @@ func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
 	return list
 }
 
-// lacksLLM says why this worker can ask none of an Idea's LLMs; empty: it can, or nothing has an effect before it must.
+// lacksLLM says why this worker can ask none of an Idea's LLMs; empty: it can, or the process has no effect before it
+// must.
 func (a *Activities) lacksLLM(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) string {
 	if shouldFakeReplies(idea) || !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
 		return ""

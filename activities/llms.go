@@ -34,7 +34,7 @@ func (a *Activities) candidates(llms ideafile.LLMs) (all []candidate) {
 	return all
 }
 
-// errNoLLM and unknownServer are of the worker, and not of the LLM.
+// errNoLLM and unknownServer are errors of the worker's configuration, not of the LLM.
 var errNoLLM = &llm.Error{Code: turn.CodeLLMError,
 	Message: "no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, " +
 		"or start with --replies"}
@@ -44,16 +44,16 @@ func unknownServer(name string) *llm.Error {
 		Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
 }
 
-// ask asks the LLMs in their order. The next one is asked where one has said nothing: on top of a part of an answer,
-// another answer would be a different Plan. An error holds what became of each, and tells that the Request may be sent
-// again where one of them may have it so.
+// ask asks the LLMs in their order. It asks the next one only if the one before gave no reply: a second answer on top
+// of the beginning of another would be a different Plan. The error has the failure of each, and allows a retry if one
+// of them does.
 func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
 	var failed []failedLLM
 	var answer *llm.Reply
 	for n, c := range r.candidates {
 		r.question.Settings, r.question.FirstByteTimeout = c.settings, c.settings.Timeout
 		if n == len(r.candidates)-1 {
-			r.question.FirstByteTimeout = 0 // Temporal's own timeout is its last
+			r.question.FirstByteTimeout = 0 // Temporal's own timeout bounds its last attempt
 		}
 		var err error
 		answer, err = c.stream(ctx, r.question)
@@ -82,7 +82,7 @@ func (c candidate) stream(ctx context.Context, question llm.Request) (*llm.Reply
 	return client.Stream(ctx, question)
 }
 
-// configured returns the client, or why there is none.
+// configured returns the client, or the reason why there is none.
 func (c candidate) configured() (*llm.Client, error) {
 	switch {
 	case c.client.Configured():
@@ -93,7 +93,7 @@ func (c candidate) configured() (*llm.Client, error) {
 	return nil, errNoLLM
 }
 
-// failedLLM is an LLM that said nothing, and why.
+// failedLLM is an LLM that gave no reply, and the reason.
 type failedLLM struct {
 	model string
 	err   *llm.Error

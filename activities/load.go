@@ -79,7 +79,7 @@ func (a *Activities) readIdeaWithTools(ctx context.Context, idea map[string]any)
 	return sound(ideafile.ReadIdeaWithCheckedTools(whole))
 }
 
-// storePalette returns what stands for the Tools of an Idea that are too large to travel; nil for those that are not.
+// storePalette returns the replacement for an Idea's Tools that are too large to travel; nil if they are not too large.
 func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map[string]any, error) {
 	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
 	if _, _, stored := ideafile.ReadStoredPalette(tools); stored ||
@@ -89,7 +89,7 @@ func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map
 	return a.Store.OffloadTools(ctx, tools)
 }
 
-// restoreFiles returns the Idea files of delegates with what lies in the store.
+// restoreFiles returns the Idea files of delegates with their values loaded from the store.
 func (a *Activities) restoreFiles(ctx context.Context, files map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(files))
 	for key, file := range files {

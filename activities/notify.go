@@ -14,7 +14,7 @@ import (
 	"processidea/model/ideafile/shown"
 )
 
-// NotifyPeople tells people what has changed for them; nobody, if the worker knows no address.
+// NotifyPeople notifies people of changes; it does nothing if the worker knows no address.
 func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error {
 	if a.Notices == nil {
 		return nil
@@ -30,7 +30,7 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error
 	return err
 }
 
-// wordsOf says what the Calls do that wait in a process, by digest, where notices are to say it.
+// wordsOf describes the Calls that wait in a process, by digest, if notices are to contain that.
 func (a *Activities) wordsOf(ctx context.Context, process string) map[string]shown.Call {
 	if a.Waiting == nil || !a.Notices.SaysWords() {
 		return nil

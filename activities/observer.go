@@ -15,28 +15,28 @@ import (
 	"processidea/protocol"
 )
 
-// Observer is told what became of Requests and Calls, for metrics and traces. It is given no prompt, no parameter, no
-// result and no error text.
+// Observer receives the outcomes of Requests and Calls, for metrics and traces. It receives no prompt, parameter,
+// result or error text.
 type Observer interface {
-	// Request is told of an attempt at a Request when it is over.
+	// Request is called at the end of each attempt at a Request.
 	Request(RequestAttempt)
-	// Call is told when a Call begins. The Tool is given the context that it returns, and end is called when it is
-	// over, with its outcome: OutcomeDone, OutcomeCutOff, or the code of what went wrong.
+	// Call is called when a Call begins. The Tool runs with the returned context. end is called at its end with the
+	// outcome: OutcomeDone, OutcomeCutOff, or an error code.
 	Call(context.Context, CallAttempt) (_ context.Context, end func(outcome string))
 }
 
-// HoldUpObserver is an Observer that is told how many processes a worker holds up for a cause.
+// HoldUpObserver is an Observer that receives the number of processes that a worker holds up for a cause.
 type HoldUpObserver interface {
 	HeldUp(cause string, processes int)
 }
 
-// DecisionObserver is an Observer that is told of each decision by which a Call's waiting for people ended.
+// DecisionObserver is an Observer that receives each decision that ended a Call's wait for people.
 type DecisionObserver interface{ Decision(approval.Decision) }
 
-// RecheckObserver is an Observer that is told how many instances an LLM was asked about a second time, and how many it
-// decided otherwise about.
+// RecheckObserver is an Observer that receives the number of instances that an LLM was asked about a second time, and
+// how many answers differed.
 type RecheckObserver interface {
-	Rechecked(llm string, instances, differed int)
+	Rechecked(llm, again string, instances, differed int)
 }
 
 // HoldUps notes that a process waits for something until a time, and that it goes on.
@@ -52,14 +52,14 @@ const (
 	OutcomeCutOff = "cut_off" // of either: the worker stopped
 )
 
-// RequestAttempt is what an Observer is told of one attempt at a Request.
+// RequestAttempt describes one attempt at a Request to an Observer.
 type RequestAttempt struct {
 	Process         string
 	Number, Attempt int // both from 1
 	Instances       int // how many it covered
 	LLM             string
-	Served          string        // the LLM as the server names it; empty where it does not
-	Server          string        // host, or host:port; empty where none answered
+	Served          string        // the server's name of the LLM; empty: not given
+	Server          string        // host, or host:port; empty: none answered
 	Began, Ended    time.Time     // without the time that it waited for a slot
 	FirstByte       time.Time     // zero where none came
 	Waited          time.Duration // for a slot, before it began
@@ -68,7 +68,7 @@ type RequestAttempt struct {
 	Outcome         string // OutcomeWhole, OutcomeCutOff, or the code of what went wrong
 }
 
-// CallAttempt is what an Observer is told of one attempt at a Call when it begins.
+// CallAttempt describes one attempt at a Call to an Observer, when the attempt begins.
 type CallAttempt struct {
 	Process, Instance, Call, Tool string
 	Kind                          ideafile.ToolKind
@@ -76,7 +76,7 @@ type CallAttempt struct {
 	TakesBack                     bool
 }
 
-// observeCall tells the observer of a Call.
+// observeCall reports the beginning of a Call to the observer.
 func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
 	if n := activity.GetInfo(ctx).Attempt; n > 1 {
 		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
@@ -92,7 +92,7 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
 }
 
-// endRequest tells the observer what became of a Request.
+// endRequest reports the outcome of a Request to the observer.
 func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err error) {
 	var said *llm.Error
 	if a.Observer == nil || (errors.As(err, &said) && said.HeldBack) { // nobody was asked

@@ -12,9 +12,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// NewInterceptor returns what lets activities fail by the panics of goroutines that work for them, with the stack in
-// the failure's details. What an activity writes into the store, and reads there, belongs to the process that it works
-// for.
+// NewInterceptor returns the interceptor that makes an activity fail when a goroutine that works for it panics, with
+// the stack in the failure's details. What an activity writes into the store, and reads there, belongs to its process.
 func NewInterceptor() interceptor.WorkerInterceptor { return &inbound{} }
 
 type inbound struct {
@@ -30,7 +29,7 @@ type inboundActivity struct {
 	interceptor.ActivityInboundInterceptorBase
 }
 
-// ExecuteActivity keeps the result of an activity that has one all the same: what it did is done.
+// ExecuteActivity keeps the result of an activity that has one despite a panic: its work is done.
 func (p *inboundActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	ctx, release := safego.Failable(blobs.ForProcess(ctx, activity.GetInfo(ctx).WorkflowExecution.ID))
 	defer release()

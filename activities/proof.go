@@ -7,8 +7,8 @@ import (
 	"processidea/protocol"
 )
 
-// VerifyProof checks the proof of a decision with the keys that the worker trusts. What is wrong with it stands in the
-// Finding: a decision waits for nobody.
+// VerifyProof checks the proof of a decision with the keys that the worker trusts. Errors of the proof are in the
+// Finding, so that a decision never waits for a retry.
 func (a *Activities) VerifyProof(ctx context.Context, in protocol.VerifyProofInput) (proof.Finding, error) {
 	return a.Deciders.Verify(ctx, in.JWS), nil
 }

@@ -21,10 +21,9 @@ import (
 	"processidea/protocol"
 )
 
-// SendRequest makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that
-// closes it. An error means that the LLM said nothing and the Request may be sent again; once it has said something,
-// the result tells what became of it, good or bad. The answer is that of a batch, where one was asked: the LLM is not
-// asked then.
+// SendRequest makes one Request: it streams the LLM's solution and sends each Call to its instance at the byte that
+// closes it. An error means that the LLM gave no reply and the Request may be sent again; once a reply has begun, the
+// result has its outcome, good or bad. answer is the answer of a batch, if there is one; the LLM is not asked then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
 	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
@@ -54,7 +53,7 @@ func (a *Activities) attemptRequest(ctx context.Context, setup protocol.SharedRe
 }
 
 // instanceStartStateOf returns what is known about the start of a Request's instances. Only before a process's first
-// Idea is a Request made while they start, and all that start together are pending children of the process then.
+// Idea can a Request be made while they start; all that start together are then pending children of the process.
 func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestStates) instanceStartState {
 	switch {
 	case states.Base.At > 0:
@@ -160,7 +159,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 	}
 	if input.Recheck != nil {
 		r.question.RateKey += "/again"
-		r.question.OnAnswer = nil // nobody was told that it waits
+		r.question.OnAnswer = nil // it was never reported as waiting
 	}
 	if err := r.chooseLLMs(setup); err != nil {
 		return nil, nonRetryableError(turn.CodeLLMError, err)
@@ -168,7 +167,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 	return r, nil
 }
 
-// promptDigest is the digest of what the LLM is told, as turn.LLMAnswer has it.
+// promptDigest is the digest of the prompt, for turn.LLMUsage.
 func promptDigest(q llm.Request) string {
 	messages := make([]any, len(q.Messages))
 	for n, m := range q.Messages {
@@ -182,7 +181,7 @@ func promptDigest(q llm.Request) string {
 
 // chooseLLMs decides who answers: replies made up from schemas, a script, or the LLMs of the Idea.
 func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
-	// A script's line that says "try again" is followed by the next line.
+	// If a line of a script demands a retry, the next line follows.
 	replies, number := setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1
 	if line, ok := makeFakeReply(r.idea, setup, r.input, r.question.Messages); ok {
 		r.reply.Faked = true
@@ -246,8 +245,8 @@ func (r *request) holds(token string) bool {
 	return r.holdsCalls || slices.Contains(r.input.HeldTokens, token)
 }
 
-// compare puts in the place of a second answer what it says about each instance beside the first. It is made here,
-// where the whole palette is.
+// compare replaces a second answer by its comparison with the first for each instance. It runs here, since the whole
+// palette is here.
 func (r *request) compare() {
 	differed := 0
 	for _, instance := range r.input.Instances {
@@ -257,7 +256,8 @@ func (r *request) compare() {
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token).PayloadByKind
 		view[ideafile.TypeState] = instance.State
 		c := turn.Comparison{Token: instance.Token, Request: r.input.RequestNumber,
-			Position: r.input.Recheck.Positions[instance.Token], LLM: r.reply.AnsweringLLM.RequestedModel,
+			Position: r.input.Recheck.Positions[instance.Token],
+			FirstLLM: r.input.Recheck.LLM, LLM: r.reply.AnsweringLLM.RequestedModel,
 			First:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
 			Second: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
 		c.Differed = quality.Differ(&r.palette, view, instance.Token, c.First, c.Second)
@@ -267,13 +267,12 @@ func (r *request) compare() {
 		}
 	}
 	if o, ok := r.a.Observer.(RecheckObserver); ok {
-		o.Rechecked(r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
+		o.Rechecked(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
 	}
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
 }
 
-// textOfBroken is what is kept of a Call that is no JSON. Nothing can be done with it: the beginning of a long one is
-// enough to see what was said.
+// textOfBroken is the kept text of a Call that is not JSON. The beginning of a long one is enough to see what it was.
 func textOfBroken(raw []byte) string {
 	if len(raw) <= jsonval.LargeValueBytes {
 		return string(raw)
@@ -298,7 +297,8 @@ func (r *request) onResult(index int, v ideafile.WrittenCall) {
 	})
 }
 
-// finishReply takes the end of the reply, and tells every instance that no more Calls come if the solution is complete.
+// finishReply handles the end of the reply. If the solution is complete, it informs every instance that no more Calls
+// come.
 func (r *request) finishReply(answer *llm.Reply) {
 	r.reply.Usage = answer.Usage
 	r.reply.Fault = answer.Incomplete

@@ -20,7 +20,7 @@ import (
 // codeIdeaTaken is the error type of an Idea whose place is held by another one for good.
 const codeIdeaTaken = "idea_taken"
 
-// SealIdea puts one Idea on a process's chain, and counts what was decided. Doing it again changes nothing.
+// SealIdea adds one Idea to a process's chain, and counts its decisions. A repetition changes nothing.
 func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
 	sealed, err := a.sealIdea(ctx, in)
 	if o, ok := a.Observer.(DecisionObserver); ok && err == nil {
@@ -67,7 +67,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
 	if errors.Is(err, chain.ErrTaken) || errors.Is(err, blobs.ErrForgotten) {
-		// The chain is that of a former process of this id, or was forgotten: trying again changes nothing.
+		// The chain belongs to a former process of this id, or was forgotten: a retry changes nothing.
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeIdeaTaken, err)
 	}
 	if err != nil {
@@ -77,8 +77,8 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 }
 
 // sealedIdeaMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea
-// was sealed by and the LLM that answered, the last answer first. Neither is ever taken over from an Idea of another
-// process, nor is what was counted there of steps.
+// was sealed by and the LLM that answered, the last answer first. Both, and the counts of steps, are never copied from
+// an Idea of another process.
 func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) map[string]any {
 	m, _ := meta.(map[string]any)
 	out := make(map[string]any, len(m)+1)

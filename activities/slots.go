@@ -14,7 +14,7 @@ import (
 var errNoSlot = &llm.Error{Code: turn.CodeLLMUnreachable, Retry: true,
 	Message: "as many Requests as this worker makes at once were under way all the time"}
 
-// withSlot makes a Request in one of the worker's slots for Requests, and tells the observer what became of it.
+// withSlot makes a Request in one of the worker's slots for Requests, and reports its outcome to the observer.
 func (a *Activities) withSlot(
 	ctx context.Context, input *turn.RequestInput, ask func(*RequestAttempt) (*turn.LLMReply, error),
 ) (reply *turn.LLMReply, err error) {

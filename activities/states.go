@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// restoreStates completes a Brief, which travels without States: they are those of the Idea that the Request builds on,
-// with the changes since.
+// restoreStates adds the States to a Brief, which travels without them: the States of the Idea that the Request builds
+// on, with the changes since.
 func (a *Activities) restoreStates(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) error {
 	base, err := a.statesAt(ctx, setup, input, states.Base)

@@ -16,11 +16,11 @@ import (
 	"processidea/tools/runner"
 )
 
-// minToldWait is how long a Tool's server must want to be left alone for its process to be told.
+// minToldWait is the shortest wait for a Tool's server that is reported to its process.
 const minToldWait = 30 * time.Second
 
-// toolWaits are the times until which processes know that they wait for a Tool's server, by process. A process is told
-// once of many Calls that wait for the same.
+// toolWaits are the times until which processes know that they wait for a Tool's server, by process. Many Calls that
+// wait for the same server are reported once.
 type toolWaits struct {
 	mu    sync.Mutex
 	until map[string]time.Time
@@ -29,7 +29,7 @@ type toolWaits struct {
 // longestKept is how long after a wait it is remembered: of a Call that failed, or was cancelled, nobody hears the end.
 const longestKept = time.Hour
 
-// begin notes a wait, and reports whether the process is to be told of it.
+// begin records a wait, and reports whether the process must be informed of it.
 func (w *toolWaits) begin(process string, now, until time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,8 +53,7 @@ func (w *toolWaits) end(process string) bool {
 	return told
 }
 
-// tellOfToolWait tells a process that a Call is tried again only when its server wants to be asked again, and that this
-// is over.
+// tellOfToolWait informs a process that a Call is retried only when its server allows it, and when that is over.
 func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, err error) {
 	info, wait := activity.GetInfo(ctx), min(runner.RetryDelay(err), maxToolWait)
 	switch {

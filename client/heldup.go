@@ -37,8 +37,8 @@ func (c *Client) served(ctx context.Context) bool {
 	return false
 }
 
-func noWorker() turn.HeldUp {
-	return turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + protocol.TaskQueue,
+func noWorker(queue string) turn.HeldUp {
+	return turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
 		Mend: "start a worker; then it goes on by itself"}
 }
 
@@ -57,7 +57,7 @@ func (c *Client) whyUnseen(ctx context.Context, workflow string, unanswered erro
 		}
 	}
 	if !c.served(ctx) {
-		h := noWorker()
+		h := noWorker(protocol.TaskQueue)
 		return &h
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)

@@ -37,14 +37,22 @@ type Summary struct {
 	// FailedCalls counts its Calls that failed or were blocked, once it has ended or while a worker answers: what is
 	// completed need not be well.
 	FailedCalls int `json:"failedCalls,omitempty"`
+	// Undoes is the process of which it takes back what that did.
+	Undoes string `json:"undoes,omitempty"`
 	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker
 	// answers.
 	Code   string        `json:"code,omitempty"`
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 }
 
-// Standing says how the process stands: its status, and how many of its Calls failed.
-func (s Summary) Standing() string { return loop.Standing(string(s.Status), s.FailedCalls) }
+// Standing says how the process stands: its status, how many of its Calls failed, and what it takes back.
+func (s Summary) Standing() string {
+	text := loop.Standing(string(s.Status), s.FailedCalls)
+	if s.Undoes != "" {
+		text += ", takes back " + s.Undoes
+	}
+	return text
+}
 
 // ListOptions say which processes to list.
 type ListOptions struct {
@@ -135,7 +143,7 @@ func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	if !slices.ContainsFunc(list, running) || c.served(ctx) {
 		return
 	}
-	h := noWorker()
+	h := noWorker(protocol.TaskQueue)
 	for n := range list {
 		list[n].addUnseen(&h)
 	}
@@ -216,6 +224,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)
 	_ = values.FromPayload(memo[protocol.MemoFailedCalls], &s.FailedCalls)
+	_ = values.FromPayload(memo[protocol.UndoesMeta], &s.Undoes)
 	if end := info.GetCloseTime(); end != nil {
 		t := end.AsTime()
 		s.Ended = &t

@@ -8,7 +8,6 @@ import (
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
-	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -45,15 +44,10 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 		}
 		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
 		_ = p.client.query(ctx, protocol.InstanceID(p.id, token), protocol.QueryApprovals, &about)
-		whole, err := p.client.archive.values.Restore(blobs.ForProcess(ctx, p.id),
-			map[string]any{"params": params, "state": v.State, "input": about.Input})
-		if err != nil {
-			return PastCall{}, err
-		}
-		read := jsonval.AsObject(whole)
-		d.Call = p.Words(ctx).Call(c.Tool, jsonval.AsObject(read["params"]), token,
-			shown.Case{Input: read["input"], State: read["state"]}, LanguageOf(ctx))
-		return d, nil
+		var err error
+		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool, params, token,
+			shown.Case{Input: about.Input, State: v.State})
+		return d, err
 	}
 	return PastCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody decided on such a Call", call, p.id)
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -38,24 +39,37 @@ func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	r.asked, r.said = time.Now(), nil
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
+	r.said = cmp.Or(c.queueHeldUp(ctx, protocol.TaskQueue, "Calls", "--calls-per-second"),
+		c.queueHeldUp(ctx, protocol.RequestQueue, "Requests", "OPENAI_RPM, --calls-per-second"))
+	return r.said
+}
+
+// queueHeldUp says what holds up the activities of a task queue, which are called so and set by settings.
+func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) (said *turn.HeldUp) {
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
-		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: protocol.TaskQueue},
+		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: queue},
 		TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY, ReportStats: true})
-	if err != nil {
+	waiting := d.GetStats().GetApproximateBacklogCount()
+	if err != nil || waiting == 0 {
 		return nil
 	}
-	waiting := d.GetStats().GetApproximateBacklogCount()
+	served := false
 	for _, p := range d.GetPollers() {
 		rate := p.GetRatePerSecond()
 		isThere := time.Since(p.GetLastAccessTime().AsTime()) < pollGrace
+		served = served || isThere
 		last := min(float64(waiting)/rate, maxSaid.Seconds())
-		if waiting == 0 || rate <= 0 || !isThere || last < worthSaying.Seconds() {
+		if rate <= 0 || !isThere || last < worthSaying.Seconds() {
 			continue
 		}
-		r.said = &turn.HeldUp{Cause: turn.CodeRateLimited,
-			Message: fmt.Sprintf("workers begin %g Calls and Requests a second (--calls-per-second); "+
-				"%d of all processes wait, the last for %s", rate, waiting, time.Duration(last)*time.Second),
-			Mend: "give the workers a higher --calls-per-second, or wait"}
+		said = &turn.HeldUp{Cause: turn.CodeRateLimited,
+			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last for %s",
+				rate, what, settings, waiting, time.Duration(last)*time.Second),
+			Mend: "set more for all workers (" + settings + "), or wait"}
 	}
-	return r.said
+	if !served {
+		h := noWorker(queue)
+		said = &h
+	}
+	return said
 }

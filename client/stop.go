@@ -30,7 +30,7 @@ func (p *Process) Rest(ctx context.Context, by By) error {
 	case err != nil:
 		return err
 	case len(v.Parts) > 0: // they are told by it
-		return p.eachOpenPart(ctx, func(part *Process, _ []string) error { return part.untilAtRest(ctx) })
+		return p.eachOpenPart(ctx, func(part *Process) error { return part.untilAtRest(ctx) })
 	}
 	return p.untilAtRest(ctx)
 }
@@ -68,13 +68,13 @@ func (p *Process) countCalls(ctx context.Context) (running, done int, err error)
 	return running, done, err
 }
 
-// eachOpenPart visits the parts of a process that was split, with their instances, that are at work.
-func (p *Process) eachOpenPart(ctx context.Context, visit func(part *Process, instances []string) error) error {
+// eachOpenPart visits the parts of a process that was split that are at work.
+func (p *Process) eachOpenPart(ctx context.Context, visit func(part *Process) error) error {
 	v, err := p.Status(ctx)
 	for n := 0; n < len(v.Parts) && err == nil; n++ {
 		var open bool
 		if open, err = p.client.isOpen(ctx, v.Parts[n].Process); open {
-			err = visit(p.client.Process(v.Parts[n].Process), v.Parts[n].Instances)
+			err = visit(p.client.Process(v.Parts[n].Process))
 		}
 	}
 	return err

@@ -18,6 +18,7 @@ import (
 	"processidea/model/turn"
 	"processidea/model/undo"
 	"processidea/protocol"
+	"processidea/store/blobs"
 	"processidea/store/chain"
 )
 
@@ -43,6 +44,8 @@ type Undoing struct {
 	idea   map[string]any
 	by     By
 	of     map[[2]string]*backtest.RanInstance
+
+	archive *Archive
 }
 
 // TakenBack says as which process a Call was taken back, at whose wish, and why.
@@ -85,7 +88,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, of: u.of}
+	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, of: u.of, archive: a}
 	if o.As != "" {
 		out.As, out.number = o.As, 0
 		if err := a.checkFree(ctx, out); err != nil {
@@ -98,12 +101,16 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 }
 
 // InWords tells in the words of the business what a Call of a process did that is taken back, or what takes it back.
-func (u *Undoing) InWords(w *shown.Words, did *undo.Call, tool string, params map[string]any,
-	l shown.Language) shown.Call {
+func (u *Undoing) InWords(ctx context.Context, w *shown.Words, did *undo.Call, tool string,
+	params map[string]any) shown.Call {
 	i := u.of[[2]string{did.Process, did.Instance}]
 	about := shown.Case{State: i.State,
 		Input: ideafile.InstanceViewOf(i.Idea.Context, did.Instance).PayloadByKind[ideafile.TypeInput]}
-	return w.Call(tool, params, did.Instance, about, l)
+	call, err := u.archive.inWords(blobs.ForProcess(ctx, u.Process), w, tool, params, did.Instance, about)
+	if err != nil { // what the store does not give stands there by its name
+		call = w.Call(tool, params, did.Instance, about, LanguageOf(ctx))
+	}
+	return call
 }
 
 // undoID is the id of the nth process that takes back what another did.
@@ -277,7 +284,7 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	origin := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])["origin"])
 	f.process = jsonval.AsText(origin["process"])
 	at, wrong := jsonval.ReadPositiveInt(origin["at"])
-	isUndo := jsonval.AsObject(idea.Source["meta"])[undoesMeta] != nil // what takes back does all of it itself
+	isUndo := jsonval.AsObject(idea.Source["meta"])[protocol.UndoesMeta] != nil // what takes back does all of it itself
 	if f.process == "" || isUndo {
 		return forkedFrom{}, nil
 	}
@@ -361,6 +368,9 @@ func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]Tak
 		if err != nil {
 			return nil, 0, err
 		}
+		if of := jsonval.AsObject(idea["meta"])[protocol.UndoesMeta]; as == c.process && of != nil {
+			continue // what it takes back is another's
+		}
 		readTakenBack(as, idea, made)
 	}
 	return made, next, nil
@@ -369,7 +379,7 @@ func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]Tak
 // readTakenBack reads what the latest Idea of a process says that it took back.
 func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCall]TakenBack) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
-	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[undoesMeta])
+	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		for _, p := range turn.ReadPast(m, tokens) {

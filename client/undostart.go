@@ -12,21 +12,19 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/undo"
+	"processidea/protocol"
 	"processidea/store/chain"
 )
-
-// undoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "by", "reason"}.
-const undoesMeta = "undoes"
 
 // undoIdea is the Idea of the process that takes Calls back: a Plan for each instance, which never asks the LLM, with
 // the Tools, the policies and the data of the process itself, of which it is a fork: whoever forgets that one forgets
 // this. What its Calls come to is not written to State: it would meet what stands there.
 func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanInstance) map[string]any {
 	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who caused the original may be kept from deciding here too
-	for _, k := range []string{"request", "template", undoesMeta} {
+	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
 		delete(meta, k)
 	}
-	meta[undoesMeta] = jsonval.OverlayObject(map[string]any{"process": u.Process}, u.by.payload())
+	meta[protocol.UndoesMeta] = jsonval.OverlayObject(map[string]any{"process": u.Process}, u.by.payload())
 	config := map[string]any{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
 		if v := jsonval.AsObject(last["config"])[k]; v != nil {
@@ -176,7 +174,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	}
 }
 
-// Undo has a paused process take back what Archive.Undo says, or each of its parts. It returns when that is done: the
+// Undo has a paused process take back what Archive.Undo says. It returns when that is done: the
 // process is paused still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
 func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 	v, err := p.Status(ctx)
@@ -184,43 +182,20 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 		return err
 	}
 	calls, ended := slices.Clone(u.Withdrawn), 0
-	byInstance := map[string][]string{}
 	for _, s := range u.Plan.Undo {
 		if calls = append(calls, s.CallID); v.Instances[s.Instance].Status.HasEnded() {
 			ended++
 		}
 	}
-	for _, id := range calls {
-		token := ideafile.InstanceTokenOfCallID(id)
-		byInstance[token] = append(byInstance[token], id)
-	}
-	var refused []error // what one part refuses keeps the others from nothing
 	if ended > 0 {
-		refused = append(refused, &RefusedError{Process: p.id, Signal: approval.SteerUndo,
+		err = &RefusedError{Process: p.id, Signal: approval.SteerUndo,
 			Reason: fmt.Sprintf("%d of the Calls are of instances that have ended: they are taken back when all have",
-				ended)})
+				ended)}
 	}
-	switch {
-	case ended == len(u.Plan.Undo):
-	case len(v.Parts) == 0:
-		refused = append(refused, p.undoCalls(ctx, u.by, calls))
-	default:
-		err = p.eachOpenPart(ctx, func(part *Process, instances []string) error {
-			var mine []string
-			for _, token := range instances {
-				mine = append(mine, byInstance[token]...)
-			}
-			if len(mine) > 0 {
-				refused = append(refused, part.undoCalls(ctx, u.by, mine))
-			}
-			return nil
-		})
+	if ended < len(u.Plan.Undo) {
+		payload := u.by.payload()
+		payload["calls"] = jsonval.ToJSONValue(calls)
+		err = errors.Join(err, p.steer(ctx, approval.SteerUndo, payload))
 	}
-	return errors.Join(append(refused, err)...)
-}
-
-func (p *Process) undoCalls(ctx context.Context, by By, calls []string) error {
-	payload := by.payload()
-	payload["calls"] = jsonval.ToJSONValue(calls)
-	return p.steer(ctx, approval.SteerUndo, payload)
+	return err
 }

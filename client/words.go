@@ -79,6 +79,18 @@ func (p *Process) startedFrom(ctx context.Context) (map[string]any, error) {
 	return jsonval.AsObject(whole), err
 }
 
+// inWords tells a Call in the words of the business, with the large values that it and its case have in the store.
+func (a *Archive) inWords(ctx context.Context, w *shown.Words, tool string, params map[string]any, token string,
+	about shown.Case) (shown.Call, error) {
+	whole, err := a.values.Restore(ctx, map[string]any{"params": params, "state": about.State, "input": about.Input})
+	if err != nil {
+		return shown.Call{}, err
+	}
+	read := jsonval.AsObject(whole)
+	return w.Call(tool, jsonval.AsObject(read["params"]), token,
+		shown.Case{Input: read["input"], State: read["state"]}, LanguageOf(ctx)), nil
+}
+
 // addWords tells in the words of the business what waits, and why the LLM planned it.
 func (p *Process) addWords(ctx context.Context, list []Approval) {
 	words, reasons := map[string]*shown.Words{}, map[string]map[string]string{}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -136,6 +137,12 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 				text)
 		}
 	}
+	// It takes a file that is not there for an empty one, and a program would go to another server than was meant.
+	if file := os.Getenv("TEMPORAL_CONFIG_FILE"); file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return o, false, fmt.Errorf("connect: read how to reach Temporal: TEMPORAL_CONFIG_FILE: %w", err)
+		}
+	}
 	profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{EnvLookup: filled{}})
 	if err == nil {
 		set = !reflect.ValueOf(profile).IsZero()
@@ -145,6 +152,12 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 		return o, false, fmt.Errorf("connect: read how to reach Temporal: %w", err)
 	}
 	o.HostPort = cmp.Or(o.HostPort, client.DefaultHostPort)
+	// What names its kind of resolver, dns:///host:port, is gRPC's.
+	_, _, err = net.SplitHostPort(o.HostPort)
+	if (err != nil || strings.HasPrefix(o.HostPort, "http")) && !strings.Contains(o.HostPort, ":///") {
+		return o, false, fmt.Errorf("connect: read how to reach Temporal: the address %q: want host:port, such as %s",
+			o.HostPort, client.DefaultHostPort)
+	}
 	o.Namespace = cmp.Or(o.Namespace, client.DefaultNamespace)
 	return o, set, nil
 }

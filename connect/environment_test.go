@@ -19,3 +19,25 @@ func TestASwitchOfTLSThatIsNeitherIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestAnAddressOrFileThatCannotBeMeantIsRefused(t *testing.T) {
+	for name, values := range map[string][]string{
+		"TEMPORAL_ADDRESS":     {"temporal.internal", "http://h:7233", "https://h", "::1"},
+		"TEMPORAL_CONFIG_FILE": {"/no/such/temporal.toml"},
+	} {
+		for _, value := range values {
+			t.Run(value, func(t *testing.T) {
+				t.Setenv(name, value)
+				if _, _, err := TemporalFromEnvironment(); err == nil || !strings.Contains(err.Error(), value) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	for _, value := range []string{"h:7233", "[::1]:7233", "dns:///h:7233"} {
+		t.Setenv("TEMPORAL_ADDRESS", value)
+		if o, _, err := TemporalFromEnvironment(); err != nil || o.HostPort != value {
+			t.Errorf("%s: %q, %v", value, o.HostPort, err)
+		}
+	}
+}

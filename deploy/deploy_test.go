@@ -17,6 +17,7 @@ import (
 	"processidea/client"
 	"processidea/model/approval"
 	"processidea/model/turn"
+	"processidea/protocol"
 	"processidea/worker/telemetry"
 )
 
@@ -46,6 +47,14 @@ func TestEveryMetricThatIsNamedIsThere(t *testing.T) {
 				t.Errorf("%s names %s, which no worker has", file, name)
 			}
 		}
+	}
+}
+
+// What starts more workers looks at the task queue that they serve.
+func TestTheBacklogThatScalesWorkersIsTheirs(t *testing.T) {
+	data, err := os.ReadFile("kubernetes/autoscale/worker.yaml")
+	if err != nil || !strings.Contains(string(data), "taskQueue: "+protocol.TaskQueue+"\n") {
+		t.Errorf("%v, without the task queue %s\n%s", err, protocol.TaskQueue, data)
 	}
 }
 

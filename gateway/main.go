@@ -15,6 +15,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/server"
+	_ "processidea/store/buckets" // stores in buckets
 )
 
 // The program's exit codes.

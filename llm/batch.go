@@ -25,8 +25,8 @@ const batchKey = "process_idea"
 // mostBatchesSearched bounds how many batches are looked through for one that was sent before.
 const mostBatchesSearched = 1000
 
-// SendBatch sends a Request through the server's batch interface and returns the batch's id. A batch of this key that
-// the server has already is not sent again. The error is of type *Error.
+// SendBatch sends a Request through the server's batch interface and returns the batch's id. If the server already has
+// a batch with this key, it is not sent again. The error is of type *Error.
 func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
 	x := c.newExchange(r)
 	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
@@ -86,8 +86,8 @@ func (x *exchange) batchLine(key string) ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// ReadBatch returns the completion that answers the Request of a key, as JSON, once the batch has it. The error is of
-// type *Error; while the server is at work it is one to try again, with the time after which that makes sense.
+// ReadBatch returns the completion for the Request with a key, as JSON, once the batch has it. The error is of type
+// *Error; while the server is at work it is retryable, with a sensible interval.
 func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
 	x := c.newExchange(Request{})
 	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
@@ -167,7 +167,7 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 	return nil, lines.Err()
 }
 
-// completion is what the line brings, or why it brings none.
+// completion returns the completion in the line, or the reason why it has none.
 func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 	switch {
 	case b.Response != nil && b.Response.StatusCode < http.StatusBadRequest && len(b.Response.Body) > 0:

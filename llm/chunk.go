@@ -64,13 +64,13 @@ type choice struct {
 	functions                []function
 }
 
-// function is a piece of a function call, in which some LLMs put their reply.
+// function is a piece of a function call, which some LLMs use for their reply.
 type function struct {
 	index           int
 	name, arguments string
 }
 
-// newChunk leaves out what is of another type than it should be, as the openai library does.
+// newChunk ignores values of the wrong type, as the openai library does.
 func newChunk(v *fastjson.Value, bytes int) chunk {
 	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: usageOf(v.Get("usage"))}
 	for _, o := range v.GetArray("choices") {
@@ -84,7 +84,7 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 	return c
 }
 
-// usageOf counts tokens. Of the prompt's, some servers say in a key of their own how many they had kept.
+// usageOf counts tokens. Some servers report the cached tokens of the prompt under a key of their own.
 func usageOf(v *fastjson.Value) turn.TokenUsage {
 	u := turn.TokenUsage{
 		PromptTokens: v.GetInt("prompt_tokens"), CompletionTokens: v.GetInt("completion_tokens"),
@@ -135,7 +135,7 @@ func functionsOf(delta *fastjson.Value) (list []function) {
 	return list
 }
 
-// stringAt is a string in a chunk; "" where there is none. Invalid UTF-8 becomes U+FFFD, as in encoding/json.
+// stringAt is a string in a chunk; "" if there is none. Invalid UTF-8 becomes U+FFFD, as in encoding/json.
 func stringAt(v *fastjson.Value, path ...string) string {
 	return strings.ToValidUTF8(string(v.GetStringBytes(path...)), "\uFFFD")
 }

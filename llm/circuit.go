@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// DefaultLongestPause is the longest pause between two attempts at a server that is away, unless a Config says
-// another one.
+// DefaultLongestPause is the longest pause between two attempts at an unavailable server, unless a Config sets another.
 const DefaultLongestPause = 5 * time.Minute
 
 // firstPause is the pause after the first attempt that failed. Each one is half as long again as the one before it.
@@ -22,7 +21,7 @@ const knockTime = 10 * time.Second
 // Pauses are those between attempts, up to the longest.
 type Pauses struct{ Longest time.Duration }
 
-// After returns the pause after so many attempts that failed, from 1.
+// After returns the pause after failed attempts, failed from 1.
 func (p Pauses) After(failed int) time.Duration {
 	d := p.first()
 	for n := 1; n < failed && d < p.longest(); n++ {
@@ -35,9 +34,9 @@ func (p Pauses) longest() time.Duration             { return cmp.Or(p.Longest, D
 func (p Pauses) first() time.Duration               { return min(firstPause, p.longest()) }
 func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.longest()) }
 
-// circuit keeps the Requests of a worker from knocking, each for itself, at a server that is away: one of them tries
-// now and then, and the others are held back. It opens for the whole server where that cannot be reached, and for one
-// model where the server says that it is not there, or says nothing for long.
+// circuit keeps the Requests of a worker from all trying an unavailable server: one of them tries now and then, and the
+// others are held back. It opens for the whole server if that cannot be reached, and for one model if the server says
+// that it is unavailable, or is silent for long.
 type circuit struct {
 	pauses Pauses
 
@@ -45,12 +44,12 @@ type circuit struct {
 	outages map[string]*outage // by model; "" is the whole server
 }
 
-// outage is what is known of a server, or a model, that is away.
+// outage is the state of an unavailable server or model.
 type outage struct {
 	why     Error
 	pause   time.Duration
 	noticed time.Time // when an attempt last failed
-	next    time.Time // nobody knocks before it
+	next    time.Time // no attempt before it
 }
 
 func newCircuit(longest time.Duration) *circuit {
@@ -77,8 +76,8 @@ func (c *circuit) admit(model string, now time.Time) *Error {
 	return nil
 }
 
-// miss takes an attempt that has found a server, or a model, away, and returns the error with the time until the next
-// attempt. One that began before the last failure tells nothing new, and lengthens no pause.
+// miss records an attempt that found a server, or a model, unavailable, and returns the error with the time until the
+// next attempt. An attempt that began before the last failure is no news, and lengthens no pause.
 func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,8 +95,8 @@ func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
 	return o.refusal(now)
 }
 
-// refusal says why, and when to come again: not all at the same moment, so that the first one has knocked when the
-// others come.
+// refusal returns the cause, with a time to retry. The times are spread, so that the first attempt is made before the
+// others.
 func (o *outage) refusal(now time.Time) *Error {
 	e := o.why
 	e.RetryAfter = max(o.next.Sub(now), 0) + rand.N(o.pause/5+1)
@@ -114,15 +113,15 @@ func (c *circuit) answered(model string, status int) {
 	}
 }
 
-// isAway reports whether a status says that what was to answer is not there.
+// isAway reports whether a status means that the server behind a proxy is unavailable.
 func isAway(status int) bool { return status >= http.StatusBadGateway }
 
 // longSilence is how long a server must have sent nothing for others to be held back. An Idea may allow its Requests
 // less time than the server needs, and that is no reason for the Requests of others to wait.
 const longSilence = 30 * time.Second
 
-// whereAway tells which circuit an error before the first byte opens: that of the server, "", or of the model. A
-// server that is silent may be loading that model.
+// whereAway returns which circuit an error before the first byte opens: the server's, "", or the model's. A silent
+// server may be loading the model.
 func (x *exchange) whereAway(err error) (key string, away bool) {
 	switch {
 	case x.serverError != nil:

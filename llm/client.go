@@ -24,7 +24,7 @@ type Client struct {
 	maxSilence time.Duration
 }
 
-// New returns a Client, or what is wrong with its configuration.
+// New returns a Client, or an error for an invalid configuration.
 func New(c Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -44,16 +44,16 @@ type Request struct {
 	Messages []prompt.Message
 	Form     prompt.ResponseFormat // the JSON Schema of the reply
 	Settings ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
-	// FirstByteTimeout is how long the server may say nothing; 0: as long as the context lasts.
+	// FirstByteTimeout bounds the silence before the first byte; 0: as long as the context lasts.
 	FirstByteTimeout time.Duration
-	// OnAnswer is told when the first event of the answer is there; nil: nobody is.
+	// OnAnswer is called when the first event of the answer is there; nil: no call.
 	OnAnswer func()
-	// RateKey identifies the Request over all its attempts: one that must wait too long for its rate limit keeps its
-	// reservation under this key.
+	// RateKey identifies the Request over all its attempts. A Request that must wait too long for its rate limit keeps
+	// its reservation under this key.
 	RateKey string
-	// Header is sent along; nil: nothing more than usual.
+	// Header has additional headers; nil: none.
 	Header map[string]string
-	// Completion answers the Request in place of the server, as JSON in one line: what ReadBatch returned. Empty: the
+	// Completion answers the Request in place of the server, as JSON in one line: the result of ReadBatch. Empty: the
 	// server is asked.
 	Completion json.RawMessage
 	// KeepText has Reply.Text hold all that the LLM wrote.
@@ -62,20 +62,20 @@ type Request struct {
 	OnCall func(index int, raw json.RawMessage)
 }
 
-// Reply is what came of a Request.
+// Reply is the result of a Request.
 type Reply struct {
-	// Incomplete is why the solution did not come to its end; nil where it did.
+	// Incomplete is why the solution is incomplete; nil: it is complete.
 	Incomplete *diag.Fault
-	Output     json.RawMessage // the solution's output as written; empty where it has none
+	Output     json.RawMessage // the solution's output as written; empty: none
 	Finished   bool            // nothing is left to plan, if the solution's Calls succeed
-	Unfinished bool            // the solution says that something is
-	Notes      string          // what the LLM wants to be shown again; empty if nothing
-	Usage      turn.TokenUsage // zero where the server does not tell
-	Finish     string          // the finish reason; empty where the stream broke off
-	Refusal    string          // what the LLM said instead, where it refused
+	Unfinished bool            // the solution says that more is to be planned
+	Notes      string          // the LLM's notes to itself; empty: none
+	Usage      turn.TokenUsage // zero if the server reports none
+	Finish     string          // the finish reason; empty if the stream broke off
+	Refusal    string          // the LLM's refusal; empty: none
 	Text       string          // all of the reply, with Request.KeepText
-	Model      string          // the model that was asked for
-	Served     string          // the model as the server names it; empty where it does not
+	Model      string          // the requested model
+	Served     string          // the server's name of the model; empty: not given
 	Server     string          // host, or host:port; empty where none answered
 	FirstByte  time.Time       // zero where none came
 	// Downgraded names what the server did not accept of the request; empty where it accepted all.
@@ -83,7 +83,7 @@ type Reply struct {
 }
 
 // Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: beside
-// an error it holds what is known of the server. The error is of type *Error and means that the LLM said nothing.
+// an error it holds what is known of the server. The error is of type *Error and means that the LLM gave no reply.
 func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	listening, hangUp := context.WithCancelCause(ctx)
 	defer hangUp(nil)

@@ -1,21 +1,36 @@
 package llm
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
-// Config says which server a worker's Requests go to, and how many of them.
+// Config configures the server of a worker's Requests, and their rate.
 type Config struct {
 	BaseURL string // empty: OpenAI's own
 	Key     string // empty: no Authorization header, as local servers want it
-	Model   string // asked for where an Idea names none; empty: DefaultModel
+	Model   string // the default model of Ideas that name none; empty: DefaultModel
 	// RPM and TPM limit the requests and tokens that the worker's Requests use a minute, together; empty: no limit.
 	RPM, TPM string
+	// Shared keeps TPM over all workers; nil: this one keeps it for itself.
+	Shared SharedTokens
 	// LongestPause is the longest pause between two attempts at the server while it is away; 0: DefaultLongestPause.
 	LongestPause time.Duration
+}
+
+// SharedTokens keeps the tokens of a second over all workers.
+type SharedTokens interface {
+	// Wait waits until a Request of about so many tokens may be sent. Where that is too far away, it says how far: the
+	// Request keeps its place under the key.
+	Wait(ctx context.Context, key string, perSecond float64, tokens int) (away time.Duration, err error)
+	// Spend charges what a Request used beyond that.
+	Spend(perSecond float64, tokens int)
 }
 
 // DefaultModel is asked for where neither the Idea nor the worker names a model.
@@ -24,15 +39,23 @@ const DefaultModel = "gpt-5-mini"
 // Configured reports whether there is a server to ask.
 func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
 
-// Check returns what is wrong with the address or the limits.
+// Check returns the error in the address or the limits.
 func (c Config) Check() error {
 	if _, err := newRateLimiter(c); err != nil {
 		return err
+	}
+	for name, text := range map[string]string{"OPENAI_API_KEY": c.Key, "OPENAI_MODEL": c.Model} {
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			return fmt.Errorf("llm: read %s: it has a line break or another control character in it", name)
+		}
 	}
 	if c.BaseURL == "" {
 		return nil
 	}
 	u, err := url.Parse(c.BaseURL)
+	if err == nil && u.Port() != "" {
+		_, err = strconv.ParseUint(u.Port(), 10, 16)
+	}
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		return errors.New("llm: read OPENAI_BASE_URL: want http://host/v1 or https://host/v1")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -28,7 +29,7 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// failure says what went wrong before the LLM said anything. A server that is away opens the circuit.
+// failure describes a failure before the reply began. An unavailable server opens the circuit.
 func (x *exchange) failure(ctx context.Context, err error) *Error {
 	var held *Error
 	if errors.As(err, &held) {
@@ -61,6 +62,10 @@ func (x *exchange) classify(err error) *Error {
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
+		if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
+			message += ". Its key is a setting of the worker (OPENAI_API_KEY): mend that, start the worker again, and " +
+				"resume the process"
+		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
@@ -97,15 +102,14 @@ func (c *Client) host() string {
 	return u.Host
 }
 
-// minSecretKey is the length in bytes from which a key is redacted: the keys that local servers are given are no
-// secrets, and may be ordinary words.
+// minSecretKey is the length in bytes from which a key is redacted: keys for local servers are not secret, and may be
+// ordinary words.
 const minSecretKey = 16
 
 // maxMessage bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
 const maxMessage = 2000
 
-// redact strikes the key out of what a server said, and shortens it: in that order, since half a key would not be
-// found.
+// redact removes the key from a server's text and shortens it, in that order, since half a key would not be found.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.Key; len(key) >= minSecretKey {
 		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).Text(text)

@@ -201,7 +201,7 @@ func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	for address, ok := range map[string]bool{
 		"": true, "http://127.0.0.1:11434/v1": true, "https://h/openai/v1/": true, "https://h": true,
-		"localhost:8000/v1": false, "h.example/v1": false, "http://": false, "ftp://h": false, "http://h:x/": false,
+		"localhost:8000/v1": false, "h.example/v1": false, "http://": false, "ftp://h": false, "http://h:x/": false, "http://h:99999/v1": false,
 		"https://h/v1/chat/completions": false, "https://h/v1/chat/completions/": false,
 	} {
 		l := Config{BaseURL: address, Key: "k"}
@@ -213,6 +213,15 @@ func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
 		}
 		if _, err := New(l); err == nil {
 			t.Errorf("a client of %q is made", address)
+		}
+	}
+}
+
+func TestAKeyOrModelOfSeveralLinesIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]Config{"OPENAI_API_KEY": {Key: "k\nk2"}, "OPENAI_MODEL": {Key: "k", Model: "a\x00b"}} {
+		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "llm: read "+name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

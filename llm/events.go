@@ -14,14 +14,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// eventReader reads a server's response as the events of a stream, however it was sent: as server-sent events, as lines
-// of JSON, or as one JSON object. The openai library's own reader loses the first event behind a byte order mark and a
-// last one without an empty line, reads nothing of a response that comes all at once, takes `"error": null` for an
-// error, and goes over each event four times.
+// eventReader reads a server's response as the events of a stream, whatever its form: server-sent events, lines of
+// JSON, or one JSON object. The openai library's own reader loses the first event behind a byte order mark and a last
+// one without an empty line, cannot read a response that is one object, takes `"error": null` for an error, and goes
+// over each event four times.
 type eventReader struct {
 	response *http.Response
 	lines    *bufio.Scanner
-	onLine   func() // told of every line, comments among them
+	onLine   func() // called for every line, comments among them
 	bare     bool   // lines of JSON, not server-sent events
 	first    bool   // only empty lines have come so far
 	name     string // of the event that is being read
@@ -100,10 +100,10 @@ func (e *eventReader) whole() bool {
 	return e.parsed != nil || isDone(e.data)
 }
 
-// isDone reports whether an event is the one with which OpenAI ends a stream.
+// isDone reports whether an event is OpenAI's end of a stream.
 func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
-// give makes an event of the data, in the form in which OpenAI sends it, and reports whether it is no error.
+// give makes an event of the data, in OpenAI's form, and reports whether it is not an error.
 func (e *eventReader) give() bool {
 	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error`))
 	if unusual {
@@ -173,7 +173,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// failureIn returns the error that stands beside choices, or in the first of them; nil: there is none.
+// failureIn returns the error beside choices, or in the first of them; nil: none.
 func failureIn(m map[string]json.RawMessage) json.RawMessage {
 	text := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")
 	if text != "null" {

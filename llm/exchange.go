@@ -19,8 +19,8 @@ import (
 	"processidea/tools/memory"
 )
 
-// openAI is where requests go unless said otherwise. It is always set, because the openai library takes an empty
-// OPENAI_BASE_URL in the environment for an address.
+// openAI is the default address. It is always set, because the openai library takes an empty OPENAI_BASE_URL in the
+// environment for an address.
 const openAI = "https://api.openai.com/v1/"
 
 // exchange is one Request on its way: several HTTP requests where the server refuses a requestFormat.
@@ -31,11 +31,11 @@ type exchange struct {
 	params  openai.ChatCompletionNewParams
 	format  requestFormat
 	options []option.RequestOption
-	onLine  func() // told of every line that the server sends
+	onLine  func() // called for every line that the server sends
 
 	began       time.Time      // when the latest HTTP request was sent; zero: none was yet
 	response    *http.Response // the latest
-	serverError *serverError   // what the server said against the latest HTTP request
+	serverError *serverError   // the server's error for the latest HTTP request; nil: none
 }
 
 func (c *Client) newExchange(r Request) *exchange {
@@ -57,8 +57,8 @@ func (c *Client) newExchange(r Request) *exchange {
 	return x
 }
 
-// options are those of every HTTP request. Retries are the caller's: the library's own would hide them, and repeat a
-// stream.
+// options are the options of every HTTP request. Retries are the caller's: the library's own would hide them, and
+// repeat a stream.
 func (c *Client) options() []option.RequestOption {
 	options := []option.RequestOption{
 		option.WithHTTPClient(transport), option.WithMaxRetries(0),
@@ -82,7 +82,7 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	if x.response = response; response != nil {
 		model := x.params.Model
 		if isStream && response.StatusCode == http.StatusOK {
-			model = "" // it may still be said in the answer that the model is away
+			model = "" // the answer may still say that the model is unavailable
 		}
 		x.client.circuit.answered(model, response.StatusCode)
 	}
@@ -92,8 +92,8 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	return response, err
 }
 
-// respondInTime gives up shortly before the Request's own time is over where the server has sent nothing at all by
-// then, not even a status: it is away, and there must be time left to say so.
+// respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all by then, not
+// even a status. The server then counts as unavailable, and there must be time left to report that.
 func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.began = time.Now()
 	deadline, limited := r.Context().Deadline()
@@ -113,7 +113,7 @@ func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*
 	return nil, fmt.Errorf("%w for %s", errNoResponse, time.Since(x.began).Round(time.Second/10))
 }
 
-// reportTime is what is kept of a Request's time to say that its server is away.
+// reportTime is the part of a Request's time that is reserved for reporting an unavailable server.
 const reportTime = 2 * time.Second
 
 // errNoResponse means that a server took a request, or was to take it, and sent nothing.
@@ -151,7 +151,7 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 	}
 }
 
-// openInTime opens a stream, and gives up where the LLM says nothing for as long as the Request allows.
+// openInTime opens a stream, and gives up if the LLM is silent for as long as the Request allows.
 func (x *exchange) openInTime(ctx context.Context, hangUp context.CancelCauseFunc) (*chunkStream, error) {
 	limit := x.request.FirstByteTimeout
 	if limit <= 0 {
@@ -165,11 +165,11 @@ func (x *exchange) openInTime(ctx context.Context, hangUp context.CancelCauseFun
 	if err == nil {
 		_ = stream.Close()
 	}
-	x.serverError = nil // what it said before is not why
+	x.serverError = nil // an earlier error of the server is not the cause
 	return nil, fmt.Errorf("%w for %s", errNoFirstByte, limit)
 }
 
-// errNoFirstByte means that an LLM said nothing for as long as a Request waits before it asks another one.
+// errNoFirstByte means that an LLM was silent for as long as a Request waits before it asks another one.
 var errNoFirstByte = errors.New("the LLM said nothing")
 
 // send makes one HTTP request.
@@ -187,12 +187,12 @@ func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) 
 	return nil, cmp.Or(s.Err(), errEmptyResponse)
 }
 
-// pauseClient holds back the other Requests of the worker to the same model too, where the server says for how long.
+// pauseClient holds back the worker's other Requests to the same model, if the server says for how long.
 func (x *exchange) pauseClient() {
 	if x.serverError == nil || !x.serverError.transient() {
 		return
 	}
-	if x.serverError.status == http.StatusTooManyRequests { // of one that is away the circuit knows
+	if x.serverError.status == http.StatusTooManyRequests { // the circuit handles unavailable ones
 		x.client.limiter.pause(x.params.Model, retryAfter(x.response, time.Now()), x.redact(x.serverError.text()))
 	}
 }
@@ -220,7 +220,7 @@ func (x *exchange) settle(u turn.TokenUsage, replyBytes int) {
 	x.client.limiter.settle(u.PromptTokens + u.CompletionTokens)
 }
 
-// describe adds what is known of the server to a Reply.
+// describe adds the known facts about the server to a Reply.
 func (x *exchange) describe(r *Reply) *Reply {
 	r.Model, r.Downgraded = x.params.Model, x.format.String()
 	if a := x.response; a != nil && a.Request != nil {

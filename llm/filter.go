@@ -10,24 +10,24 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxPreamble bounds the prose that may stand before a Markdown fence, in bytes.
+// maxPreamble bounds the prose before a Markdown fence, in bytes.
 const maxPreamble = 4_000
 
-// errPreamble means that a text never came to a JSON object.
+// errPreamble means that a text had no JSON object.
 type errPreamble struct{ text string }
 
 func (e errPreamble) Error() string {
 	return fmt.Sprintf("it begins with %q", jsonval.Clip(e.text, 60))
 }
 
-// textFilter stands between the text of a reply and the parser: it drops what LLMs write before the JSON object, and
-// ends a text that would not end by itself.
+// textFilter filters the text of a reply for the parser: it drops what LLMs write before the JSON object, and ends a
+// text that would not end by itself.
 type textFilter struct {
 	out      io.Writer
 	begun    bool   // the object's first brace was found
 	thinking bool   // inside thoughts whose beginning was seen
-	preamble string // what stands before the object, as far as it is needed to find it
-	head     string // how a preamble began that is too long to be kept; only the end of thoughts makes it good
+	preamble string // the text before the object, as far as it is needed to find it
+	head     string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
 	bytes    int    // seen so far
 	blank    int    // white space in a row, in characters
 }
@@ -55,7 +55,7 @@ func (f *textFilter) Write(text string) error {
 	return err
 }
 
-// Close returns what is wrong with a text that has ended before its object began.
+// Close returns an error for a text that has ended before its object began.
 func (f *textFilter) Close() error {
 	if text := strings.TrimSpace(cmp.Or(f.head, f.preamble)); !f.begun && !f.thinking && text != "" {
 		return errPreamble{text}
@@ -65,8 +65,7 @@ func (f *textFilter) Close() error {
 
 const (
 	leadingSpace = "\uFEFF \t\r\n"
-	// maxThoughts bounds the thoughts whose beginning stands in the prompt, in bytes: before their end they look
-	// like prose.
+	// maxThoughts bounds thoughts that begin in the prompt, in bytes: before their end they look like prose.
 	maxThoughts = 1 << 20
 	// longestMark is at least as long as what thoughtsEnd finds, in bytes.
 	longestMark = 200
@@ -76,15 +75,15 @@ const (
 var (
 	// fenced finds an object that opens a Markdown code block.
 	fenced = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
-	// thoughtsBegin are the marks with which thoughts begin. Templates of some LLMs put them into the prompt.
+	// thoughtsBegin are the marks at the beginning of thoughts. Templates of some LLMs put them into the prompt.
 	thoughtsBegin = []string{"<think>", "<|channel|>", "<|start|>"}
 	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
 	// their marks.
 	thoughtsEnd = regexp.MustCompile(`</think>|<\|channel\|>\s*final\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
 )
 
-// skipPreamble drops text until the opening brace. White space may stand before it, thoughts, and a Markdown fence with
-// prose before the fence. A brace within prose does not count: it may be an example.
+// skipPreamble drops text until the opening brace. The brace may follow white space, thoughts, and a Markdown fence
+// with prose before the fence. A brace within prose does not count: it may be an example.
 func (f *textFilter) skipPreamble(text string) error {
 	f.preamble = strings.TrimLeft(f.preamble+text, leadingSpace)
 	if f.skipThoughts(); f.thinking {

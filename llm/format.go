@@ -13,15 +13,15 @@ import (
 	"processidea/model/prompt"
 )
 
-// requestFormat is what of the API a request uses. The zero value is all of it; downgrade takes away what a server
-// refuses.
+// requestFormat is the part of the API that a request uses. The zero value is all of it; downgrade removes what a
+// server refuses.
 type requestFormat struct {
 	response     responseFormat
 	noUsage      bool // the server does not know stream_options
 	oldMaxTokens bool // the server knows max_tokens and not max_completion_tokens
 }
 
-// responseFormat is how the server is told the schema of the reply.
+// responseFormat is how the server receives the schema of the reply.
 type responseFormat int
 
 const (
@@ -30,7 +30,7 @@ const (
 	textResponse                         // the schema in the prompt alone
 )
 
-// String names what is left out, for logs; empty where nothing is.
+// String names what is left out, for logs; empty if nothing is.
 func (f requestFormat) String() string {
 	parts := []string{}
 	if f.response != schemaResponse {

@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// incomplete classifies why a solution did not come to its end: parseErr is what the parser met, streamErr how the
-// stream ended before the parser was done.
+// incomplete classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream ended
+// before the parser was done.
 func (x *exchange) incomplete(r *Reply, parseErr, streamErr error) *diag.Fault {
 	var unbounded errUnbounded
 	var preamble errPreamble
@@ -38,7 +38,7 @@ func (x *exchange) incomplete(r *Reply, parseErr, streamErr error) *diag.Fault {
 
 func fault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
 
-// functionFault says that the LLM called functions instead of writing its reply, where that could not be read as the
+// functionFault reports that the LLM called functions instead of writing its reply, if they could not be read as the
 // reply.
 func (r *replyReader) functionFault(parseErr error) *diag.Fault {
 	var unbounded errUnbounded

@@ -11,14 +11,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rateLimiter keeps the Requests of one worker within what its LLM's server allows: so many requests and tokens a
-// minute, and none while the server wants to be left alone.
+// rateLimiter keeps the Requests of one worker within the limits of its LLM's server: requests and tokens a minute, and
+// none while the server demands a pause.
 type rateLimiter struct {
 	requests, tokens *rate.Limiter
+	shared           SharedTokens // in place of tokens; nil: this worker's own
+	perSecond        float64      // tokens that are shared
 
 	mu           sync.Mutex
 	paused       map[string]modelPause // by model
-	reservations map[string]time.Time  // when those may be sent that were told to come again, by Request.RateKey
+	reservations map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
 }
 
 // modelPause is how long a server wants to hear nothing for a model, in its own words.
@@ -37,11 +39,15 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{},
-		paused: map[string]modelPause{}}, nil
+	l := &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{},
+		paused: map[string]modelPause{}}
+	if c.Shared != nil && tokens.Limit() != rate.Inf {
+		l.shared, l.perSecond, l.tokens = c.Shared, float64(tokens.Limit()), rate.NewLimiter(rate.Inf, 1)
+	}
+	return l, nil
 }
 
-// perMinute returns a limiter that lets one second's worth through at once, because servers count in seconds too.
+// perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too.
 func perMinute(name, text string) (*rate.Limiter, error) {
 	if text == "" {
 		return rate.NewLimiter(rate.Inf, 1), nil
@@ -61,21 +67,27 @@ type errRateLimited struct {
 
 func (e errRateLimited) Error() string {
 	if wait := e.wait.Round(time.Second); e.words == "" {
-		return fmt.Sprintf("the worker's own limit (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s",
+		return fmt.Sprintf("the limit of the workers (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s",
 			wait)
 	} else {
 		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.words)
 	}
 }
 
-// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of the
-// time it has left gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another
+// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of its
+// remaining time gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another
 // attempt has its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
 		d, words := l.delay(key, model, tokens, time.Now())
-		if d <= 0 {
+		if d <= 0 && l.shared == nil {
 			return nil
+		} else if d <= 0 {
+			away, err := l.shared.Wait(ctx, key, l.perSecond, tokens)
+			if err == nil && away > 0 {
+				err = errRateLimited{away, ""}
+			}
+			return err
 		}
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
 			return errRateLimited{d, words}
@@ -94,7 +106,8 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if pause := l.paused[model].until.Sub(now); pause > 0 {
-		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at once.
+		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at the
+		// same moment.
 		delete(l.reservations, key)
 		return pause + rand.N(min(pause/10, maxSpread)+1), l.paused[model].words
 	}
@@ -114,7 +127,7 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 // maxSpread is how far apart Requests are sent that waited for the same moment.
 const maxSpread = 5 * time.Second
 
-// reserve makes a reservation. Tokens are charged afterwards: whoever comes next waits until the debt is paid.
+// reserve makes a reservation. Tokens are charged afterwards: later Requests wait until the debt is paid.
 func (l *rateLimiter) reserve(tokens int, now time.Time) time.Time {
 	wait := max(l.requests.ReserveN(now, 1).DelayFrom(now), l.tokens.ReserveN(now, 0).DelayFrom(now))
 	l.charge(tokens, now)
@@ -139,9 +152,14 @@ func (l *rateLimiter) forget(now time.Time) {
 }
 
 // settle charges what a Request used beyond its estimate.
-func (l *rateLimiter) settle(tokens int) { l.charge(tokens, time.Now()) }
+func (l *rateLimiter) settle(tokens int) {
+	if l.shared != nil && tokens > 0 {
+		l.shared.Spend(l.perSecond, tokens)
+	}
+	l.charge(tokens, time.Now())
+}
 
-// pause holds all Requests to a model back for as long as its server says, in its words.
+// pause holds back all Requests to a model for as long as its server demands. words are the server's.
 func (l *rateLimiter) pause(model string, d time.Duration, words string) {
 	if d <= 0 {
 		return

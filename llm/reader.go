@@ -20,15 +20,15 @@ type replyReader struct {
 	idle   *idleTimer
 	reply  *Reply
 	filter textFilter
-	onWord func() // told once, when the LLM says something; nil: it was
+	onWord func() // called once, when the LLM's reply begins; nil: it was called
 
 	buffered   bytes.Buffer     // text that the parser has not read yet
 	all        *strings.Builder // nil unless all text is kept
 	started    bool             // the first chunk, which open has waited for, was taken
-	err        error            // why no more text is taken: the filter's
-	parsed     bool             // the parser wants no more
+	err        error            // why no more text is accepted: the filter's error
+	parsed     bool             // the parser has read the whole solution
 	overtalks  bool             // the LLM has written something behind the solution
-	behind     []byte           // what it has written there, as far as it is kept
+	behind     []byte           // the beginning of that text
 	reasons    bool             // thoughts came beside the text
 	byFunction bool             // the reply is the arguments of a function call
 	functions  []string         // the names of the functions that the LLM called instead of writing, as far as it did
@@ -129,12 +129,12 @@ func (r *replyReader) takeFunction(f function) {
 		return
 	}
 	if !r.byFunction {
-		r.byFunction, r.filter.preamble = true, "" // what was said before is no part of it
+		r.byFunction, r.filter.preamble = true, "" // earlier text does not belong to it
 	}
 	r.takeText(f.arguments)
 }
 
-// maxFunctions bounds how many function calls of one reply are told apart.
+// maxFunctions bounds how many function calls of one reply are distinguished.
 const maxFunctions = 20
 
 func (r *replyReader) takeText(text string) {
@@ -152,7 +152,7 @@ func (r *replyReader) takeText(text string) {
 	}
 }
 
-// maxBehind bounds what is kept of what stands behind the solution, in bytes.
+// maxBehind bounds how much text after the solution is kept, in bytes.
 const maxBehind = 64 << 10
 
 func (r *replyReader) keepBehind(text []byte) {
@@ -162,8 +162,8 @@ func (r *replyReader) keepBehind(text []byte) {
 // another finds the beginning of a second solution.
 var another = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
 
-// secondFault says that a second solution stands behind the first, which has begun to be carried out and counts. The
-// LLM must be told: it may be a correction.
+// secondFault reports a second solution after the first, which counts, since it has begun to run. The LLM must know
+// that: the second may be a correction.
 func (r *replyReader) secondFault() *diag.Fault {
 	if !another.Match(r.behind) {
 		return nil
@@ -172,13 +172,13 @@ func (r *replyReader) secondFault() *diag.Fault {
 		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
 }
 
-// saidNothing reports whether a reply that is over has no text, and nothing that says why.
+// saidNothing reports whether a finished reply has no text, and no reason for that.
 func (r *replyReader) saidNothing() bool {
 	why := r.reply.Refusal != "" || r.reply.Finish == "length" || r.reply.Finish == "content_filter"
 	return r.filter.bytes == 0 && len(r.functions) == 0 && !why
 }
 
-// finish returns what was read.
+// finish returns the reply.
 func (r *replyReader) finish() *Reply {
 	if r.all != nil {
 		r.reply.Text = r.all.String()

@@ -14,14 +14,14 @@ import (
 	"processidea/internal/retryafter"
 )
 
-// serverError is what a server said against a request, whichever form it said it in.
+// serverError is a server's error for a request, whatever its form.
 type serverError struct {
 	status              int
 	code, kind, message string
 	raw                 string
 }
 
-// text is what the server said, or what its status means.
+// text is the server's text, or the meaning of its status.
 func (e *serverError) text() string {
 	return cmp.Or(e.message, e.code, e.kind, http.StatusText(e.status))
 }

@@ -15,13 +15,13 @@ const (
 	maxBlank      = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write without end
 )
 
-// solution is what was read of a reply.
+// solution is a reply as read.
 type solution struct {
 	calls    int
 	output   json.RawMessage
-	finished *bool // nil: it does not say
+	finished *bool // nil: absent
 	notes    string
-	behind   io.Reader // what was read of the text behind it
+	behind   io.Reader // the part already read of the text behind it
 }
 
 // readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and hands each Call to onCall
@@ -57,7 +57,7 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 	return s, nil
 }
 
-// textBehind returns what was read of the text behind the solution, with what is left of it in a buffer.
+// textBehind returns the text after the solution: the part already read, and the rest in a buffer.
 func (s *solution) textBehind(left *bytes.Buffer) []byte {
 	if s.behind == nil {
 		return nil

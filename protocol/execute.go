@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/limit"
 	"processidea/model/statelog"
 )
 
@@ -17,6 +18,8 @@ type ExecuteInput struct {
 	Binding ideafile.ToolBinding `json:"binding"`
 	Params  map[string]any       `json:"params"`
 	Scopes  map[string]any       `json:"scopes,omitempty"`
+	// Rate is the Tool's limit, which all workers share; nil: none.
+	Rate *limit.Rule `json:"rate,omitempty"`
 	// Undoes is the Call that this one takes back; nil: none.
 	Undoes *ideafile.UndoneCall `json:"undoes,omitempty"`
 	// Spec is what the runner of the Binding's kind is told of the Tool, as ideafile.Tool.RunnerSpec returns it.

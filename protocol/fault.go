@@ -19,6 +19,15 @@ func FaultCodeOf(err error) string {
 	return ""
 }
 
+// AttemptsLeft returns how many attempts a Call has that waits for its turn.
+func AttemptsLeft(err error) (left int) {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		_ = app.Details(&left)
+	}
+	return max(left, 1)
+}
+
 // IsWorkerLost reports whether an activity ended because its worker stopped sending heartbeats.
 func IsWorkerLost(err error) bool {
 	var timeout *temporal.TimeoutError

@@ -106,6 +106,9 @@ func IdempotencyKey(process, token, call string) string {
 	return spelling.Shortened(key, key, maxID)
 }
 
+// LimitID is the workflow id of a limit, such as the name of a Tool. No process has one that begins so.
+func LimitID(name string) string { return "~limit/" + name }
+
 // UndoKey is the IdempotencyKey under which a Call is taken back.
 func UndoKey(process, token, call string) string {
 	key := wholeKey(process, token, call) + "/undo"

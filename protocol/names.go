@@ -3,9 +3,12 @@ package protocol
 // Names that stand in histories and in other people's scripts. They never change.
 const (
 	TaskQueue = "process-idea"
+	// RequestQueue is that of Requests to the worker's own LLM: the server keeps its rate over all workers.
+	RequestQueue = "process-idea-requests"
 
 	ProcessType  = "Process"
 	InstanceType = "Instance"
+	LimitType    = "Limit"
 
 	ActivityPrepare = "Prepare"
 	ActivityRequest = "Request"
@@ -32,6 +35,8 @@ const (
 
 	// ActivityAwaitStore waits until the store can be written.
 	ActivityAwaitStore = "AwaitStore"
+	// ActivityAwaitTurn waits until a Call of a Tool with a limit may run.
+	ActivityAwaitTurn = "AwaitTurn"
 
 	// SignalCalls hands Calls of a Request to an instance (CallsSignal). The Request activity sends it.
 	SignalCalls = "calls"
@@ -60,6 +65,10 @@ const (
 	// UpdateOutcome asks what became of acts (OutcomeQuestion, OutcomeAnswer). A query of this name answers at once,
 	// for a workflow that has ended.
 	UpdateOutcome = "outcome"
+
+	// UpdateTurns asks a limit whose turn it is (limit.Question, and a limit.Turn for each). A worker asks for all its
+	// Calls together.
+	UpdateTurns = "turns"
 
 	QueryStatus    = "status"
 	QueryIdea      = "idea"

@@ -11,6 +11,8 @@ func TestNamesNeverChange(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
 		protocol.TaskQueue: "process-idea", protocol.ProcessType: "Process", protocol.InstanceType: "Instance",
+		protocol.RequestQueue: "process-idea-requests", protocol.LimitType: "Limit", protocol.LimitID("t"): "~limit/t",
+		protocol.ActivityAwaitTurn: "AwaitTurn", protocol.UpdateTurns: "turns",
 
 		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute",
 		protocol.ActivityBurst: "Burst",

@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -81,11 +82,18 @@ const MaxPendingChildStarts = 200
 // MemoSimulated is the memo field of a simulated process: no real Tool was run.
 const MemoSimulated = "simulated"
 
+// UndoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "by", "reason"}; and the
+// memo field that names that process.
+const UndoesMeta = "undoes"
+
 // Memo is the memo of a process with an Idea; a simulated one is marked.
 func Memo(idea *ideafile.Idea) map[string]any {
 	m := map[string]any{MemoPath: idea.ProcessPath, MemoVersion: idea.ProcessVersion}
 	if idea.Simulation != nil {
 		m[MemoSimulated] = true
+	}
+	if of := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])[UndoesMeta])["process"]; of != nil {
+		m[UndoesMeta] = of
 	}
 	return m
 }

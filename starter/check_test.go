@@ -120,8 +120,8 @@ func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 	wants := []checked{
 		{"$.schema.tools.arrange._activity",
 			`no activity "analyseSentiment" is registered; did you mean analyzeSentiment?`, false},
-		{"$.schema.tools.pick", "the LLM's server cannot hold replies to the form strictly: 1002 enum values, over " +
-			"1000; say some of it in a description, or check it in the tool", true},
+		{"$.schema.tools.pick", "the LLM's server cannot enforce the schema of replies strictly: 1002 enum values, over " +
+			"1000; move a part of it to a description, or check it in the tool", true},
 		{plan + "[0].score", "a cycle: plan[0] (rank) → plan[1] (rank) → plan[0] (rank); each waits for the one " +
 			"before it, so none can start: have one of them read something else", false},
 		{plan + "[2].score", "no Call writes †state.rnk and no State holds it at the start; did you mean †state.rank?",
@@ -132,7 +132,7 @@ func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 		{plan + "[6]", "the Call repeats plan[4] (pick): it runs only if that one fails; drop it, or write elsewhere",
 			true},
 		{plan + "[7]._outputPath", "one of †state.kind.of and †state.kind, which plan[4] (pick) writes, lies within " +
-			"the other: the Call is skipped unless that one fails; write beside it", true},
+			"the other: the Call is skipped unless that one fails; write to a path beside it", true},
 		{"$.context[3].plan[0]._outputPath", "†state.kinds stands outside the closed State schema; did you mean kind?",
 			false},
 	}

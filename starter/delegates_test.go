@@ -58,7 +58,7 @@ func TestAForkThatLacksADelegateStartsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.do("fork", "p", "--at", "1", "--file", "lacking.json", "--id",
-		"f").is(exit.Usage).complains("the start brings no file none.json")
+		"f").is(exit.Usage).complains("the process is started without the file none.json")
 	d.do("history", "f").is(exit.Usage)
 	d.do("fork", "p", "--at", "1", "--id", "f", "--replies", "replies.jsonl").is(exit.Done)
 }

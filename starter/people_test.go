@@ -310,7 +310,7 @@ func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 		t.Error(e.out)
 	}
 	d.do("allow", "p", "short", "--tool", "note", "--count",
-		"1").is(exit.Usage).complains("there is an order \"short\" already")
+		"1").is(exit.Usage).complains("an order \"short\" exists already")
 	d.do("disallow", "p", "short", "--by", "bob").is(exit.Done).tells("p: disallow taken")
 	d.do("allow", "p").is(exit.Done).tells("; ended by bob")
 	d.do("disallow", "p", "shrot").is(exit.Usage).complains(`there is no order "shrot"; there are short`)

@@ -331,7 +331,7 @@ func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	d.do("run", "latent.json", "--json",
-		noUI).is(exit.Usage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")
+		noUI).is(exit.Usage).complains("$.context[1].plan[0]: the LLM would have to write the Call's result")
 	d.do("run", "guide.json", "--json", noUI).is(exit.Usage).complains("no LLM is configured")
 }
 

@@ -48,7 +48,7 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 		{"approve p 1.1@1 --by ann --group finance", "it takes a signed decision, and this one has no proof"},
 		{"approve p 1.1@1 --key eve.key", "eve may not decide on it, only people of finance may"},
 		{"approve p 1.1@1 --key eve.key --group finance", "may not say that eve is of finance"},
-		{"approve p 1.1@1 --key ann.key --by bob", "the proof is that of ann"},
+		{"approve p 1.1@1 --key ann.key --by bob", "the proof is by ann"},
 		{"approve p 1.1@1 --key ann.key --digest 0000", "the digest is not that of what waits now"},
 		{"approve p 1.1@1 --key nobody.key", "no such file"},
 		{"approve p 7.7@1 --key ann.key", `there is no Call "7.7@1"`},
@@ -165,7 +165,7 @@ func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
 	allow("--by", "ann", "--group",
 		"finance").is(exit.Usage).complains("it takes a signed decision, and this one has no proof")
 	allow("--key", "eve.key").is(exit.Usage).complains("eve may not decide on it")
-	allow("--key", "ann.key", "--by", "bob").is(exit.Usage).complains("the proof is that of ann")
+	allow("--key", "ann.key", "--by", "bob").is(exit.Usage).complains("the proof is by ann")
 	allow("--key", "ann.key", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--until",
 		"2100-01-01T02:00:00+02:00").is(exit.Done)
 	d.eventually("two are approved", func() bool {

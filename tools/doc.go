@@ -2,11 +2,11 @@
 // JSON Schemas of its parameters and its result are reflected from its types.
 //
 // The functions that come with the program are in tools/builtin. Other kinds of Tools (HTTP, MCP) have packages of
-// their own beside this one; tools/runner is what all kinds have in common, and tools/kinds lists them.
+// their own beside this one; tools/runner is common to all kinds, and tools/kinds lists them.
 //
 // Invariants:
 //   - A function sees only parameters that fit its schema; Call refuses others with a final error.
-//   - Numbers keep their digits in both directions, where the Go type can hold them.
+//   - Numbers keep their digits in both directions, if the Go type can hold them.
 //   - A function's panic is its final error, and never the worker's.
-//   - An error is tried again unless it, or one that it wraps, is final (Final).
+//   - An error is retried unless it, or one that it wraps, is final (Final).
 package tools

@@ -10,8 +10,8 @@ func Final(err error) error {
 	return &finalError{err}
 }
 
-// IsFinal reports whether err is not to be retried: it, or an error in its chain, was marked by
-// Final or has a method `Final() bool` that says so.
+// IsFinal reports whether err must not be retried: it, or an error in its chain, was marked by Final or has a method
+// `Final() bool` that returns true.
 func IsFinal(err error) bool {
 	var f interface{ Final() bool }
 	return errors.As(err, &f) && f.Final()
@@ -23,7 +23,7 @@ func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 func (e *finalError) Final() bool   { return true }
 
-// PanicError is what a tool's panic becomes. The stack is not in the error's text: it goes into the details of the
+// PanicError is a tool's panic as an error. The stack is not in the error's text: it goes into the details of the
 // failure.
 type PanicError struct {
 	Value string // the panic's value as text

@@ -99,8 +99,8 @@ func fillEmpty(s *jsonschema.Schema, v any) any {
 	return v
 }
 
-// allows reports whether the schema's type takes in the named one; a schema
-// without a type takes everything in but says nothing of whole numbers.
+// allows reports whether the schema's type includes the named one. A schema without a type includes everything, but
+// does not ask for whole numbers.
 func allows(s *jsonschema.Schema, name string) bool {
 	if s.Type == "" && len(s.Types) == 0 {
 		return name == "null"

@@ -2,7 +2,7 @@ package tools
 
 import "context"
 
-// Info is what a tool may know of the Call that it runs for.
+// Info is a tool's information on the Call that it runs for.
 type Info struct {
 	Process        string
 	Instance       string         // token; empty for the anonymous instance

@@ -72,15 +72,14 @@ func (r *Registry) Include(other *Registry) {
 	}
 }
 
-// Replace is Include where the tools of the other registry count instead of those of the same name.
+// Replace is Include, but tools of the other registry replace those of the same name.
 func (r *Registry) Replace(other *Registry) {
 	for _, name := range other.Names() {
 		r.tools[name] = other.tools[name]
 	}
 }
 
-// Watch has f called with what each attempt of each Call came to that the registry has run, by several goroutines at
-// once.
+// Watch makes the registry call f, concurrently, with the result of each attempt of each Call.
 func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.watch = f }
 
 // Lookup finds a tool by its name.
@@ -94,7 +93,7 @@ func (r *Registry) Names() []string {
 	return jsonval.SortedKeys(r.tools)
 }
 
-// Option says more about a tool than its function does.
+// Option adds to a tool what its function does not show.
 type Option func(*settings)
 
 type settings struct {
@@ -102,16 +101,16 @@ type settings struct {
 	forms map[reflect.Type]*jsonschema.Schema
 }
 
-// Pure says that the function has no effect, does no I/O and is quick: it may
-// be run again at will, and as a local activity.
+// Pure declares that the function has no effect, does no I/O and is quick: it may be run again at will, and as a local
+// activity.
 func Pure() Option { return func(s *settings) { s.Pure = true } }
 
 // Describe is the tool's description for those who choose among tools.
 func Describe(text string) Option { return func(s *settings) { s.Description = text } }
 
-// Undo says that the tool of a name takes back what the function did. params is a JSON object of what that tool is
-// given, with References to the Call: {"id": "†result.id"}, also †params and †state. An `_undo` in an Idea file counts
-// before it. It panics on params that are none.
+// Undo declares that the tool with a name undoes what the function did. params is a JSON object with that tool's
+// parameters, with References to the Call: {"id": "†result.id"}, also †params and †state. An `_undo` in an Idea file
+// takes precedence. It panics on invalid params.
 func Undo(tool, params string) Option {
 	var ps diag.Problems
 	given, err := jsonval.DecodeObject([]byte(params))
@@ -122,13 +121,13 @@ func Undo(tool, params string) Option {
 	return func(s *settings) { s.Undo = u }
 }
 
-// NothingToUndo says that the function leaves nothing behind that would have to be taken back: it only reads.
+// NothingToUndo declares that the function leaves nothing to undo: it only reads.
 func NothingToUndo() Option {
 	return func(s *settings) { s.Undo = &ideafile.Undo{Kind: ideafile.UndoNone} }
 }
 
-// Form gives the Go type T this JSON Schema wherever it stands in the
-// parameters or the result: an enum, a range. It panics on a schema that is none.
+// Form gives the Go type T this JSON Schema wherever it occurs in the parameters or the result: an enum, a range. It
+// panics on an invalid schema.
 func Form[T any](schema string) Option {
 	var form jsonschema.Schema
 	if err := json.Unmarshal([]byte(schema), &form); err != nil {

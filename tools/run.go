@@ -7,8 +7,8 @@ import (
 	"processidea/tools/runner"
 )
 
-// Validate returns what is wrong with the spec of a Go function: it is the function's name. With Run it makes a
-// Registry the runner.Runner of ideafile.KindGo.
+// Validate returns the error in the spec of a Go function: it is the function's name. With Run it makes a Registry the
+// runner.Runner of ideafile.KindGo.
 func (r *Registry) Validate(spec any) error {
 	name, _ := spec.(string)
 	if _, ok := r.Lookup(name); !ok {

@@ -43,8 +43,8 @@ func reflectForms[In, Out any](forms map[reflect.Type]*jsonschema.Schema) (param
 	return params, result, nil
 }
 
-// tidy takes null out where it says nothing: a nil slice is an empty list, and
-// an optional property that is null is absent.
+// tidy removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null is
+// absent.
 func tidy(s *jsonschema.Schema) {
 	if s == nil {
 		return

@@ -15,12 +15,12 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Tool is one registered function with the JSON Schemas of what it takes and gives.
+// Tool is one registered function with the JSON Schemas of its parameters and its result.
 type Tool struct {
 	Name        string
 	Description string
 	Pure        bool            // no effect, no I/O, quick
-	Undo        *ideafile.Undo  // how it is taken back; nil: it does not say
+	Undo        *ideafile.Undo  // how it can be undone; nil: unknown
 	Parameters  json.RawMessage // JSON Schema of the parameters, an object
 	Result      json.RawMessage // JSON Schema of the result
 
@@ -39,7 +39,7 @@ func (t *Tool) Call(ctx context.Context, params map[string]any) (any, error) {
 }
 
 func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err error) {
-	// A tool is foreign code: what it does wrong must not take the worker along.
+	// A tool is foreign code: its faults must not end the worker.
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, Final(&PanicError{Value: safego.Text(p), Stack: safego.Stack()})
@@ -60,8 +60,8 @@ func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err
 	return result, nil
 }
 
-// numberBounds are those of parameters and results: libraries behind the tools spend minutes on greater numbers, or
-// panic. 1e308 written out has 309 characters.
+// numberBounds are the bounds for parameters and results: libraries behind the tools spend minutes on greater numbers,
+// or panic. 1e308 written out has 309 characters.
 var numberBounds = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
 
 func (t *Tool) encodeParams(params map[string]any) (json.RawMessage, error) {
@@ -93,8 +93,8 @@ func (t *Tool) decodeResult(out any) (any, error) {
 	return fillEmpty(t.result, v), nil
 }
 
-// plainly says of a value of the wrong type what it is and what it should be,
-// without the names of Go types, as the text goes back to who wrote the Call.
+// plainly describes a value of the wrong type and the wanted type, without the names of Go types, since the text goes
+// back to the author of the Call.
 func plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {

@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 
+	_ "processidea/store/buckets" // stores in buckets
 	"processidea/worker/service"
 )
 

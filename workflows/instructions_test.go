@@ -85,7 +85,7 @@ func TestAStartThatBringsNoFileOfAnInstructionIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"context": [{"type": "text", "text": "Go."}, {"type": "instruction", "file": "p.json"}]}`)
 	err := s.start().Get(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "$.context[1].file: the start brings no file p.json") {
+	if err == nil || !strings.Contains(err.Error(), "$.context[1].file: the process is started without the file p.json") {
 		t.Error(err)
 	}
 }

@@ -182,12 +182,12 @@ func (s *scenario) wrongProofs() []wrongProof {
 			nil},
 		{"another Call", "for Call 9.9, not for 0.1", as("ann", func(c *proof.Claims) { c.Call = "9.9" }), nil},
 		{"another process", "for process other", as("ann", func(c *proof.Claims) { c.Process = "other" }), nil},
-		{"another decision", "one to reject, and the decision is to approve",
+		{"another decision", "for the decision reject, not for approve",
 			as("ann", func(c *proof.Claims) { c.Decision = "reject" }), nil},
 		{"another reason", "another reason", as("ann", nil), map[string]any{"reason": "because"}},
 		{"expired", "the proof expired", as("ann", func(c *proof.Claims) { c.Expires = c.IssuedAt - 301 }), nil},
 		{"signed long ago", "before anybody was asked", as("ann", func(c *proof.Claims) { c.IssuedAt -= 3600 }), nil},
-		{"signed tomorrow", "which is not yet", as("ann", func(c *proof.Claims) { c.IssuedAt += 86400 }), nil},
+		{"signed tomorrow", "which is in the future", as("ann", func(c *proof.Claims) { c.IssuedAt += 86400 }), nil},
 		{"alg none", `alg "none"`, forged("ann", `{"alg":"none","kid":"`+ann+`"}`, nil), nil},
 		{"a JWK inside", `has "jwk"`, forged("eve", `{"alg":"EdDSA","kid":"`+ann+`","jwk":`+string(eves)+`}`, nil),
 			nil},
@@ -199,7 +199,7 @@ func (s *scenario) wrongProofs() []wrongProof {
 			h.Write([]byte(input))
 			return input + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 		}, nil},
-		{"another's name", "the proof is that of ann, and the decision says that it is by bob", as("ann", nil),
+		{"another's name", "the proof is by ann, but the decision says that it is by bob", as("ann", nil),
 			map[string]any{"by": "bob"}},
 	}
 }

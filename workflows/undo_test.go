@@ -19,6 +19,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/modeltest"
 	"processidea/protocol"
 )
 
@@ -353,6 +354,62 @@ func TestAPausedProcessTakesBackAndGoesOn(t *testing.T) {
 		t.Errorf("it stands: %q, %+v", got, r)
 	}
 	replays(t, "undo", s.id)
+}
+
+// A bare signal to the whole of a split process reaches its parts: what they refuse is said, but that one has nothing to
+// take back only where all have nothing.
+func TestASplitProcessHasItsPartsTakeBack(t *testing.T) {
+	t.Parallel()
+	for name, every := range map[string]int{"in one run": 0, "in many": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &agency{}
+			plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "what": "flight", "_outputPath": "flight"},
+				{"_tool": "sign", "text": "†state.flight.id", "_outputPath": "signed"}]}`
+			s := newScenario(t, strings.NewReplacer(`"onFailure": "undo"`, ``, `"whisper": {`, `"sign": {"type": "object",
+				"properties": {"text": {"type": "string"}}, "_activity": "whisper", "_approval": true}, "whisper": {`).Replace(
+				a.journey(strings.ReplaceAll(t.Name(), " ", "-"), `"batch": 1`, rows(1, 3)+","+plan)))
+			s.every = every
+			run := s.start()
+			s.waitsFor(3)
+			refuses := func(payload, want string) {
+				t.Helper()
+				if got := s.acts("undo", jsonval.AsObject(modeltest.DecodeJSON(t, payload))); !strings.Contains(got, want) {
+					t.Errorf("%s: %q, not %q", payload, got, want)
+				}
+			}
+			refuses(`{"by": "ann"}`, "pause it first")
+			if got := s.acts("pause", map[string]any{"by": "ann"}); got != "" {
+				t.Fatal(got)
+			}
+			refuses(`{"instance": "9"}`, `there is no instance "9"`)
+			refuses(`{"call": "0.2@3"}`, "part 3: nothing was taken back; not taken back: Call 0.2@3 is not done")
+			refuses(`{"calls": ["0.2@1"]}`, "part 1: nothing was taken back")
+			for n, payload := range []string{`{"call": "0.1@2", "by": "ann", "reason": "too dear"}`, `{"by": "ann"}`} {
+				if got := s.acts("undo", jsonval.AsObject(modeltest.DecodeJSON(t, payload))); got != "" {
+					t.Errorf("%s: %s", payload, got)
+				}
+				if left := a.standing(t); len(left) != 2-2*n {
+					t.Errorf("%s leaves %q", payload, left)
+				}
+			}
+			refuses(`{"by": "ann"}`, "part 3: nothing was taken back")
+			if got := s.acts("resume", map[string]any{"by": "ann"}); got != "" {
+				t.Error(got)
+			}
+			eventually(t, "nothing waits", func() bool { return len(s.pending()) == 0 })
+			_ = run.Get(t.Context(), nil) // what was to be signed is not there any more
+			r := s.processStatus().Result
+			if r.Calls.Undone != 3 || r.Calls.Blocked != 3 || r.Status != loop.StatusFailed || len(a.standing(t)) > 0 {
+				t.Errorf("%s, %+v, and it stands: %q", r.Status, r.Calls, a.standing(t))
+			}
+			for _, id := range []string{s.id, protocol.PartID(s.id, 2)} {
+				if err := replay(t, store, history(t, id)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
 }
 
 // What takes back is under the approval of its own Tool: a person who rejects it leaves the booking, and all that it

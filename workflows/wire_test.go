@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/ideafile/limit"
 	"processidea/protocol"
 	"processidea/workflows/internal/instance"
 	"processidea/workflows/internal/process"
@@ -22,6 +23,7 @@ func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
 		"process":  reflect.TypeFor[process.ContinueAsNewInput](),
 		"instance": reflect.TypeFor[instance.ContinueAsNewInput](),
 		"start":    reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.SharedInstanceSetup](),
+		"limit": reflect.TypeFor[limit.Line](), "turns": reflect.TypeFor[limit.Question](),
 		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
 	} {
 		keys = append(keys, jsonKeys(name, typ, nil)...)

@@ -7,17 +7,19 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/ideafile/limit"
 	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/instance"
+	"processidea/workflows/internal/limits"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/process"
 )
 
-// ProcessWorkflow asks the LLM once for all instances, hears from each what became of its Calls, and asks again, until
-// every instance has settled or failed. It returns the process's result; one in which an instance failed fails, with
-// the result as details.
+// ProcessWorkflow asks the LLM once for all instances, receives the outcomes of its Calls from each, and asks again,
+// until every instance has settled or failed. It returns the process's result; if an instance failed, it fails with the
+// result as details.
 func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart,
 	carried *process.ContinueAsNewInput) (*loop.Result, error) {
 	return process.Run(ctx, start, carried)
@@ -32,10 +34,14 @@ func InstanceWorkflow(
 	return instance.Run(ctx, setup, own, carried)
 }
 
-// Register registers the workflows under the names that stand in histories.
+// LimitWorkflow keeps a limit that all workers share.
+func LimitWorkflow(ctx workflow.Context, line limit.Line) error { return limits.Run(ctx, line) }
+
+// Register registers the workflows under the names in histories.
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(ProcessWorkflow, workflow.RegisterOptions{Name: protocol.ProcessType})
 	r.RegisterWorkflowWithOptions(InstanceWorkflow, workflow.RegisterOptions{Name: protocol.InstanceType})
+	r.RegisterWorkflowWithOptions(LimitWorkflow, workflow.RegisterOptions{Name: protocol.LimitType})
 }
 
 // NewSignalOrderInterceptor is an interceptor that every worker of these workflows needs, and every replayer: it keeps
@@ -50,5 +56,5 @@ func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerIntercepto
 	return activity.NewInterceptor(timeout)
 }
 
-// MaxRunning is how many Calls of one instance run at once at most.
+// MaxRunning bounds how many Calls of one instance run at the same time.
 const MaxRunning = instance.MaxRunning

@@ -13,11 +13,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// event is what a notice is about, in the words of Standard Webhooks.
+// event is the type of the notice, in the terms of Standard Webhooks.
 const event = "approvals.changed"
 
-// body is what is posted. Slack documents the fields that its webhooks take, and promises nothing of others: it is sent
-// no others.
+// body is the body of the message. It has only fields that Slack documents for its webhooks, since Slack promises
+// nothing of others.
 func (s *Sender) body(n approval.Notices, words map[string]shown.Call) []byte {
 	text := s.text(n, words)
 	switch s.format {
@@ -55,7 +55,7 @@ func eachNotice(data any) iter.Seq[map[string]any] {
 // slackEscape keeps names from becoming links and mentions.
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// text says it in lines for people.
+// text formats the notice as lines for people.
 func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	name := n.ProcessID
 	if n.IdeaPath != "" {
@@ -82,7 +82,7 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	return strings.Join(lines, "\n")
 }
 
-// waiting tells of Calls that wait, a line each.
+// waiting describes Calls that wait, a line each.
 func waiting(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
 	for _, w := range list {
 		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, cmp.Or(words[w.Digest].Sentence, w.Tool))

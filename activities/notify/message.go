@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file says a notice in the forms of Slack (Block Kit) and Teams (Adaptive Cards): a section for each Call that
-// waits, with a button that opens it. People decide at the desk.
+// This file formats a notice for Slack (Block Kit) and Teams (Adaptive Cards): a section for each waiting Call, with a
+// button that opens it. People decide at the desk.
 
 // Bounds of a message: Slack takes 50 blocks, and ten fields of 2,000 characters in each.
 const (
@@ -100,7 +100,7 @@ func fieldsOf(c shown.Call) (list []shown.Field) {
 	return list
 }
 
-// linkTo is where people look at a Call, or, without one, at a process; empty: nowhere that the setting tells.
+// linkTo is the address at which people see a Call or, without one, a process; empty: the settings have none.
 func (s *Sender) linkTo(process, call string) string {
 	if call == "" && strings.Contains(s.link, "{call}") {
 		return ""

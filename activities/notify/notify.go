@@ -17,17 +17,17 @@ import (
 	"processidea/model/ideafile/shown"
 )
 
-// The variables that say where to. They are the worker's: an Idea file cannot have anything sent anywhere.
+// The variables for the address. They belong to the worker: an Idea file cannot send anything anywhere.
 const (
 	URLVariable = "PROCESSIDEA_NOTIFY_URL" // where notices are posted
-	// whsec_ and base64: signs them; several with spaces between, while one replaces another
+	// whsec_ and base64: signs the notices; several, separated by spaces, during a rotation
 	SecretVariable = "PROCESSIDEA_NOTIFY_SECRET"
 	FormatVariable = "PROCESSIDEA_NOTIFY_FORMAT" // one of formats
 	// where people look, with {process} in it; with {call}, each Call has a link of its own
 	LinkVariable = "PROCESSIDEA_NOTIFY_LINK"
 )
 
-// The formats of a notice. Those with words say what a Call does, with its parameters as people are shown them.
+// The formats of a notice. Those with words describe the Call, with its parameters as people see them.
 const (
 	FormatJSON        = "json"
 	FormatJSONWords   = "json-words"
@@ -70,7 +70,7 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	}
 	var err error
 	s.keys, err = readKeys(getenv(SecretVariable))
-	if err != nil || address == "" { // what cannot be read is told all the same
+	if err != nil || address == "" { // the other settings are checked even without an address
 		return nil, err
 	}
 	u, _ := url.Parse(address) // it was parsed above
@@ -90,11 +90,11 @@ type Error struct {
 // Error reads `notify: post notice: cause`.
 func (e *Error) Error() string { return "notify: post notice: " + e.text }
 
-// SaysWords reports whether its notices say what Calls do.
+// SaysWords reports whether its notices describe Calls in words.
 func (s *Sender) SaysWords() bool { return s.format != FormatJSON && s.format != FormatSlack }
 
-// Send posts notices once. id is the same on every attempt; words are those of Calls that wait, by digest, as far as
-// they are known. Errors are of type *Error.
+// Send posts notices once. id is the same on every attempt; words describe waiting Calls, by digest, as far as known.
+// Errors are of type *Error.
 func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words map[string]shown.Call) error {
 	body := s.body(n, words)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))

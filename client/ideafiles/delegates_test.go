@@ -42,11 +42,11 @@ func TestDelegatesFilesAreCarriedWithTheProcess(t *testing.T) {
 func TestWhatIsWrongWithDelegatesIsSaidBeforeAnythingStarts(t *testing.T) {
 	for name, c := range map[string]struct{ b, c, want string }{
 		"it is missing": {`{"schema":{"tools":{"t":{"_delegate":"none.json"}}}}`, "{}",
-			"sub/b.json: $.schema.tools.t._delegate: the start brings no file sub/none.json"},
+			"sub/b.json: $.schema.tools.t._delegate: the process is started without the file sub/none.json"},
 		"it leads back": {`{"schema":{"tools":{"t":{"_delegate":"../idea.json"}}}}`, "{}",
-			"idea.json leads back to itself"},
+			"idea.json is its own delegate"},
 		"it leads out": {`{"schema":{"tools":{"t":{"_delegate":"../../x.json"}}}}`, "{}",
-			"a file that an Idea names lies in the folder"},
+			"an Idea may only name files in the folder"},
 		"it does not parse":  {`{"schema":`, "{}", "sub/b.json: $: "},
 		"it breaks the form": {namesC, "oops: 1", `sub/c.yaml: $.oops: unknown key "oops"`},
 		"it names no known activity": {`{"schema":{"tools":{"t":{"_activity":"nobodyKnowsThis"}}}}`, "{}",
@@ -121,8 +121,8 @@ func TestTheFilesOfInstructionsAreCarriedWhereTheyAreNamed(t *testing.T) {
 
 func TestWhatIsWrongWithInstructionsIsSaidBeforeAnythingStarts(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
-		"it is missing":     {"none.json", `{}`, "$.context[0].file: the start brings no file none.json"},
-		"it leads out":      {"../p.json", `{}`, "$.context[0].file: a file that an Idea names lies in the folder"},
+		"it is missing":     {"none.json", `{}`, "$.context[0].file: the process is started without the file none.json"},
+		"it leads out":      {"../p.json", `{}`, "$.context[0].file: an Idea may only name files in the folder"},
 		"it does not parse": {"p.json", `{"instruction":`, "p.json: $: "},
 		"it is an Idea":     {"p.json", `{"context":[]}`, `p.json: $.context: unknown key "context"; an instruction's file has`},
 	} {

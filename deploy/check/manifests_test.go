@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,7 @@ var kinds = map[string]func() any{
 	"v1 PersistentVolumeClaim":           func() any { return &corev1.PersistentVolumeClaim{} },
 	"v1 Service":                         func() any { return &corev1.Service{} },
 
+	"keda.sh/v1alpha1 ScaledObject":         func() any { return &scaledObject{} },
 	"temporal.io/v1alpha1 Connection":       func() any { return &connection{} },
 	"temporal.io/v1alpha1 WorkerDeployment": func() any { return &workerDeployment{} },
 }
@@ -72,18 +74,37 @@ type workerDeployment struct {
 	} `json:"spec"`
 }
 
+// scaledObject is what we use of KEDA's, whose code brings all of its scalers.
+type scaledObject struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		ScaleTargetRef  corev1.LocalObjectReference `json:"scaleTargetRef"`
+		MinReplicaCount int                         `json:"minReplicaCount"`
+		MaxReplicaCount int                         `json:"maxReplicaCount"`
+		PollingInterval int                         `json:"pollingInterval"`
+		CooldownPeriod  int                         `json:"cooldownPeriod"`
+		Triggers        []struct {
+			Type     string            `json:"type"`
+			Metadata map[string]string `json:"metadata"`
+		} `json:"triggers"`
+	} `json:"spec"`
+}
+
 func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 	files, err := filepath.Glob("../kubernetes/*.yaml")
-	versioned, _ := filepath.Glob("../kubernetes/versioned/*.yaml")
-	if files = append(files, versioned...); err != nil || len(files) != 3 {
+	nested, _ := filepath.Glob("../kubernetes/*/*.yaml")
+	if files = append(files, nested...); err != nil || len(files) != 4 {
 		t.Fatalf("%q, %v", files, err)
 	}
+	deployments := map[string]*appsv1.Deployment{}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var policies []*networkingv1.NetworkPolicy
+		var budgets []*policyv1.PodDisruptionBudget
 		var pods []corev1.PodTemplateSpec
 		for n, document := range bytes.Split(data, []byte("\n---\n")) {
 			var of metav1.TypeMeta
@@ -102,10 +123,14 @@ func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 			switch d := object.(type) {
 			case *networkingv1.NetworkPolicy:
 				policies = append(policies, d)
+			case *policyv1.PodDisruptionBudget:
+				budgets = append(budgets, d)
 			case *appsv1.Deployment:
-				pods = append(pods, d.Spec.Template)
+				pods, deployments[d.Name] = append(pods, d.Spec.Template), d
 				selects(t, file, d)
 				mounts(t, file, d.Spec.Template.Spec)
+			case *scaledObject:
+				scales(t, file, d, deployments[d.Spec.ScaleTargetRef.Name])
 			case *workerDeployment:
 				pods = append(pods, d.Spec.Template)
 				mounts(t, file, d.Spec.Template.Spec)
@@ -117,6 +142,30 @@ func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 		}
 		for _, pod := range pods {
 			isFenced(t, file, pod, policies)
+			if !slices.ContainsFunc(budgets, func(b *policyv1.PodDisruptionBudget) bool {
+				return b.Spec.MinAvailable.IntValue() > 0 && maps.Equal(b.Spec.Selector.MatchLabels, pod.Labels)
+			}) {
+				t.Errorf("%s: nothing keeps one of the pods %v", file, pod.Labels)
+			}
+		}
+	}
+}
+
+// scales checks that it is the backlog of a Deployment's own Temporal that says how many pods it has, two at least.
+func scales(t *testing.T, file string, s *scaledObject, of *appsv1.Deployment) {
+	t.Helper()
+	if of == nil || s.Spec.MinReplicaCount < 2 || s.Spec.MaxReplicaCount < s.Spec.MinReplicaCount {
+		t.Fatalf("%s: it scales %+v of %v", file, s.Spec, of)
+	}
+	env := map[string]string{}
+	for _, e := range of.Spec.Template.Spec.Containers[0].Env {
+		env[e.Name] = e.Value
+	}
+	for _, trigger := range s.Spec.Triggers {
+		m := trigger.Metadata
+		if trigger.Type != "temporal" || m["endpoint"] != env["TEMPORAL_ADDRESS"] ||
+			m["namespace"] != env["TEMPORAL_NAMESPACE"] {
+			t.Errorf("%s: it looks at %+v, and its workers at %v", file, trigger, env)
 		}
 	}
 }

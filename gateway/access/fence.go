@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Fence refuses what a foreign page has a browser send: by the name under which it calls the gateway (DNS rebinding),
-// and by the page's origin. Programs send no origin; what they call it by is checked all the same.
+// Fence refuses requests that a foreign page makes a browser send: by the host name of the gateway in them (DNS
+// rebinding), and by the page's origin. Programs send no origin; their host name is checked all the same.
 type Fence struct {
 	// Hosts are the names under which the gateway is called, without a port, beside those of the loopback.
 	Hosts []string
-	// Origins are those of other sites' pages that may ask, such as https://desk.example.com. They are told so (CORS).
+	// Origins are other sites whose pages may send requests, such as https://desk.example.com. CORS headers allow them.
 	Origins []string
 }
 
@@ -37,7 +37,7 @@ func (f Fence) Check(r *http.Request) *Refusal {
 	return nil
 }
 
-// Allows reports whether the page of an origin may read what it gets.
+// Allows reports whether the page of an origin may read the responses.
 func (f Fence) Allows(origin string) bool { return origin != "" && slices.Contains(f.Origins, origin) }
 
 func (f Fence) knows(host string) bool {
@@ -50,7 +50,7 @@ func (f Fence) knows(host string) bool {
 		slices.ContainsFunc(f.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
-// IsLoopback reports whether a name leads to this machine, whatever a name server says.
+// IsLoopback reports whether a name leads to this machine, whatever a name server answers.
 func IsLoopback(name string) bool {
 	return name == "localhost" || net.ParseIP(name).IsLoopback()
 }
@@ -63,8 +63,7 @@ func isSame(origin string, r *http.Request) bool {
 		(u.Scheme == "http" || u.Scheme == "https")
 }
 
-// isForeign reads what browsers say of the page that asks: same-origin, same-site, cross-site, or none for what a
-// person typed.
+// isForeign evaluates the browser's Sec-Fetch-Site: same-origin, same-site, cross-site, or none for a typed address.
 func isForeign(site string) bool { return site == "cross-site" || site == "same-site" }
 
 func printable(text string) string {
@@ -76,7 +75,7 @@ func printable(text string) string {
 	}, text[:min(len(text), 100)])
 }
 
-// CheckOrigin returns what is wrong with an origin, which is scheme and host, as browsers write it.
+// CheckOrigin returns the error in an origin, which is scheme and host in the form that browsers use.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||

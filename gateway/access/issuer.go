@@ -20,17 +20,17 @@ import (
 	"processidea/tools/memory"
 )
 
-// Issuer is an OpenID Connect issuer whose tokens are trusted, and what is read from them.
+// Issuer is an OpenID Connect issuer whose tokens are trusted, with the claims that are read.
 type Issuer struct {
 	URL      string // https, or http on this machine alone
-	Audience string // whom the tokens are for: aud
-	// Name and Groups are the claims with what policies call a person, and with the groups; empty: email and groups.
+	Audience string // the aud claim that tokens must have
+	// Name and Groups are the claims with the person's name in policies, and with their groups; empty: email and
+	// groups.
 	Name, Groups string
-	// Unverified counts an email of which the issuer does not say whether it is verified. One that it calls
-	// unverified never counts.
+	// Unverified accepts an email without email_verified. An email that the issuer calls unverified never counts.
 	Unverified bool
 	Roles      *Roles
-	// Key signs decisions for those people for whom it may speak; nil: decisions are declared.
+	// Key signs decisions for the people that it may speak for; nil: decisions are declared.
 	Key *signing.PrivateKey
 }
 
@@ -48,7 +48,7 @@ const (
 	maxGroups  = 1000             // of one person
 )
 
-// IssuerGuard lets in whoever has a token of an issuer. It is safe for concurrent use.
+// IssuerGuard admits people with a token of an issuer. It is safe for concurrent use.
 type IssuerGuard struct {
 	issuer Issuer
 	http   *http.Client
@@ -93,13 +93,13 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	if err != nil {
 		return nil, away(err)
 	}
-	// The token stands in no error: what the library says of it is not passed on.
+	// The token must not appear in an error, so that the library's text is not passed on.
 	verified, err := verifier.Verify(oidc.ClientContext(r.Context(), g.http), token)
 	var expired *oidc.TokenExpiredError
 	switch {
 	case errors.As(err, &expired):
 		return nil, unauthorized(CodeBadToken, "the token has expired")
-	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no kind for it
+	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no error type for it
 		return nil, away(err)
 	case err != nil:
 		return nil, unauthorized(CodeBadToken, "the token is not a valid one of "+g.issuer.URL+" for "+
@@ -112,8 +112,8 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	return g.person(claims, verified)
 }
 
-// away says to whoever asks that the issuer does not answer, and why to the log alone: that names addresses of the
-// inner network.
+// away reports to the caller only that the issuer does not answer. The reason goes to the log, since it names addresses
+// of the inner network.
 func away(err error) error {
 	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway,
 		"the issuer of tokens does not answer"}, err)
@@ -127,17 +127,20 @@ func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
 	if err := token.Claims(&claims); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
 	}
-	if token.IssuedAt.After(time.Now().Add(clockSkew)) { // the library looks at exp and nbf
-		return nil, unauthorized(CodeBadToken,
-			"the token was issued in the future: its iat is ahead of this machine's clock")
+	// The library looks at exp, and at an nbf that fits into its integers.
+	for _, claim := range []string{"iat", "nbf"} {
+		if at, _ := claims[claim].(float64); at > float64(time.Now().Add(clockSkew).Unix()) {
+			return nil, unauthorized(CodeBadToken,
+				"the token was issued in the future: its "+claim+" is ahead of this machine's clock")
+		}
 	}
 	return claims, nil
 }
 
-// Claims are those of a token.
+// Claims are the claims of a token.
 type Claims map[string]any
 
-// person finds out who it is, of which groups, and what they may do.
+// person returns the person with their groups and rights.
 func (g *IssuerGuard) person(claims Claims, token *oidc.IDToken) (*Person, error) {
 	name, _ := claims[g.issuer.Name].(string)
 	if strings.TrimSpace(name) == "" || name == anybody {
@@ -170,7 +173,7 @@ func (g *IssuerGuard) isVerified(claims Claims) bool {
 	return verified == true || verified == "true" || !said && g.issuer.Unverified
 }
 
-// Known gives the person of a name, of groups and of an account, which the issuer told once, and what they may do now.
+// Known returns the person with a name, groups and an account from an earlier login, with their current rights.
 func (g *IssuerGuard) Known(name string, groups []string, account client.Account) (*Person, error) {
 	rights, err := g.issuer.Roles.Of(name, groups)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// LoginClient is the client of an issuer for which people log in with a browser.
+// LoginClient is the client of an issuer with which people log in in a browser.
 type LoginClient struct {
 	ID     string
-	Secret string // sessions are sealed with what is made of it
+	Secret string // sessions are sealed with a key derived from it
 	// URL is the address under which people see the gateway, such as https://gateway.example.com.
 	URL string
-	// Scopes are asked for beside openid; empty: email, profile, and groups where the issuer knows that.
+	// Scopes are requested beside openid; empty: email, profile, and groups if the issuer supports it.
 	Scopes []string
 }
 
-// IssuerLogin lets in whoever has a token of an issuer, and has people log in there by the authorization code flow with
+// IssuerLogin admits people with a token of an issuer, and logs people in there by the authorization code flow with
 // PKCE.
 type IssuerLogin struct {
 	*IssuerGuard
@@ -35,7 +35,7 @@ type IssuerLogin struct {
 // CallbackPath is where the issuer sends people back to.
 const CallbackPath = "/desk/callback"
 
-// NewIssuerLogin makes one. The error says what of the client cannot be used.
+// NewIssuerLogin makes an IssuerLogin. The error names the invalid setting of the client.
 func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	switch u, err := url.Parse(c.URL); {
 	case c.ID == "":
@@ -56,8 +56,8 @@ func (l *IssuerLogin) SessionSecret() []byte { return []byte(l.client.ID + "\n" 
 // Secure reports whether people reach the gateway by https alone.
 func (l *IssuerLogin) Secure() bool { return l.client.URL[:5] == "https" }
 
-// Attempt is a login that was begun in a browser, which keeps it. What it holds makes that nobody is logged in by
-// another's browser, with another's code, or twice.
+// Attempt is a login begun in a browser, which keeps it. Its content prevents a login by another's browser, with
+// another's code, or twice.
 type Attempt struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
@@ -112,7 +112,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	var refused *oauth2.RetrieveError
 	switch {
-	case errors.As(err, &refused) && refused.ErrorCode != "": // its body may hold what is secret
+	case errors.As(err, &refused) && refused.ErrorCode != "": // its body may contain secrets
 		return nil, unauthorized(CodeBadToken, "the issuer refuses the login: "+printable(refused.ErrorCode))
 	case err != nil:
 		return nil, &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer did not say who logged in"}
@@ -130,7 +130,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	return l.person(l.more(ctx, provider, tokens, token.Subject, claims), token)
 }
 
-// more adds what the issuer tells at its userinfo endpoint alone. What the signed token says stays as it is.
+// more adds the claims that only the issuer's userinfo endpoint has. The claims of the signed token stay unchanged.
 func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
 	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil
@@ -147,7 +147,7 @@ func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens 
 		return claims
 	}
 	if claims[claimEmail] != nil && claims[claimEmail] != all[claimEmail] {
-		delete(all, claimVerified) // it is said of another address
+		delete(all, claimVerified) // it refers to another address
 	}
 	maps.Copy(all, claims)
 	return all

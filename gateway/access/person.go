@@ -11,7 +11,7 @@ import (
 // Right is something that a person may do.
 type Right string
 
-// The rights. Whoever has none of them may read the description of the API alone.
+// The rights. A person without any of them may only read the description of the API.
 const (
 	Look   Right = "look"   // at processes, at what waits in them, at their Ideas
 	Start  Right = "start"  // processes, and forks
@@ -26,11 +26,10 @@ var Rights = []Right{Look, Start, Decide, Steer}
 type Person struct {
 	Name   string
 	Groups []string
-	// Account is theirs at the issuer of tokens that told who they are; zero where none did.
+	// Account is the person's account at the issuer of tokens; zero: none.
 	Account client.Account
 	Rights  []Right
-	// NamesOthers says that the person may say that somebody else decides: as at a terminal, where nobody asks who is
-	// there.
+	// NamesOthers means that the person may name another decider, as at a terminal without authentication.
 	NamesOthers bool
 	// Key signs the person's decisions; nil: they are declared.
 	Key client.Signer

@@ -2,7 +2,7 @@ package access
 
 import "net/http"
 
-// Refusal is why a request is not answered. Its text is for whoever sent the request, and names no secret.
+// Refusal is why a request is refused. Its text is for the sender of the request, and contains no secret.
 type Refusal struct {
 	Status  int    // of HTTP
 	Code    string // stable, for programs
@@ -14,7 +14,7 @@ func (r *Refusal) Error() string { return r.Message }
 
 // The codes of refusals.
 const (
-	CodeNoToken     = "no-token"     // the request says of nobody that they sent it
+	CodeNoToken     = "no-token"     // the request has no credentials
 	CodeBadToken    = "bad-token"    // the token is wrong, has expired, or is for another audience
 	CodeForbidden   = "forbidden"    // the person lacks the right
 	CodeForeignPage = "foreign-page" // a page of another origin had a browser send it

@@ -14,8 +14,8 @@ import (
 //
 //	{"roles": [{"may": ["look", "decide"], "groups": ["finance"], "people": ["ann@example.com"]}]}
 //
-// A role is of whoever is named under people ("*": whoever has a token) or is of one of the groups. Roles add up. It is
-// safe for concurrent use.
+// A role applies to the people that it names ("*": anybody with a token), and to members of its groups. Roles add up.
+// It is safe for concurrent use.
 type Roles struct {
 	file string
 
@@ -30,10 +30,10 @@ type role struct {
 	people, groups []string
 }
 
-// anybody stands among people for whoever has a token.
+// anybody among people is everybody with a token.
 const anybody = "*"
 
-// OpenRoles reads a file of roles. The error names what is wrong in it.
+// OpenRoles reads a file of roles. The error names the faults in it.
 func OpenRoles(file string) (*Roles, error) {
 	r := &Roles{file: file}
 	_, err := r.current()

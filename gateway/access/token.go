@@ -11,7 +11,7 @@ import (
 	"processidea/client"
 )
 
-// Guard finds out who sent a request. The error is a *Refusal, or one of what it asks.
+// Guard identifies who sent a request. The error is a *Refusal, or an error of the issuer.
 type Guard interface {
 	Identify(r *http.Request) (*Person, error)
 }
@@ -22,7 +22,7 @@ const shortestToken = 24
 // NewToken makes up a token.
 func NewToken() string { return rand.Text() }
 
-// TokenGuard lets in whoever has the one token, as one person. It is for the loopback, where whoever has the token is
+// TokenGuard admits callers with the one token, all as one person. It is for the loopback, where the token belongs to
 // the user.
 type TokenGuard struct {
 	digest [sha256.Size]byte
@@ -55,8 +55,7 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	return g.Known(g.person.Name, nil, client.Account{})
 }
 
-// Known gives the person who came with the token before. Whoever has the token is the same one, whatever they were
-// called then.
+// Known returns the one person of the token, whatever name they had at login.
 func (g *TokenGuard) Known(string, []string, client.Account) (*Person, error) {
 	p := g.person
 	return &p, nil
@@ -65,7 +64,7 @@ func (g *TokenGuard) Known(string, []string, client.Account) (*Person, error) {
 // SessionSecret is known to who has the token alone, and with another token it is another one.
 func (g *TokenGuard) SessionSecret() []byte { return g.digest[:] }
 
-// bearer gives the token of the header; "" where there is none.
+// bearer returns the token of the header; "" if there is none.
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -23,22 +23,22 @@ import (
 	"processidea/gateway/intake"
 )
 
-// Options say what the API is on.
+// Options configure the API.
 type Options struct {
 	Client *client.Client
 	Feed   *feed.Feed
 	Guard  access.Guard
 	Hooks  *hooks.Rules // nil: none
 	Log    *slog.Logger
-	// Tools is what is known here of the workers' Go tools.
+	// Tools are the Go tools of the workers, as far as the gateway knows them.
 	Tools ideafiles.Tools
-	// Patience is how long a decision, or what steers a process, is waited for until a worker has taken it.
+	// Patience is how long a request waits until a worker has taken a decision or a steering signal.
 	Patience time.Duration
-	// Intake reads the bodies, and Strangers those of whoever need not say who they are.
+	// Intake reads the bodies, and Strangers those of requests without authentication.
 	Intake, Strangers *intake.Intake
 }
 
-// DefaultPatience is the Options' where they say none.
+// DefaultPatience is the Patience for 0.
 const DefaultPatience = 30 * time.Second
 
 // API answers requests.
@@ -93,7 +93,7 @@ func New(o Options) *API {
 	return a
 }
 
-// Version is that of the API. It grows by additions alone.
+// Version is the version of the API. Changes only add to it.
 const Version = "1.0.0"
 
 const description = `Processes that an LLM plans and people decide on: start one, follow it, decide on the Calls that wait for a
@@ -140,8 +140,8 @@ func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
 		fmt.Sprintf("this page takes %v, not %s", allowed, r.Method)).Write(w)
 }
 
-// operation adds one to an API: do is called once the person is known, and has the right. Without a right do itself
-// finds out who asks.
+// operation adds an operation to an API. do is called once the person is known, and has the right. Without a right, do
+// itself identifies the caller.
 func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	if right != "" {
 		op.Security = []map[string][]string{{"bearer": {}}}
@@ -205,7 +205,7 @@ func look[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O,
 	operation(a, access.Look, op, do)
 }
 
-// answer has a handler answer with a body.
+// answer makes a handler answer with a body.
 func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Context, *I) (*struct{ Body O }, error) {
 	return func(ctx context.Context, in *I) (*struct{ Body O }, error) {
 		body, err := do(ctx, in)
@@ -216,7 +216,7 @@ func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Cont
 	}
 }
 
-// explain makes a problem of an error, and logs what is nobody's mistake.
+// explain makes a problem of an error, and logs errors that are not the caller's fault.
 func (a *API) explain(ctx context.Context, operation string, err error) *Problem {
 	p := ProblemOf(err)
 	if p.Status >= http.StatusInternalServerError && !errors.Is(ctx.Err(), context.Canceled) {
@@ -275,7 +275,7 @@ func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context))
 	}
 }
 
-// validate holds a body against what an operation says of it.
+// validate checks a body against the schema of an operation.
 func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error {
 	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
 		return nil
@@ -288,18 +288,18 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	return validateBody(a.huma.OpenAPI().Components.Schemas, op.RequestBody.Content["application/json"].Schema, body)
 }
 
-// Acted has whoever follows or looks see what was done to a process.
+// Acted makes followers and readers see what was done to a process.
 func (a *API) Acted(process string) {
 	a.answers.forget()
 	a.Feed.Poke(process)
 }
 
-// Acts counts what was done here: an answer that was asked for before the last of it may not show it.
+// Acts counts the acts here: an answer requested before the last act may not show it.
 func (a *API) Acts() int64 { return a.answers.acts.Load() }
 
 var errNoEvent = errors.New("it is no id of an event from here")
 
-// invalidAt is what is wrong with a part of a request.
+// invalidAt describes an error in a part of a request.
 func invalidAt(path string, err error) *Problem {
 	p := problem(http.StatusUnprocessableEntity, CodeInvalid, path+": "+err.Error())
 	p.Problems = []Place{{Path: path, Message: err.Error()}}

@@ -72,8 +72,8 @@ func (a *API) Report(ctx context.Context, id string, w io.Writer) error {
 	return report.Write(ctx, a.Client.Chain(id), id, w)
 }
 
-// SendReport answers with the file. A browser keeps it, and does not show it here: it has a style of its own, which
-// pages from here may not have.
+// SendReport answers with the file as a download. A browser may not show it here: it has a style of its own, which the
+// policy of these pages forbids.
 func SendReport(w http.ResponseWriter, id string, file []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -124,7 +124,7 @@ type Graph struct {
 	Waiting bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
 }
 
-// plansTime is how long a drawing waits to hear which Plans wait: where nobody answers, what is in the store is drawn.
+// plansTime bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store has.
 const plansTime = 3 * time.Second
 
 func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) {

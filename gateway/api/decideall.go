@@ -14,12 +14,12 @@ var errNoOutput = errors.New("an answer has an output; null is one")
 // processesAtOnce bounds how many processes one request decides in at a time.
 const processesAtOnce = 8
 
-// What became of decisions.
+// Outcomes of decisions.
 const (
 	OutcomeTaken   = "taken"
 	OutcomeRefused = "refused"
 	OutcomeInvalid = "invalid" // it was not sent
-	OutcomeFailed  = "failed"  // what became of it is not known
+	OutcomeFailed  = "failed"  // its outcome is unknown
 )
 
 // decideAll takes decisions, those of one process together.
@@ -59,7 +59,7 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 	return results
 }
 
-// decideIn takes those decisions that are of one process.
+// decideIn takes the decisions on one process; of are their indices.
 func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []client.Decision,
 	results []DecisionResult) {
 	p, err := a.Client.Attach(ctx, id)
@@ -98,7 +98,7 @@ func (r *DecisionResult) take(count client.Count) {
 	r.Outcome, r.Count = OutcomeTaken, &count
 }
 
-// fail says why a decision was not taken. The outcome "" is found out from the error.
+// fail records why a decision was not taken. An empty outcome is derived from the error.
 func (r *DecisionResult) fail(outcome string, err error) {
 	if err == nil {
 		err = context.DeadlineExceeded

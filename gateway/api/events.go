@@ -15,9 +15,9 @@ import (
 
 const (
 	eventStream = "text/event-stream"
-	// quiet is how long nothing may be written, so that whoever stands in between sees that the connection is alive.
+	// quiet bounds the silence on the connection, so that proxies in between see that it is alive.
 	quiet = 15 * time.Second
-	// slowest is how long one event may take to be written: who reads nothing is let go.
+	// slowest bounds the writing of one event: a client that reads nothing is dropped.
 	slowest = 30 * time.Second
 )
 
@@ -67,15 +67,15 @@ func (a *API) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse
 	}}, nil
 }
 
-// stream writes what a follower sees, until the process has ended or whoever reads has gone.
+// stream writes a follower's events, until the process has ended or the client has gone.
 func (a *API) stream(ctx context.Context, w http.ResponseWriter, follower *feed.Follower) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // the request has been read: there is nothing to be late with
+	_ = control.SetReadDeadline(time.Time{}) // the request has been read: no deadline applies any more
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy in between passes each event on at once
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy in between passes each event on immediately
 	w.WriteHeader(http.StatusOK)
-	if control.Flush() != nil { // whoever missed nothing knows at once that they are heard
+	if control.Flush() != nil { // a client that missed nothing learns immediately that it is connected
 		return
 	}
 	for e, err := range follower.Events(ctx, quiet) {

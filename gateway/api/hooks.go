@@ -12,7 +12,7 @@ import (
 	"processidea/gateway/hooks"
 )
 
-// signatureScheme is how webhooks say who sends them.
+// signatureScheme is how webhooks authenticate their sender.
 const signatureScheme = "webhookSignature"
 
 func (a *API) addHooks() {
@@ -21,9 +21,9 @@ func (a *API) addHooks() {
 			"was started; 200: the webhook came before; 204: the rule starts nothing from it."), startedResponse)
 	op.Responses["204"] = &huma.Response{Description: "The rule starts nothing from it"}
 	op.Security = []map[string][]string{{signatureScheme: {}}}
-	op.SkipValidateBody, op.MaxBodyBytes = true, hooks.MaxBody // what it must be is the rule's to say
+	op.SkipValidateBody, op.MaxBodyBytes = true, hooks.MaxBody // the rule decides what the body must be
 	operation(a, "", op, a.receive)
-	// The framework takes what is not read as JSON for a text.
+	// The framework assumes text for a body that is not read as JSON.
 	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{
 		Description: "what the rule reads"}
 }

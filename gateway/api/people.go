@@ -47,12 +47,12 @@ func (a *API) addPeople() {
 		}))
 }
 
-// ApprovalList is what waits for a person.
+// ApprovalList lists what waits for a person.
 type ApprovalList struct {
 	Approvals []client.Approval `json:"approvals" nullable:"false"`
 }
 
-// Insights says how people's decisions went since a moment; zero: in the last 30 days, to the minute.
+// Insights describes how people's decisions went since a time; zero: in the last 30 days, to the minute.
 func (a *API) Insights(ctx context.Context, since time.Time) (*client.Insights, error) {
 	if since.IsZero() {
 		since = time.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Minute)
@@ -76,8 +76,8 @@ type approvalsKey struct {
 	language shown.Language
 }
 
-// WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound where there is none
-// of the id.
+// WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound if the id is
+// unknown.
 func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, error) {
 	process, word, isInstance := protocol.ParseInstanceID(id)
 	p, err := a.Client.Attach(ctx, id)
@@ -93,7 +93,7 @@ func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, erro
 		func(ctx context.Context) ([]client.Approval, error) {
 			now, err := p.Revision(ctx)
 			if err != nil || now.Ended {
-				return []client.Approval{}, err // nothing waits any more, whoever answers
+				return []client.Approval{}, err // nothing waits any more, even if a worker answers
 			}
 			return p.Approvals(ctx)
 		})
@@ -112,18 +112,18 @@ type decideBody struct {
 	Decisions []Decision `json:"decisions" nullable:"false" minItems:"1" maxItems:"1000"`
 }
 
-// Decision is what somebody decides on a Call that waits.
+// Decision is somebody's decision on a waiting Call.
 type Decision struct {
 	_       struct{} `additionalProperties:"false"`
 	Process string   `json:"process" minLength:"1" doc:"its id"`
 	client.Decision
-	// Its Value stands under the key of its kind.
+	// The value of a decision is under the key of its kind.
 	Params Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
 	With   Object          `json:"with,omitzero" doc:"of replace: the Call that takes the place, as the LLM writes it"`
 	Output json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
 }
 
-// DecisionResult is what became of a decision.
+// DecisionResult is the outcome of a decision.
 type DecisionResult struct {
 	Process string `json:"process"`
 	Call    string `json:"call"`
@@ -139,15 +139,15 @@ type DecisionResults struct {
 	Results []DecisionResult `json:"results" nullable:"false"`
 }
 
-// Decide takes decisions for whoever asks, each judged by itself. The results are in their order.
+// Decide takes decisions for the caller, each by itself. The results are in the order of list.
 func (a *API) Decide(ctx context.Context, list []Decision) []DecisionResult {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	return a.decideAll(ctx, access.From(ctx), list)
 }
 
-// Claims gives what the proof of a decision says, for whoever asks and signs it with a key of their own. The error is
-// as that of a decision.
+// Claims returns the claims for the proof of a decision that the caller signs with a key of their own. The error is
+// like that of a decision.
 func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 	decision, err := d.read(access.From(ctx))
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 	return p.Claims(decision), nil
 }
 
-// read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.
+// read makes a decision of the request. The error says why it is invalid, or not this person's to take.
 func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 	out = d.Decision
 	if out.By, out.Groups, out.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {

@@ -75,7 +75,7 @@ func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
 		}
 		now, err := p.Revision(ctx)
 		if err != nil || now.Ended {
-			return []client.Plan{}, err // nothing waits any more, whoever answers
+			return []client.Plan{}, err // nothing waits any more, even if a worker answers
 		}
 		return p.Plans(ctx)
 	})
@@ -86,15 +86,15 @@ type planDecision struct {
 	client.PlanDecision
 }
 
-// PlanDecided is what became of a decision that was taken.
+// PlanDecided is the outcome of an accepted decision.
 type PlanDecided struct {
 	Process string       `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
 	Request int          `json:"request" doc:"the one that made the Plan; 0: it began the process"`
 	Count   client.Count `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
 }
 
-// DecidePlan takes a decision on a Plan for whoever asks. If it was refused because another Plan waits by now, the
-// error is a *Problem with that one.
+// DecidePlan takes a decision on a Plan for the caller. If it was refused because another Plan waits by now, the error
+// is a *Problem with that Plan.
 func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out PlanDecided, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
@@ -129,7 +129,7 @@ func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) 
 	return out, err
 }
 
-// changed says that what was decided on waits no more, and shows what waits now to who may look.
+// changed reports that the decided Plan waits no longer, and shows the waiting Plans to callers who may look.
 func changed(ctx context.Context, now []client.Plan) *Problem {
 	p := problem(http.StatusConflict, CodeChanged,
 		"no Plan with that digest waits: somebody has decided on it, or it has changed; plans lists what waits now")
@@ -142,7 +142,7 @@ func changed(ctx context.Context, now []client.Plan) *Problem {
 	return p
 }
 
-// whyRefused tells a Plan that has changed in that moment from a decision that cannot be taken.
+// whyRefused distinguishes a Plan that has changed meanwhile from a decision that cannot be taken.
 func (a *API) whyRefused(ctx context.Context, p *client.Process, d client.PlanDecision, refused error) error {
 	now, err := p.Plans(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func callsAt(err error) (list []Place) {
 	return list
 }
 
-// readPlanDecision has whoever asks take a decision. The error says why it cannot be meant, or is not theirs to take.
+// readPlanDecision makes the caller the decider of a decision. The error says why it is invalid, or not theirs to take.
 func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanDecision, err error) {
 	if d.By, d.Groups, d.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {
 		return d, err
@@ -193,7 +193,7 @@ func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanD
 	return d, nil
 }
 
-// waitingPlan gives the Calls of the Plan of which a drawing is asked: that with the digest; without one, the first.
+// waitingPlan returns the Calls of the Plan to draw: the one with the digest or, without a digest, the first.
 func waitingPlan(list []client.Plan, digest string) (calls []any, waits bool) {
 	for _, p := range list {
 		if digest == "" || p.Digest == digest {
@@ -203,7 +203,8 @@ func waitingPlan(list []client.Plan, digest string) (calls []any, waits bool) {
 	return nil, false
 }
 
-// decider says who takes a decision that names somebody, and groups, and brings a proof, or may do so.
+// decider returns who takes a decision: the caller, or the person that it names with groups or a proof if the caller
+// may name others.
 func decider(who *access.Person, by string, groups []string, proof string) (string, []string, client.Signer, error) {
 	switch {
 	case !who.NamesOthers && (by != "" && by != who.Name || !containsAll(who.Groups, groups)):
@@ -211,7 +212,7 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 			Message: "the token names " + who.Name +
 				": a decision is taken by that person, and for that person's groups"}
 	case proof != "":
-		return by, groups, nil, nil // the proof says who decides
+		return by, groups, nil, nil // the proof names who decides
 	}
 	if groups == nil {
 		groups = who.Groups
@@ -224,8 +225,8 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 
 type livePlanKey string
 
-// LivePlan gives the Calls of the latest Plan of a process that is at work, as they stand now. It is for reading alone:
-// others get the same one.
+// LivePlan returns the Calls of the latest Plan of a running process, as they are now. The result is shared: do not
+// change it.
 func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
 	return share(ctx, a.answers, livePlanKey(id), a.Client.Process(id).LivePlan)
 }

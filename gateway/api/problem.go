@@ -24,9 +24,9 @@ type Problem struct {
 	Status int    `json:"status" doc:"the HTTP status"`
 	Code   string `json:"code" doc:"what went wrong, for programs: it never changes" example:"not-found"`
 	Detail string `json:"detail" doc:"what went wrong, for people"`
-	// Problems lists everything that is wrong with what was sent.
+	// Problems lists all errors in the request.
 	Problems []Place `json:"problems,omitempty" doc:"everything that is wrong with what was sent"`
-	// Plans are what waits now, where a decision was on another Plan.
+	// Plans are the Plans that wait now, if a decision was on another one.
 	Plans []client.Plan `json:"plans,omitempty" doc:"of changed: the Plans that wait now"`
 }
 
@@ -39,24 +39,24 @@ type Place struct {
 
 // The codes of problems, beside those of package access.
 const (
-	CodeInvalid     = "invalid"            // what was sent cannot be meant; problems says where
+	CodeInvalid     = "invalid"            // the request is invalid; problems says where
 	CodeInvalidIdea = "invalid-idea"       // the Idea is wrong; problems says where
 	CodeNotFound    = "not-found"          // there is no such process, Idea or page
-	CodeForgotten   = "forgotten"          // what the process worked on was forgotten: detail says when and by whom
-	CodeNoValue     = "no-value"           // nothing stands at the place, and nobody wrote there
+	CodeForgotten   = "forgotten"          // the process's data was forgotten: detail says when and by whom
+	CodeNoValue     = "no-value"           // the path has no value, and nobody wrote there
 	CodeMethod      = "method-not-allowed" // the page does not take the method
 	CodeOtherStart  = "other-start"        // the id belongs to a process that was started from something else
-	CodeExists      = "exists"             // there is a schedule of the id
+	CodeExists      = "exists"             // a schedule with the id exists
 	CodeClaimed     = "claimed"            // the store has Ideas of a process of the id that Temporal does not know
 	CodeRefused     = "refused"            // it changed nothing: detail says why
-	CodeChanged     = "changed"            // what was decided on is another one by now; plans says which
+	CodeChanged     = "changed"            // what was decided on has changed; plans has the current Plans
 	CodeNotEnded    = "not-ended"          // the process is still at work
 	CodeTooLarge    = intake.CodeTooLarge  // the body, or how much it holds
 	CodeSlow        = intake.CodeSlow      // the body took too long
-	// more is being read than the gateway can: Retry-After says when to send it again
+	// the gateway is reading too much at the moment: Retry-After says when to send it again
 	CodeBusy         = intake.CodeBusy
 	CodeMediaType    = "media-type"  // the body is not JSON
-	CodeNoWorker     = "no-worker"   // no worker answers: what was sent takes effect when one does
+	CodeNoWorker     = "no-worker"   // no worker answers: a signal that was sent takes effect when one does
 	CodeUnreachable  = "unreachable" // the Temporal server, or the store, does not answer
 	CodeKeys         = "keys"        // the gateway's keys do not fit the store
 	CodeInternal     = "internal"    // anything else
@@ -70,7 +70,7 @@ func (p *Problem) Error() string { return p.Detail }
 // GetStatus gives the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType makes the answer's media type that of problem documents.
+// ContentType makes the media type that of problem documents.
 func (p *Problem) ContentType(string) string { return problemMediaType }
 
 func problem(status int, code, detail string) *Problem {
@@ -136,8 +136,11 @@ func ProblemOf(err error) *Problem {
 			"no worker answers yet; what was sent takes effect when one does: "+err.Error())
 	case client.IsUnreachable(err):
 		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
+	case errors.Is(err, context.Canceled): // nobody but the gateway ends a request whose answer is read
+		return problem(http.StatusServiceUnavailable, CodeUnreachable,
+			"the gateway stops; ask again, and another one answers")
 	}
-	// What it is may name files and addresses of the server: it is for the log, where who asked has it from.
+	// The error may name files and addresses of the server, so it goes to the log only, with the caller.
 	return problem(http.StatusInternalServerError, CodeInternal,
 		"something went wrong at the gateway; its log says what")
 }
@@ -150,7 +153,7 @@ func places(list diag.Problems) []Place {
 	return out
 }
 
-// frameworkCodes are those of the errors that the framework finds by itself.
+// frameworkCodes are the codes of the errors that the framework finds by itself.
 var frameworkCodes = map[int]string{
 	http.StatusBadRequest: CodeInvalid, http.StatusUnprocessableEntity: CodeInvalid,
 	http.StatusRequestEntityTooLarge: CodeTooLarge,
@@ -158,11 +161,11 @@ var frameworkCodes = map[int]string{
 	http.StatusNotFound: CodeNotFound,
 }
 
-// longestPlace is in characters: keys of any length stand in places.
+// longestPlace is in characters: places contain keys of any length.
 const longestPlace = 500
 
-// init has the framework's own errors be problem documents with codes too, and has it tell id from Id. It keeps both in
-// variables.
+// init makes the framework's own errors problem documents with codes too, and makes it distinguish id from Id. The
+// framework keeps both in variables.
 func init() {
 	huma.ValidateStrictCasing = true
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {

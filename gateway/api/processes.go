@@ -141,7 +141,7 @@ type listKey struct {
 
 var errNoPage = errors.New("it is no next of a page")
 
-// writePage writes where a page begins, with a sum: the server takes long to refuse what is none.
+// writePage encodes where a page begins, with a checksum: the server takes long to refuse an invalid token.
 func writePage(next []byte) string {
 	if len(next) == 0 {
 		return ""
@@ -161,14 +161,14 @@ func readPage(text string) ([]byte, error) {
 	return data[:n], nil
 }
 
-// ProcessStatus is where a process stands.
+// ProcessStatus is the status of a process.
 type ProcessStatus struct {
 	protocol.ProcessView
 	Unseen string `json:"unseen,omitempty" doc:"why the status alone is known: no worker answers"`
 }
 
-// Status tells where a process stands. It is for reading alone: others get the same one. The error wraps
-// client.ErrNotFound where there is none of the id.
+// Status returns the status of a process. The result is shared: do not change it. The error wraps client.ErrNotFound if
+// the id is unknown.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
 	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus, error) {
 		return a.statusOf(ctx, id)

@@ -36,7 +36,7 @@ func newRegistry() huma.Registry {
 	return r
 }
 
-// names are those of types that are alike in several packages.
+// names distinguishes types of the same name in several packages.
 var names = map[reflect.Type]string{
 	reflect.TypeFor[approval.Decision]():  "DecisionTaken",
 	reflect.TypeFor[chain.Link]():         "IdeaLink",
@@ -54,8 +54,7 @@ func nameOf(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finishSchemas says of a pointer to an object that is always written that it may be null, which the framework leaves
-// out.
+// finishSchemas marks pointers to objects that are always written as nullable, which the framework omits.
 func finishSchemas(api *huma.OpenAPI) {
 	r := api.Components.Schemas
 	for name, s := range r.Map() {

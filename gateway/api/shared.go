@@ -11,8 +11,8 @@ import (
 // sharedFor is how long an answer is good for those who ask the same.
 const sharedFor = time.Second
 
-// answers are what was asked a moment ago: the server is asked once a second, however many ask. What somebody did at
-// this gateway is in every answer that is asked for after it.
+// answers caches recent answers: the server is asked once a second, however many callers ask. An answer requested after
+// an act at this gateway always includes the act.
 type answers struct {
 	shared.Works
 	acts atomic.Int64

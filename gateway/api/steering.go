@@ -36,13 +36,13 @@ func (a *API) addSteering() {
 
 const steering = "steering" // a tag
 
-// ReasonBody says why something is done.
+// ReasonBody has the reason for an act.
 type ReasonBody struct {
 	_ struct{} `additionalProperties:"false"`
 	client.By
 }
 
-// by says who asks, and why.
+// by returns the caller and the reason.
 func (b *ReasonBody) by(ctx context.Context) (by client.By) {
 	if b != nil {
 		by = b.By
@@ -119,7 +119,7 @@ type resumeAllInputBody struct {
 	Because string `json:"because,omitempty" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
 }
 
-// ResumedList is what became of processes that were to go on.
+// ResumedList is the outcome of resuming several processes.
 type ResumedList struct {
 	Processes []client.Resumed `json:"processes" nullable:"false"`
 }

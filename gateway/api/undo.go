@@ -64,7 +64,7 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	return &undoOutput{Status: http.StatusCreated, Location: pageOf(u.As), Body: *u}, nil
 }
 
-// Undo says how what a process did is taken back, and has it done where agree says so of that; nil: a dry run.
+// Undo returns how to undo what a process did, and does it if agree returns true for that; nil: a dry run.
 func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree func(*client.Undoing) bool) (
 	u *client.Undoing, done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)

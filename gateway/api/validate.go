@@ -23,11 +23,11 @@ type validator struct {
 	*json.Decoder
 	registry huma.Registry
 	path     []byte
-	wrong    []error // of huma.ErrorDetail; no more than diag.MaxListed
-	more     int     // that are not listed
+	wrong    []error // of huma.ErrorDetail; at most diag.MaxListed
+	more     int     // number of further errors
 }
 
-// validateBody gives what is wrong with a body; nil: nothing is.
+// validateBody returns the errors in a body; nil: none.
 func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 	v := &validator{Decoder: json.NewDecoder(bytes.NewReader(body)), registry: registry, path: []byte("body")}
 	v.UseNumber()
@@ -52,7 +52,7 @@ func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 	return huma.NewError(http.StatusUnprocessableEntity, "validation failed", v.wrong...)
 }
 
-// at reads what stands below a key or an index.
+// at reads the value below a key or an index.
 func (v *validator) at(step string, read func() error) error {
 	n := len(v.path)
 	v.path = append(v.path, step...)
@@ -69,7 +69,7 @@ func (v *validator) fail(message string) {
 	v.wrong = append(v.wrong, &huma.ErrorDetail{Location: string(v.path), Message: message})
 }
 
-// value reads one value. The error is for what is no JSON.
+// value reads one value. The error is for invalid JSON only.
 func (v *validator) value(s *huma.Schema, optional bool) error {
 	t, err := v.Token()
 	if err != nil {
@@ -155,7 +155,7 @@ func (v *validator) object(s *huma.Schema) error {
 	return v.skip()
 }
 
-// isFree reports whether any other keys may stand in an object, with any values.
+// isFree reports whether an object may have any other keys, with any values.
 func isFree(other any) bool {
 	s, isSchema := other.(*huma.Schema)
 	return other == true || isSchema && s.Ref == "" && s.Type == ""

@@ -1,4 +1,4 @@
-// Package browser has no code of its own: its tests use the desk in real browsers, as people do, and each test is the
-// same in all. Debian's Chromium is driven over the DevTools protocol, its Firefox by WebDriver BiDi; where one is not
-// installed, the tests say so and are skipped.
+// Package browser has no code of its own: its tests use the desk in real browsers, as people do, with the same tests in
+// all. Debian's Chromium is driven over the DevTools protocol, its Firefox by WebDriver BiDi; tests of a missing
+// browser are skipped with a message.
 package browser

@@ -10,7 +10,7 @@ import (
 	"processidea/gateway/api"
 )
 
-// addPage is the form by which instances come to a process that is at work.
+// addPage is the form that adds instances to a running process.
 type addPage struct {
 	frame
 	Process  string
@@ -35,8 +35,7 @@ func (d *Desk) showAdd(w http.ResponseWriter, r *http.Request) error {
 	return d.show(w, r, "add", p)
 }
 
-// addInstances brings the rows of a file to a process. Where something is wrong with them, they stand in the form
-// again.
+// addInstances adds the rows of a file to a process. If the rows have errors, the form is shown again with them.
 func (d *Desk) addInstances(w http.ResponseWriter, r *http.Request) (err error) {
 	p := d.addPage(r)
 	p.Reason = entered(r, "reason")

@@ -30,10 +30,10 @@ type callPage struct {
 	Denied      string
 	Passkey     bool // they may sign with a passkey of theirs
 	Allowed     map[string]bool
-	Wrong       string // what is wrong with what was sent
-	WrongIn     string // the decision that it was
-	To          string // whom it was to be handed over to, or who was to be asked
-	Changed     bool   // it is another one than the one that was decided on
+	Wrong       string // the error in the form
+	WrongIn     string // the decision with the error
+	To          string // the recipient of a hand-over or a question
+	Changed     bool   // the Call has changed since it was shown
 	Reason      string
 	Amend       *form.Field
 	With        string
@@ -80,7 +80,7 @@ func (d *Desk) find(r *http.Request) (client.Approval, error) {
 		"was over, or there is no such Call.", visible(call), visible(process))
 }
 
-// tools gives those of a process; none where they cannot be read.
+// tools returns the Tools of a process; nil if they cannot be read.
 func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 	idea, err := d.Client.Process(process).Idea(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *Desk) isFinal(t *ideafile.Tool) bool {
 	return t.UndoUnder(d.Tools.Bind(alone)[t.Name]).Kind == ideafile.UndoNever
 }
 
-// factsOfFields tells the parameters of a Call in the words of its Tool.
+// factsOfFields describes the parameters of a Call in the words of its Tool.
 func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (facts []fact) {
 	t := newTeller()
 	t.From = from
@@ -155,7 +155,7 @@ func webAddress(text string) string {
 	return ""
 }
 
-// factOf tells a value; nil where there is none.
+// factOf describes a value; nil for nil.
 func factOf(v any) *fact {
 	if v == nil {
 		return nil
@@ -219,7 +219,7 @@ func (p *callPage) addReplace() {
 	}
 }
 
-// replaced is what the form of a Call of a Tool begins with: the parameters that would run, where it is the same Tool.
+// replaced is the initial value of the form of a Call: the parameters that would run, if the Tool is the same.
 func (p *callPage) replaced(t *ideafile.Tool) (value any, has bool) {
 	if t.Name != p.A.Tool {
 		return nil, false

@@ -44,7 +44,7 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
 }
 
-// outcomes are what became of decisions.
+// outcomes are the outcomes of decisions.
 type outcomes struct {
 	Kind string               `json:"k"`
 	Back string               `json:"b"`
@@ -54,11 +54,12 @@ type outcomes struct {
 
 const outcomeUse = "outcome"
 
-// longestQuery is how many characters of outcomes stand in an address: servers on the way take few.
+// longestQuery bounds the outcomes in an address, in characters, since servers on the way accept few.
 const longestQuery = 6000
 
-// tell leads to a page with what became of decisions. The address carries them, sealed, as a gateway keeps nothing; so
-// many that they do not fit are told at once, and sending the form again changes nothing, as each Call is decided once.
+// tell redirects to a page with the outcomes of decisions. The address carries them, sealed, since a gateway keeps
+// nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since each Call is
+// decided once.
 func (d *Desk) tell(w http.ResponseWriter, r *http.Request, o outcomes) error {
 	text, err := d.sessions.Seal(outcomeUse, o)
 	if err != nil {
@@ -123,7 +124,7 @@ func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes)
 	d.render(w, r, http.StatusOK, "outcome", p)
 }
 
-// inWords tells what became of a decision.
+// inWords describes the outcome of a decision.
 func inWords(one api.DecisionResult, done string) string {
 	switch {
 	case one.Outcome == api.OutcomeTaken && one.Count != nil && one.Count.Have < one.Count.Want:

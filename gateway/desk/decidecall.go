@@ -81,8 +81,7 @@ func (d *Desk) showAnew(w http.ResponseWriter, r *http.Request, p *callPage) {
 	d.render(w, r, http.StatusConflict, "call", p)
 }
 
-// read makes what a decision says of what was sent; ok is false where something is wrong with it, or where an item was
-// asked for.
+// read makes a decision of the form; ok is false if the form has an error, or asks for another item.
 func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	switch decision.Kind {
 	case client.Approve:
@@ -105,7 +104,7 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	return p.Wrong == "" && !form.IsAdding(values)
 }
 
-// keep shows again what was entered.
+// keep shows the entered values again.
 func (p *callPage) keep(values url.Values) {
 	ignored := api.Decision{}
 	said := p.Wrong

@@ -14,7 +14,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// decidedPage tells of a Call that waits no more who decided what, when and why.
+// decidedPage shows who decided what, when and why on a Call that no longer waits.
 type decidedPage struct {
 	frame
 	Process, Call string
@@ -22,13 +22,12 @@ type decidedPage struct {
 	Name          string
 	Facts         []fact
 	Order         *orderForm // nil: they may give none
-	Undo          string     // the page on which it is taken back; empty: it is not offered
+	Undo          string     // the page on which to undo it; empty: not offered
 }
 
 func nothingKnown(jsonval.Path, any) string { return "" }
 
-// showDecided shows what became of a Call that is not among those that wait; notWaiting is said where nothing is known
-// of it.
+// showDecided shows the outcome of a Call that does not wait. It returns notWaiting if nothing is known of the Call.
 func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting error) error {
 	var refused *access.Refusal
 	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {

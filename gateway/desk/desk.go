@@ -21,30 +21,30 @@ import (
 	"processidea/store/signing"
 )
 
-// Entrance lets people in, once: after that a session says who they are.
+// Entrance authenticates people once; after that a session names them.
 type Entrance interface {
 	access.Guard
-	// Known gives the person who came in under a name, with groups and an account, and what they may do now.
+	// Known returns the person who logged in with a name, groups and an account, and their current rights.
 	Known(name string, groups []string, account client.Account) (*access.Person, error)
-	// SessionSecret is what sessions are sealed with: the same at every gateway of the same people.
+	// SessionSecret is the key that seals sessions: the same at every gateway of the same people.
 	SessionSecret() []byte
 }
 
-// Options say what the desk is on.
+// Options configure the desk.
 type Options struct {
 	API      *api.API
 	Intake   *intake.Intake
 	Client   *client.Client
 	Entrance Entrance
 	Log      *slog.Logger
-	// Ideas is a folder of Idea files that people can start; empty: they bring their own. Tools is what is known here
-	// of the workers' Go tools.
+	// Ideas is a folder of Idea files that people can start; empty: they upload their own. Tools are the Go tools of
+	// the workers, as far as the gateway knows them.
 	Ideas string
 	Tools ideafiles.Tools
-	// Deciders are the keys that the workers trust, among them people's passkeys; nil: they are not known here, and
-	// nobody signs by a passkey.
+	// Deciders are the keys that the workers trust, among them people's passkeys; nil: unknown here, so that nobody can
+	// sign with a passkey.
 	Deciders *signing.Source
-	// Simulate tries a process out; nil: that is not offered here.
+	// Simulate runs a simulation; nil: simulations are not offered.
 	Simulate Simulator
 }
 
@@ -151,7 +151,7 @@ const mostForm = 2 << 20
 func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", contentPolicy)
-	// Without it browsers do not say which page posts a form.
+	// Without this header browsers do not name the page that posts a form.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -163,13 +163,13 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mux.ServeHTTP(w, r)
 }
 
-// isFromHere reports whether a browser says that a page of the desk posts a form: the fence has refused those that say
-// another.
+// isFromHere reports whether the browser names a page of the desk as the origin of a form. The fence has already
+// refused forms with another origin.
 func isFromHere(r *http.Request) bool {
 	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
 }
 
-// act answers a request of whoever is logged in. An error is shown to them.
+// act handles a request of a logged-in person. It shows them its error.
 type act func(w http.ResponseWriter, r *http.Request) error
 
 // add adds pages that take a right.
@@ -179,7 +179,7 @@ func (d *Desk) add(right access.Right, pages map[string]act) {
 	}
 }
 
-// page lets in who is logged in and has a right. Pages that act on a process show it too: they also take the right to
+// page admits logged-in people with a right. Pages that act on a process show it too, so they also require the right to
 // look.
 func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +199,7 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 		}
 		needed := []access.Right{right, access.Look}
 		if right == access.Start && r.PathValue("process") == "" {
-			needed = needed[:1] // who starts a process is shown what they give
+			needed = needed[:1] // the page shows people who start a process only their own input
 		}
 		for _, right := range needed {
 			if err == nil && !who.May(right) {
@@ -221,7 +221,7 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 	}
 }
 
-// fail tells what went wrong.
+// fail shows an error.
 func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var later *underWay
 	if errors.As(err, &later) && r.Method == http.MethodGet {

@@ -8,7 +8,7 @@ import (
 	"processidea/gateway/desk/session"
 )
 
-// enterOr logs in whoever comes with a token in the address, and sends them on to the address without it.
+// enterOr logs in a person who comes with a token in the address, and redirects to the address without it.
 func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("token") && d.login == nil {
@@ -19,7 +19,7 @@ func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// mostUnknown is in bytes, of a form of whoever has not said yet who they are.
+// mostUnknown bounds, in bytes, a form of a person who is not logged in yet.
 const mostUnknown = 64 << 10
 
 // enter takes the token from a form.
@@ -69,7 +69,7 @@ func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// askWho asks whoever is not logged in who they are.
+// askWho asks for a login.
 func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {

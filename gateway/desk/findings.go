@@ -16,7 +16,7 @@ type finding struct {
 // atLine is the place of something in a file that has lines: rows.csv:12 $.amount.
 var atLine = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
 
-// findingsOf tells mistakes first, without the folder in which the files lie for as long as they are read.
+// findingsOf lists errors before warnings, without the temporary folder in the files' names.
 func findingsOf(problems diag.Problems, folders ...string) (all []finding, left int) {
 	for _, warnings := range []bool{false, true} {
 		for _, p := range problems {

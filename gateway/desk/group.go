@@ -58,7 +58,7 @@ func (g group) IsNarrow() bool { return len(g.Columns) <= widestCard }
 // widestCard is the most columns of a table whose rows are cards on a phone.
 const widestCard = 50
 
-// groupKey is the same for Calls that stand in one table: of one Tool, with the same parameters.
+// groupKey is the same for Calls that share a table: with the same Tool, parameters and decisions.
 func groupKey(a client.Approval) string {
 	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
 	return string(key)
@@ -148,7 +148,7 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 	g.Rows = append(g.Rows, r)
 }
 
-// nameOfCase is what people call the instance of a Call; where nothing says that, the Call's id.
+// nameOfCase is the name of a Call's instance or, without one, the Call's id.
 func nameOfCase(a client.Approval) string {
 	if a.InstanceName == "" || a.InstanceName == a.Instance {
 		return a.CallID
@@ -156,7 +156,7 @@ func nameOfCase(a client.Approval) string {
 	return a.InstanceName
 }
 
-// cellOf shows one value of a Call, and tells whether it stands to the right, as numbers do.
+// cellOf formats one value of a Call; number reports whether it is aligned to the right.
 func cellOf(a client.Approval, name string, v any, length int) (text string, number bool) {
 	f := a.Field(name)
 	if f == nil {
@@ -165,7 +165,7 @@ func cellOf(a client.Approval, name string, v any, length int) (text string, num
 	return shortText(f.Shown, length), isNumber(v) || f.Format.Display == shown.Money
 }
 
-// sumOf adds up the money of a column; "" where it is none, or of several currencies.
+// sumOf adds up the money of a column; "" if it is not money, or has several currencies.
 func sumOf(list []client.Approval, name string) string {
 	var values []any
 	var format shown.Format
@@ -194,8 +194,7 @@ func inOrder(names []string, fields []shown.Field) []string {
 	return names
 }
 
-// fieldTitles are the names of fields as people read them: those that schemas give, and for others what is left of the
-// name.
+// fieldTitles are the names of fields for people: the titles of schemas, or else the shortened names.
 func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 	names := shortNames(t)
 	for _, a := range list {
@@ -230,7 +229,7 @@ func shortNames(t bulk.Table) map[string]string {
 	return names
 }
 
-// pick names a Call and what was shown of it.
+// pick identifies a Call in the state in which it was shown.
 type pick struct{ Process, Call, Digest string }
 
 func (p pick) text() string {
@@ -250,7 +249,7 @@ func callHref(process, call string) string {
 	return "/desk/calls/" + url.PathEscape(process) + "/" + url.PathEscape(call)
 }
 
-// byItself tells what happens at the deadline.
+// byItself describes what happens at the deadline.
 func byItself(a client.Approval) string {
 	switch a.OnTimeout {
 	case client.Reject:

@@ -73,7 +73,7 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	return d.show(w, r, "idea", &p)
 }
 
-// sight is what there is to be seen of an Idea.
+// sight is the content of an Idea page.
 type sight struct {
 	now     *seenIdea
 	authors *chain.Authors
@@ -108,7 +108,7 @@ func (p *ideaPage) at(n int, instance string) string {
 	return p.Href + "/idea?" + q.Encode()
 }
 
-// Earlier is the address of the Idea before; empty: there is none.
+// Earlier is the address of the Idea before; empty: none.
 func (p *ideaPage) Earlier() string {
 	if p.At == 1 {
 		return ""
@@ -116,7 +116,7 @@ func (p *ideaPage) Earlier() string {
 	return p.at(p.At-1, p.Instance)
 }
 
-// Later is the address of the Idea after; empty: there is none.
+// Later is the address of the Idea after; empty: none.
 func (p *ideaPage) Later() string {
 	if p.At == p.Last {
 		return ""
@@ -124,7 +124,7 @@ func (p *ideaPage) Later() string {
 	return p.at(p.At+1, p.Instance)
 }
 
-// statesAtOnce is how many States a page shows; Page says which.
+// statesAtOnce is the number of States on a page; Page is the number of the page.
 const statesAtOnce = 20
 
 func (p *ideaPage) addStates(seen *sight) {

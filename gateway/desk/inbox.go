@@ -19,7 +19,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// filter says which of what waits is shown. It is the query of the page.
+// filter selects the waiting Calls to show. It is the query of the page.
 type filter struct {
 	Tool, Process, Text, Age, Due, Who string
 	Page                               int
@@ -50,7 +50,7 @@ func readFilter(q url.Values) filter {
 	return f
 }
 
-// query is the filter as it stands in an address.
+// query is the filter as a URL query.
 func (f filter) query() string {
 	q := url.Values{}
 	for key, v := range map[string]string{"tool": f.Tool, "process": f.Process, "text": f.Text, "age": f.Age,
@@ -134,14 +134,14 @@ func denial(who *access.Person, a client.Approval) string {
 		Signed: who.Key != nil})
 }
 
-// denialAs is denial of a person as a proof tells of them.
+// denialAs is the denial of a person in the form that a proof gives.
 func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	if !who.May(access.Decide) {
 		return "You may look, and not decide."
 	}
 	rules := slices.Clone(a.Deciders)
 	for n := range rules {
-		rules[n].NotStarter, rules[n].NotSameAs = false, nil // who that was is known where it is decided
+		rules[n].NotStarter, rules[n].NotSameAs = false, nil // checked only where the decision is applied
 	}
 	for _, v := range a.DecidedSoFar {
 		if v.Identity().Is(policy.Identity{Name: who.Name, Account: who.Account}) {
@@ -155,7 +155,7 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	return rules.DenialReason(as, nil)
 }
 
-// mostHeldUp bounds what is counted.
+// mostHeldUp bounds the count of held-up processes.
 const mostHeldUp = 1000
 
 type inboxPage struct {
@@ -166,13 +166,13 @@ type inboxPage struct {
 	Groups     []group
 	Plans      []planRow
 	part              // of those that fit the filter
-	Others     int    // that fit, and are for others to decide
+	Others     int    // Calls that match, and are for others to decide
 	OtherPlans int    // as Others
 	HeldUp     int    // processes, up to mostHeldUp
-	All        string // the page with what is for others too
+	All        string // the page with the Calls for others too
 	Mine       string
 	Back       string // this page
-	Larger     string // the page with more of them at once
+	Larger     string // the page with more Calls
 	MostAtOnce int
 }
 
@@ -184,7 +184,7 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	f, who := readFilter(r.URL.Query()), d.decider(r)
 	p := inboxPage{frame: d.frame(r, "Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
 	p.Live = true
-	// Where it cannot be counted, such as without the search attributes, nothing is said.
+	// If they cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUp, _ = ask(r.Context(), d, "held up", func(ctx context.Context) (int, error) {
 		return d.Client.HeldUp(ctx, mostHeldUp)
 	})
@@ -238,7 +238,7 @@ func (p *inboxPage) setLinks(f filter) {
 	}
 }
 
-// byAmount puts what is about the most money first, a currency after the other.
+// byAmount orders by the amount of money, largest first, one currency after the other.
 func byAmount(a, b client.Approval) int {
 	var x, y shown.Field
 	if f := a.Amount(); f != nil {
@@ -250,7 +250,7 @@ func byAmount(a, b client.Approval) int {
 	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), y.Format.Compare(y.Value, x.Value))
 }
 
-// byDeadline puts what is decided soonest by itself first.
+// byDeadline puts the Call with the earliest automatic decision first.
 func byDeadline(a, b client.Approval) int {
 	switch {
 	case a.Deadline != nil && b.Deadline != nil:
@@ -263,7 +263,7 @@ func byDeadline(a, b client.Approval) int {
 	return 0
 }
 
-// byHourOfDeadline is byDeadline of those that differ by enough to matter: what was planned together differs by
+// byHourOfDeadline is byDeadline for differences large enough to matter: deadlines of Calls planned together differ by
 // moments.
 func byHourOfDeadline(a, b client.Approval) int {
 	hour := func(t *time.Time) *time.Time {
@@ -277,7 +277,7 @@ func byHourOfDeadline(a, b client.Approval) int {
 	return byDeadline(a, b)
 }
 
-// sortByUrgency puts what is decided soonest by itself first, and then what has waited longest.
+// sortByUrgency orders by the time of the automatic decision, and then by the time of waiting, longest first.
 func sortByUrgency(list []client.Approval) {
 	slices.SortStableFunc(list, func(a, b client.Approval) int {
 		return cmp.Or(byDeadline(a, b), a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process),
@@ -285,8 +285,8 @@ func sortByUrgency(list []client.Approval) {
 	})
 }
 
-// groupedInOrder brings those together that stand in one table, in the order of the first of each: in a table by
-// deadline, then by amount.
+// groupedInOrder puts the Calls of one table together, in the order of the first of each: in a table by deadline, then
+// by amount.
 func groupedInOrder(list []client.Approval) []client.Approval {
 	var keys []string
 	alike := map[string][]client.Approval{}

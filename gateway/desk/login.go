@@ -21,7 +21,7 @@ func (d *Desk) addLogin() {
 	d.mux.HandleFunc("GET "+access.CallbackPath, d.finishLogin)
 }
 
-// attemptName tells the logins apart that one browser has begun, in several tabs.
+// attemptName distinguishes concurrent logins of one browser, in several tabs.
 func attemptName(state string) string { return "login-" + state[:min(len(state), 8)] }
 
 // beginLogin leads to the issuer. It is a link and no form, as the policy lets no form lead elsewhere.
@@ -42,7 +42,7 @@ func (d *Desk) beginLogin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// finishLogin logs in who comes back from the issuer to the browser in which the login was begun.
+// finishLogin completes the login of a person who comes back from the issuer in the same browser.
 func (d *Desk) finishLogin(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var a access.Attempt
@@ -71,7 +71,7 @@ func (d *Desk) finishLogin(w http.ResponseWriter, r *http.Request) {
 	d.leadOn(w, r, "You are logged in", "Go on", a.Next)
 }
 
-// leadOn shows a page from which the browser goes on by itself.
+// leadOn shows a page that redirects the browser by itself.
 func (d *Desk) leadOn(w http.ResponseWriter, r *http.Request, title, text, to string) {
 	if u, err := url.Parse(to); err == nil {
 		to = u.String() // percent-encoded, as a header wants it

@@ -30,9 +30,9 @@ type orderField struct {
 	shown.Field
 	Control string
 	JSON    string // the value, as the order holds it
-	// Limit is a number as people enter it; empty: the value is none, and cannot be a bound.
+	// Limit is a number as people enter it; empty: the value is not a number, and cannot be a bound.
 	Limit string
-	// Same has the form begin with exactly this value: of a switch; a text differs with each case.
+	// Same preselects exactly this value: for a switch, but not for a text, which differs with each case.
 	Same bool
 }
 
@@ -68,7 +68,7 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 	return f
 }
 
-// allow gives a standing order: what was entered for each parameter becomes a JSON Schema.
+// allow gives a standing order: the entries for each parameter become a JSON Schema.
 func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 	id, form := r.PathValue("process"), r.PostForm
 	o := client.StandingOrder{ID: strings.TrimSpace(form.Get("name")), Tool: form.Get("tool"),
@@ -104,7 +104,7 @@ func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 	return lead(w, r, processHref(id)+"#orders")
 }
 
-// readOrderFields makes the condition of what the form says of each parameter; nil: it holds none to anything.
+// readOrderFields makes the condition from the form's entries for each parameter; nil: no conditions.
 func (d *Desk) readOrderFields(r *http.Request, process, tool string) (map[string]any, error) {
 	formats := d.Client.Process(process).Words(r.Context()).Params(tool)
 	when := map[string]any{}
@@ -142,7 +142,7 @@ func orderRule(form url.Values, control string, format shown.Format) (map[string
 	return nil, nil
 }
 
-// addRule puts a rule at a path of objects, each of which must be there.
+// addRule adds a rule at a path of objects, and makes each object of the path required.
 func addRule(schema map[string]any, path jsonval.Path, rule map[string]any) {
 	for n, name := range path {
 		properties, has := schema["properties"].(map[string]any)
@@ -193,8 +193,8 @@ func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now
 	return rows
 }
 
-// orderTerms says in words what a condition holds parameters to, as far as the form above can make it; nil of any
-// other.
+// orderTerms describes the condition on parameters in words, as far as the form above can make it; nil for any other
+// condition.
 func orderTerms(f shown.Format, name string, schema map[string]any, l shown.Language) (terms []string) {
 	title := f.Title
 	if title == "" {

@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// origins tells where values of a Call's parameters come from: what the Tool's designer wired, and values that stand in
-// the case too.
+// origins returns where values of a Call's parameters come from: wired by the Tool's designer, or found in the
+// instance's input or State.
 func origins(wired map[string]string, a client.Approval) func(path jsonval.Path, v any) string {
 	places := map[string]string{}
 	collectPlaces(places, "†input", a.Input, 0)
@@ -27,7 +27,7 @@ func origins(wired map[string]string, a client.Approval) func(path jsonval.Path,
 	}
 }
 
-// spoken says a place in words: †input.order is order in what it began with.
+// spoken describes a place in words: †input.order is order in what it began with.
 func spoken(place string) string {
 	for start, whole := range map[string]string{"†input.": "what it began with", "†state.": "what is known of it"} {
 		if name, is := strings.CutPrefix(place, start); is {
@@ -39,8 +39,8 @@ func spoken(place string) string {
 
 const severalPlaces = " "
 
-// collectPlaces notes at which place each value stands; one that stands at several is no sign of where another came
-// from.
+// collectPlaces records the place of each value. A value at several places is marked, since it does not show where
+// another came from.
 func collectPlaces(places map[string]string, at string, v any, depth int) {
 	const mostPlaces, deepest = 2000, 6
 	if len(places) > mostPlaces || depth > deepest {
@@ -64,7 +64,7 @@ func collectPlaces(places map[string]string, at string, v any, depth int) {
 	}
 }
 
-// placeKey is the same for equal values that are telling: a short text or a digit stands anywhere.
+// placeKey is the same for equal distinctive values; a short text or a single digit is not distinctive.
 func placeKey(v any) (key string, is bool) {
 	switch v := v.(type) {
 	case string:

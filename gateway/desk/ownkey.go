@@ -32,7 +32,7 @@ func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind string, beca
 	return d.tell(w, r, outcomes{Kind: kind, Back: "/", Who: nameOf(r), List: []api.DecisionResult{became}})
 }
 
-// decider is whoever asks, with their passkeys.
+// decider is the caller, with their passkeys.
 func (d *Desk) decider(r *http.Request) *access.Person {
 	who := *access.From(r.Context())
 	who.Passkeys = d.own.Passkeys(r.Context(), who.Name)

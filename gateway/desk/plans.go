@@ -130,7 +130,7 @@ func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// planRefused shows why a decision was not taken: what waits now, or what is wrong with the Calls, beside them.
+// planRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.
 func (d *Desk) planRefused(w http.ResponseWriter, r *http.Request, p planPage, err error) error {
 	problem := api.ProblemOf(err)
 	for _, now := range problem.Plans {

@@ -87,26 +87,27 @@ type processPage struct {
 	Ideas     []report.Idea
 	Priced    bool     // some of them cost something
 	Latest    int      // the number of the latest Idea
-	Finished  int      // instances that have come to their end
+	Finished  int      // ended instances
 	Left      int      // Ideas before those that are listed
 	Plans     []string // the processes in which Plans wait: this one, or its parts
 	AwaitCall int      // Calls that wait for a person
 	WaitsFor  []string // beside people, whose Calls are counted
 	Actions   *client.ActionsTaken
 	Orders    []orderRow
-	UndoneBy  []string // the processes that take back what it did
-	Undo      string   // the page on which that is done; empty: it is not offered
+	UndoneBy  []string       // the processes that take back what it did
+	Undoes    map[string]any // the process of which it takes back what that did, by whom and why; empty: of none
+	Undo      string         // the page on which that is done; empty: it is not offered
 }
 
 type instanceRow struct {
 	loop.InstanceResult
 	Token string
-	Name  string // what people call it; where nothing says that, its token
+	Name  string // its name for people; without one, its token
 	Href  string
-	Undo  string // the page on which what it did is taken back; empty: it is not offered
+	Undo  string // the page on which to undo what it did; empty: not offered
 }
 
-// showProcess shows where a process stands.
+// showProcess shows the status of a process.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
 	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
@@ -128,7 +129,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	p.Drawn = p.Calls > 0 && p.Calls <= mostDrawn
 	p.Ideas, p.Left = d.ideas(r, id)
 	if len(p.Ideas) > 0 {
-		p.Latest = p.Ideas[0].At
+		p.Latest, p.Undoes = p.Ideas[0].At, jsonval.AsObject(p.Ideas[0].Undoes)
 	}
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
 	p.Finished = settled(status.Instances)
@@ -141,7 +142,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	words := d.Client.Process(id).Words(r.Context())
 	p.list(r.URL.Query(), words)
 	p.Orders = orderRows(status.Orders, words, client.LanguageOf(r.Context()), p.Now)
-	if r.URL.Query().Has("actions") { // reads every history: at once, and not again by itself
+	if r.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
 		taken, err := d.Client.Process(id).Actions(r.Context())
 		if err != nil {
 			return err
@@ -165,7 +166,7 @@ func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.
 // addPlans leads to the Plans that wait.
 func (p *processPage) addPlans(list []client.Plan, err error) {
 	if err != nil {
-		return // it is told elsewhere that nobody answers
+		return // another part of the page says that no worker answers
 	}
 	p.AwaitCall -= len(list)
 	for _, plan := range list {
@@ -225,13 +226,13 @@ func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// drawnPlan is a Plan with what has become of its Calls: by now, or by the latest Idea.
+// drawnPlan is a Plan with the states of its Calls: current ones, or those of the latest Idea.
 type drawnPlan struct {
 	*client.PlanDrawing
 	live bool
 }
 
-// manyInstances is of how many instances a status and a Plan may take longer to read than a page may.
+// manyInstances is the number of instances from which a status and a Plan may take longer to read than a page may.
 const manyInstances = 1000
 
 // planSoon gives the Plan of a process, or how it was a moment ago where it is still being read. It holds none where
@@ -250,11 +251,12 @@ func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive 
 	return plan, nil
 }
 
-// liveTime is how long a page waits to hear how Calls stand now: after that it shows how they stood in the latest Idea.
+// liveTime bounds how long a page waits for the current state of Calls. After that it shows their state in the latest
+// Idea.
 const liveTime = 2 * time.Second
 
-// plan gives the Plan of a process, with what has become of its Calls: by now where that is asked for and known, or
-// else by the latest Idea.
+// plan returns the Plan of a process with the states of its Calls: current ones if wanted and known, or else those of
+// the latest Idea.
 func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
 	if wantLive {
 		soon, cancel := context.WithTimeout(ctx, liveTime)
@@ -271,7 +273,7 @@ func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPl
 	return drawnPlan{plan, false}, err
 }
 
-// pictureOf is the address of a picture. It changes with what has become of the Calls, so that browsers load it anew.
+// pictureOf is the address of a picture. It changes with the states of the Calls, so that browsers reload it.
 func pictureOf(href string, plan drawnPlan) string {
 	if !plan.live {
 		return href + "/plan.svg"

@@ -29,7 +29,7 @@ type verifyPage struct {
 	part
 }
 
-// verify checks the chain of a process, and says who decided what and how that is proved.
+// verify checks the chain of a process, and shows who decided what and how that is proved.
 func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
 	c, err := d.check(r.Context(), id, r.URL.Query().Has("again"))
@@ -47,7 +47,7 @@ func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	return d.show(w, r, "verify", p)
 }
 
-// check is what a look at the whole chain of a process came to.
+// check is the result of verifying the whole chain of a process.
 type check struct {
 	report    *chain.Report
 	decisions []report.Decision
@@ -67,7 +67,7 @@ const (
 )
 
 func newChecks() *checks {
-	// The only error is that of a size below one.
+	// The only possible error is a size below one.
 	c, _ := lru.New[string, *check](mostChecks)
 	return c
 }
@@ -77,7 +77,7 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 	chain := d.Client.Chain(process)
 	latest, err := chain.Latest(ctx)
 	if errors.Is(err, client.ErrNotFound) {
-		return nil, err // where the latest Idea cannot be read, the check says so
+		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
 	key := process + "\n" + latest.Digest
 	if c, known := d.checks.Get(key); known && (!again || time.Since(c.at) < justNow) {

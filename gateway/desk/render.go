@@ -27,7 +27,7 @@ import (
 //go:embed templates assets
 var files embed.FS
 
-// frame is what every page has around it.
+// frame is the data around every page.
 type frame struct {
 	Title  string
 	Who    string // empty: nobody is logged in
@@ -120,13 +120,13 @@ func lead(w http.ResponseWriter, r *http.Request, to string) error {
 	return nil
 }
 
-// nameOf is the name of whoever asks.
+// nameOf is the name of the caller.
 func nameOf(r *http.Request) string { return access.From(r.Context()).Name }
 
-// entered is what somebody entered in a field, without the spaces around it.
+// entered is the entry in a field, without the spaces around it.
 func entered(r *http.Request, field string) string { return strings.TrimSpace(r.PostForm.Get(field)) }
 
-// byOf is who asks, and why, as the form says.
+// byOf is the caller, with the reason in the form.
 func byOf(r *http.Request) client.By { return client.By{Name: nameOf(r), Reason: entered(r, "reason")} }
 
 // gone and unfit are errors that are shown as they are.
@@ -139,7 +139,7 @@ func unfit(format string, args ...any) error {
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// part is what a page shows of a long list: the items from First on, of Total.
+// part is the visible part of a long list: the items from First on, of Total.
 type part struct {
 	First, Last, Total int
 	Prev, Next         string
@@ -158,7 +158,7 @@ func partOf(total, size, page int, at func(page int) string) (p part) {
 	return p
 }
 
-// assets is the folder of what pages load. It changes with what is in it, so that browsers keep it.
+// assets is the folder of the files that pages load. Its name changes with their content, so that browsers cache it.
 var assets = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(files, "assets", func(name string, e fs.DirEntry, err error) error {
@@ -174,7 +174,7 @@ var assets = sync.OnceValue(func() string {
 var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml"}
 
-// asset gives what pages load, to anybody.
+// asset serves the files that pages load, to anybody.
 func asset(w http.ResponseWriter, r *http.Request) {
 	data, err := files.ReadFile("assets/" + path.Base(r.PathValue("name")))
 	if err != nil {

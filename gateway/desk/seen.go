@@ -55,12 +55,12 @@ type seen struct {
 
 const (
 	mostSeen      = 16
-	mostSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for what has changed in them
+	mostSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for the changes in them
 )
 
 func newSeen() *seen {
 	s := &seen{}
-	// The only error is that of a size below one.
+	// The only possible error is a size below one.
 	s.ideas, _ = simplelru.NewLRU(mostSeen, func(_ string, i *seenIdea) { s.size -= i.size })
 	return s
 }
@@ -101,14 +101,14 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 	}
 	i.States = client.StatesOf(i.Idea)
 	i.Tokens = ideafiles.SortedTokens(i.States)
-	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, mostSeenBytes) // with what has changed in it
+	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, mostSeenBytes) // with the changes in it
 	i.authors = once(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
 	i.plan = once(c.PlanWithStatus)
 	d.seen.keep(key, i)
 	return i, nil
 }
 
-// once gives what was found the first time; an error is not kept.
+// once caches the first result; it does not keep an error.
 func once[T any](find func(context.Context) (*T, error)) func(context.Context) (*T, error) {
 	var mu sync.Mutex
 	var found *T

@@ -10,7 +10,7 @@ import (
 	"processidea/model/loop"
 )
 
-// trial is what a simulation came to.
+// trial is the result of a simulation.
 type trial struct {
 	*simulation.Report
 	States []instanceState // of the first instances
@@ -20,7 +20,7 @@ type trial struct {
 // longestTrial is how long a person waits for a simulation.
 const longestTrial = 3 * time.Minute
 
-// simulate tries the files out, and tells on the page what it came to.
+// simulate simulates the files, and shows the result on the page.
 func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source) error {
 	if d.Simulate == nil {
 		return unfit(

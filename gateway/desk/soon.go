@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// patience is how long a page waits for what may take long: what is read from the chain, and what a worker or the
-	// server answers. It then says so, and looks again: whoever comes sees something at once.
+	// patience bounds how long a page waits for what may take long: reading the chain, and answers of a worker or the
+	// server. After it the page says so and reloads, so that people see something immediately.
 	patience = 250 * time.Millisecond
-	// leastPatience is what is left of it for the last of several works of a page, each of which takes a part.
+	// leastPatience is the minimum of it for the last of several tasks of a page, each of which uses up a part.
 	leastPatience = 20 * time.Millisecond
-	// lookAgain is after how many seconds.
+	// lookAgain is the interval of reloads, in seconds.
 	lookAgain = 1
-	// keptFor is how long what came of a work is kept for who was told to look again.
+	// keptFor is how long the result of a task is kept for a page that reloads.
 	keptFor = 10 * time.Second
-	// longestWork ends what nobody can be waiting for any more.
+	// longestWork ends tasks that nobody can be waiting for any more.
 	longestWork = 10 * time.Minute
 )
 
@@ -59,15 +59,15 @@ func patienceLeft(ctx context.Context) time.Duration {
 	return max(patience-time.Since(began), leastPatience)
 }
 
-// soon gives what find finds, unless that takes longer than a page may: the error is then an *underWay, and who asks
-// again is given it.
+// soon returns the result of find. If that takes longer than a page may, the error is an *underWay, and the next
+// request gets the result.
 func soon[T any](
 	ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error),
 ) (T, error) {
 	return shared.Ask(ctx, all, key, patienceLeft(ctx), find)
 }
 
-// ask is soon of what people's acts change: who has acted is not given what was asked before.
+// ask is soon for data that people's acts change: after an act, a person does not get an older answer.
 func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
 	return soon(ctx, d.asking, d.sinceActs(ctx, key),
 		func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
@@ -78,10 +78,10 @@ func (d *Desk) sinceActs(ctx context.Context, key string) string {
 	return fmt.Sprintf("%s\n%d %s", key, d.API.Acts(), client.LanguageOf(ctx))
 }
 
-// foundFor is for how long a page shows what was found before, in place of what takes longer to find anew.
+// foundFor is how long a page shows an earlier result while a new one takes long.
 const foundFor = 15 * time.Second
 
-// lately is soon; where that takes long it gives what was found a moment ago, if that was to be kept.
+// lately is soon, but if find takes long it returns the previous result, if that was kept.
 func lately[T any](
 	ctx context.Context, d *Desk, all *shared.Works, key string, keep func(T) bool,
 	find func(context.Context) (T, error),
@@ -98,7 +98,7 @@ func lately[T any](
 	return v, err
 }
 
-// showUnderWay says that a page is being worked out. It looks again by itself, with and without scripts.
+// showUnderWay shows that a page is being prepared. It reloads by itself, with and without scripts.
 func (d *Desk) showUnderWay(w http.ResponseWriter, r *http.Request, u *underWay) {
 	w.Header().Set("Refresh", strconv.Itoa(lookAgain))
 	d.render(w, r, http.StatusAccepted, "underway", struct {

@@ -32,14 +32,14 @@ type startPage struct {
 	ID        string
 	Simulates bool
 
-	Wrong    string // beside what is wrong with the files
+	Wrong    string // the error, beside those in the files
 	Findings []finding
 	Left     int // findings that are not shown
 	Fine     string
 	Trial    *trial
 
-	known   map[string]ideafiles.Source // what is offered, by its name
-	folders []string                    // where the files lie
+	known   map[string]ideafiles.Source // the offered Ideas, by name
+	folders []string                    // the folders of the files
 }
 
 func (d *Desk) startPage(r *http.Request) *startPage {
@@ -68,7 +68,7 @@ func (d *Desk) showStart(w http.ResponseWriter, r *http.Request) error {
 	return d.show(w, r, "start", p)
 }
 
-// start checks what was sent, simulates it, or starts it. Where something is wrong, all of it stands in the form again.
+// start checks the form, simulates it, or starts it. After an error, the form is shown again with all entries.
 func (d *Desk) start(w http.ResponseWriter, r *http.Request) error {
 	p := d.startPage(r)
 	status := http.StatusOK
@@ -91,7 +91,7 @@ func (d *Desk) start(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// explain tells an error in the form.
+// explain shows an error in the form.
 func (p *startPage) explain(err error) (status int) {
 	var invalid *client.InvalidError
 	if errors.As(err, &invalid) {
@@ -103,7 +103,7 @@ func (p *startPage) explain(err error) (status int) {
 	return problem.Status
 }
 
-// carryOut does what the button says that was pressed. It gives the process that was started; empty: none was.
+// carryOut does what the pressed button says. It returns the started process; empty: none was started.
 func (d *Desk) carryOut(r *http.Request, p *startPage) (started string, err error) {
 	if err := p.read(r); err != nil {
 		return "", err
@@ -173,7 +173,7 @@ func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.De
 	return started.ID(), nil
 }
 
-// read takes what was chosen and typed.
+// read reads the chosen and typed files.
 func (p *startPage) read(r *http.Request) (err error) {
 	p.Offer, p.ID = r.PostForm.Get("offer"), entered(r, "id")
 	names, texts := r.PostForm["file-name"], r.PostForm["file-text"]
@@ -192,7 +192,7 @@ func (p *startPage) read(r *http.Request) (err error) {
 	for _, f := range more {
 		p.keep(f)
 	}
-	// What was typed has no name that would tell its form.
+	// What was typed has no file name to show its format.
 	if p.Idea.Name == "idea.json" && !strings.HasPrefix(strings.TrimSpace(p.Idea.Text), "{") {
 		p.Idea.Name = "idea.yaml"
 	}
@@ -211,7 +211,7 @@ func (p *startPage) keep(f file) {
 	p.Files = append(p.Files, f)
 }
 
-// lay puts the files into a folder, from which they are read as those of any process are.
+// lay writes the files into a folder, from which they are read like those of any process.
 func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 	ideas, data := filepath.Join(folder, "idea"), filepath.Join(folder, "data")
 	p.folders = []string{ideas, data}

@@ -59,7 +59,7 @@ func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
 	return lead(w, r, "/desk/processes?"+told.Encode())
 }
 
-// toldOfResumed says what became of those that were to go on; the address has the numbers.
+// toldOfResumed describes how many held-up processes were resumed; the address has the numbers.
 func toldOfResumed(q url.Values) string {
 	resumed, err := strconv.Atoi(q.Get("resumed"))
 	left, _ := strconv.Atoi(q.Get("left"))

@@ -19,19 +19,19 @@ func undoHref(process string, choice url.Values) string {
 	return processHref(process) + "/undo?" + choice.Encode()
 }
 
-// undoPage shows what of a process would be taken back, before it is.
+// undoPage shows what of a process would be undone, before it is.
 type undoPage struct {
 	frame
 	Process, Href  string
-	Instance, Call string // what alone is taken back; empty: all
+	Instance, Call string // what alone is undone; empty: all
 	AtWork         bool
 	Digest         string // of what is shown
-	Changed        bool   // it is other than what was agreed to
+	Changed        bool   // the list has changed since the person agreed
 	Lists          []undoList
 	Undo           int
 }
 
-// undoList is what becomes of some Calls.
+// undoList lists Calls with the same outcome.
 type undoList struct {
 	Heading string
 	Rows    []undoRow
@@ -39,13 +39,13 @@ type undoList struct {
 
 // undoRow is a Call that was done, in the words of the business, and what takes it back or why nothing does.
 type undoRow struct {
-	ID, Href string // Href is where it alone is taken back
+	ID, Href string // Href is the page on which to undo it alone
 	Did, By  shown.Parts
 	Name     string // of the instance
 	Because  string
 }
 
-// undoChoice reads what is to be taken back.
+// undoChoice reads what to undo.
 func (d *Desk) undoChoice(r *http.Request) (*undoPage, client.UndoOptions) {
 	id := r.PathValue("process")
 	p := &undoPage{frame: d.frame(r, "Take back what "+short(id)+" did"), Process: id, Href: processHref(id),
@@ -68,7 +68,7 @@ func (d *Desk) showUndo(w http.ResponseWriter, r *http.Request) error {
 	return d.showUndoing(w, r, p, u)
 }
 
-// undo has taken back what was shown.
+// undo undoes what was shown.
 func (d *Desk) undo(w http.ResponseWriter, r *http.Request) error {
 	p, o := d.undoChoice(r)
 	if o.By.Reason == "" {
@@ -95,9 +95,9 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 	if status, err := d.API.Status(r.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(status.Status)
 	}
-	words, language := d.Client.Process(p.Process).Words(r.Context()), client.LanguageOf(r.Context())
+	words := d.Client.Process(p.Process).Words(r.Context())
 	row := func(c *undo.Call) undoRow {
-		did := u.InWords(words, c, c.Tool, c.Params, language)
+		did := u.InWords(r.Context(), words, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, Did: did.Parts}
 		if c.Instance != "" {
 			row.Name = short(did.InstanceName)
@@ -107,7 +107,7 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 	undone := undoList{Heading: "What would be taken back"}
 	for _, s := range u.Undo {
 		one := row(s.Did)
-		one.By = u.InWords(words, s.Did, s.Tool, s.Params, language).Parts
+		one.By = u.InWords(r.Context(), words, s.Did, s.Tool, s.Params).Parts
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
 		}
@@ -121,7 +121,10 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 		list := undoList{Heading: l.heading}
 		for _, c := range l.calls {
 			one := row(c.Did)
-			one.Because = long(c.Because)
+			if one.Because = long(c.Because); c.Reader != nil {
+				reader := u.InWords(r.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
+				one.Because = long("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.ID))
+			}
 			list.Rows = append(list.Rows, one)
 		}
 		p.Lists = append(p.Lists, list)

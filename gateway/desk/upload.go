@@ -41,7 +41,7 @@ func (d *Desk) readForm(w http.ResponseWriter, r *http.Request) (done func(), er
 	return done, err
 }
 
-// file is one that somebody chose, or what they typed in its place. A browser does not keep a chosen file, so that
+// file is a file that somebody chose, or the text typed in its place. A browser does not keep a chosen file, so that
 // pages carry its text.
 type file struct{ Name, Text string }
 
@@ -71,8 +71,7 @@ func uploaded(r *http.Request, field string) (files []file, err error) {
 	return files, nil
 }
 
-// chosen is the file of a field: one that was chosen now, or else what the page carries of an earlier one, or what was
-// typed.
+// chosen is the file of a field: the one chosen now, or else the one that the page carries, or else the typed text.
 func chosen(r *http.Request, field, usual string) (file, error) {
 	files, err := uploaded(r, field)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// What stands on pages, by the names that templates have for it.
+// Functions for texts on pages, by their names in templates.
 var (
 	visible, clip, shortText = readable.Visible, readable.Clip, readable.ShortText
 	plural, thousands        = readable.Plural, readable.Thousands
@@ -15,11 +15,11 @@ var (
 
 type fact = readable.Fact
 
-// short and long are texts from outside, as they stand in a name or a cell, and in a paragraph.
+// short and long are texts from outside: short for a name or a cell, long for a paragraph.
 func short(s string) string { return visible(clip(s, cellLength)) }
 func long(s string) string  { return visible(clip(s, longestText)) }
 
 const longestText = readable.LongestText
 
-// factsOf tells the members of a value.
+// factsOf describes the members of a value.
 func factsOf(v any) []fact { return newTeller().Tell("", jsonval.ToJSONValue(v)).Facts }

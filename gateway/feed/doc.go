@@ -1,12 +1,12 @@
-// Package feed follows processes for any number of people: each process is looked at by one watcher, whoever follows
-// it, and not at all when nobody does.
+// Package feed follows processes for any number of people: one watcher observes each process, however many follow it,
+// and none does when nobody follows.
 //
-// A watcher asks Temporal how far the process has come (one call, which no worker answers), and the process itself only
-// where that has changed. It looks several times a second while something happens, and less and less often while
-// nothing does. All watchers together keep to a number of calls a second, and each to a number of questions, which a
+// A watcher asks Temporal how far the process has come (one call, which needs no worker), and queries the process
+// itself only after a change. It looks several times a second while something happens, and less and less often while
+// nothing does. All watchers together keep to a number of calls a second, and each to a number of queries, which a
 // hosted server bills.
 //
-// Invariants: what followers share is one Snapshot, which never changes, and a signal that there is a newer one. Nobody
-// is handed anything: who is slow misses what came in between, holds nobody up, and costs no memory. A follower sees
-// the latest Snapshot in the end, and the last one of a process that has ended.
+// Invariants: followers share one Snapshot, which never changes, and a signal that there is a newer one. Nothing is
+// pushed to a follower: a slow one misses the Snapshots in between, delays nobody, and costs no memory. Every follower
+// sees the latest Snapshot in the end, and the last one of a process that has ended.
 package feed

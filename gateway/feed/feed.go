@@ -16,12 +16,12 @@ import (
 	"processidea/store/chain"
 )
 
-// Source is what a feed asks: a process of package client.
+// Source is what a feed observes: a process of package client.
 type Source interface {
 	Revision(ctx context.Context) (client.Revision, error)
 	Status(ctx context.Context) (client.Status, error)
 	Result(ctx context.Context) (loop.Result, error)
-	// Idea tells of a sealed one.
+	// Idea returns a sealed Idea.
 	Idea(ctx context.Context, at int) (chain.Link, error)
 }
 
@@ -29,11 +29,11 @@ type Source interface {
 const CallsPerSecond = 50
 
 const (
-	// soonest and latest are how long a watcher waits before it looks again.
+	// soonest and latest bound how long a watcher waits before it looks again.
 	soonest = 300 * time.Millisecond
 	latest  = 5 * time.Second
-	// asksAtOnce and askEvery are how often a process is asked where it stands that never rests. Looking how far it has
-	// come is cheaper.
+	// asksAtOnce and askEvery bound how often a process is queried that never rests: a burst, and then one query each
+	// askEvery. Looking how far it has come is cheaper.
 	asksAtOnce = 30
 	askEvery   = 10 * time.Second
 )
@@ -64,8 +64,8 @@ func (p process) Idea(ctx context.Context, at int) (chain.Link, error) {
 	return p.Chain().Link(ctx, at)
 }
 
-// Event is what a follower is told. ID is the one by which it goes on later; an event without an ID leaves that as it
-// was.
+// Event is an event for a follower. ID is the one from which it can go on later; an event without an ID does not change
+// that.
 type Event struct {
 	Kind Kind
 	ID   string
@@ -95,10 +95,10 @@ func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh b
 // Close ends it.
 func (r *Follower) Close() { r.feed.leave(r.w) }
 
-// Over reports whether the follower has been told of the end already: there is nothing to come.
+// Over reports whether the follower has received the end already.
 func (r *Follower) Over() bool { return !r.fresh && r.cursor.Ended }
 
-// Poke has the watcher of a process look at once: something was done to it.
+// Poke makes the watcher of a process look immediately, after an act on it.
 func (f *Feed) Poke(process string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,8 +146,8 @@ func (f *Feed) leave(w *watcher) {
 	}
 }
 
-// Events gives what is new, until the process has ended or ctx is done. Wait is how long to wait for something new
-// before an Event without a Kind says that nothing is: whoever is told of it sees that the way is still open.
+// Events yields news until the process has ended or ctx is done. After wait without news it yields an Event without a
+// Kind, which shows that the connection is alive.
 func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
@@ -179,7 +179,7 @@ func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Eve
 	}
 }
 
-// tell yields the Ideas that were sealed since, and the Snapshot if it is news.
+// tell yields the Ideas sealed since the last call, and the Snapshot if it is new.
 func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, error) bool) bool {
 	if s.Kind == KindUnseen {
 		return yield(Event{Kind: s.Kind, Data: s.Data}, nil)
@@ -209,7 +209,7 @@ func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, erro
 	return !news || yield(Event{s.Kind, s.Cursor.String(), s.Data}, nil)
 }
 
-// Ended waits for the end of a process, until ctx is done, and reports whether it has come to it.
+// Ended waits for the end of a process, until ctx is done, and reports whether it has ended.
 func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	follower, err := f.Follow(ctx, process, Cursor{}, true)
 	if err != nil {
@@ -227,7 +227,7 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	return false, nil
 }
 
-// EndedWithin reports whether a process has ended: at once, or once it has, within a while.
+// EndedWithin reports whether a process has ended, or ends within a while.
 func (f *Feed) EndedWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
 	now, err := p.Revision(ctx)
 	if err != nil || now.Ended || wait == 0 {

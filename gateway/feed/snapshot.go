@@ -11,26 +11,26 @@ import (
 	"processidea/model/loop"
 )
 
-// Kind tells Snapshots apart.
+// Kind is the kind of a Snapshot.
 type Kind string
 
-// The kinds of Snapshots, which are those of events too.
+// The kinds of Snapshots and of events.
 const (
-	KindStatus Kind = "status" // where the process stands
-	KindUnseen Kind = "unseen" // it cannot be asked
+	KindStatus Kind = "status" // the status of the process
+	KindUnseen Kind = "unseen" // the process cannot be queried
 	KindEnded  Kind = "ended"  // it has ended
 	KindIdea   Kind = "idea"   // an Idea was sealed
 )
 
-// Snapshot is where a process stands, at a Cursor. It never changes.
+// Snapshot is the status of a process, at a Cursor. It never changes.
 type Snapshot struct {
 	Kind   Kind
 	Cursor Cursor
-	// Data is JSON: a client.Status, a loop.Result without States of what has ended, or an Unseen.
+	// Data is JSON: a client.Status, a loop.Result without States for an ended process, or an Unseen.
 	Data []byte
 }
 
-// Unseen says why a process cannot be asked.
+// Unseen is why a process cannot be queried.
 type Unseen struct {
 	Code    string    `json:"code" enum:"no-worker,unreachable"`
 	Message string    `json:"message"`
@@ -43,7 +43,7 @@ const (
 	CodeUnreachable = "unreachable"
 )
 
-// Cursor is a moment of a process, of which every gateway knows what came after it.
+// Cursor is a position in the life of a process. Every gateway can find what came after it.
 type Cursor struct {
 	Ideas  int    // how many had been sealed
 	Run    string // of the workflow
@@ -51,9 +51,9 @@ type Cursor struct {
 	Ended  bool
 }
 
-const runLength = 8 // characters of a run's id that tell it from the others of its process
+const runLength = 8 // characters of a run's id that distinguish it from the other runs of its process
 
-// String writes a Cursor as the id of an event: 3.0198f2aa.57, with an e where the process has ended.
+// String formats a Cursor as the id of an event: 3.0198f2aa.57, with an e if the process has ended.
 func (c Cursor) String() string {
 	text := fmt.Sprintf("%d.%s.%d", c.Ideas, c.Run, c.Events)
 	if c.Ended {

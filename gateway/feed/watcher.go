@@ -40,7 +40,8 @@ type watcher struct {
 // keptLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
 const keptLinks = 64
 
-// current gives the latest Snapshot, or why there is none for good, and what is closed when there is a newer one.
+// current returns the latest Snapshot, or the permanent error, and the channel that is closed when there is a newer
+// one.
 func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,8 +99,7 @@ func (w *watcher) run(ctx context.Context) {
 // errOver ends a watcher: nothing will ever be otherwise.
 var errOver = errors.New("feed: nothing more to be seen")
 
-// look asks how far the process has come, and where it stands if that has changed. It returns the revision that was
-// seen.
+// look asks how far the process has come and, after a change, its status. It returns the revision that it saw.
 func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revision, error) {
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err
@@ -138,7 +138,7 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 	return now, err
 }
 
-// end tells of the end. What was refused by a worker has no Result: the error is told for good.
+// end publishes the end. A process that a worker refused has no Result: its error is permanent.
 func (w *watcher) end(ctx context.Context, now client.Revision) error {
 	r, err := w.source.Result(ctx)
 	switch {
@@ -160,7 +160,7 @@ func (w *watcher) end(ctx context.Context, now client.Revision) error {
 	return errOver
 }
 
-// unseen says that the process cannot be asked, once for as long as that lasts.
+// unseen publishes that the process cannot be queried, once for as long as that lasts.
 func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	if ctx.Err() != nil {
 		return
@@ -176,7 +176,7 @@ func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	}
 }
 
-// link tells of an Idea: the last ones are read once for all who follow.
+// link returns an Idea. The latest ones are read once for all followers.
 func (w *watcher) link(ctx context.Context, at int) (chain.Link, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()

@@ -28,12 +28,12 @@ const (
 // MaxBody is in bytes. Standard Webhooks asks for less than 20 KB.
 const MaxBody = 1 << 20
 
-// queryLimits bound what each expression of a rule takes. The numbers in a webhook are a stranger's, who must not
-// choose how much it is.
+// queryLimits bound the work of each expression of a rule. A stranger chooses the numbers in a webhook, and must not
+// choose the amount of work.
 var queryLimits = jq.Limits{Time: 2 * time.Second, Value: 8 * MaxBody, Total: 16 * MaxBody}
 
-// Receive gives what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal where the
-// webhook is to blame. No header is believed, nor any of the body read, before the signature has been verified.
+// Receive returns what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal if the
+// webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.
 func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
@@ -69,7 +69,7 @@ func (r *rule) verify(header http.Header, body []byte) (err error) {
 	return err
 }
 
-// cause is what the library found, without what it was about.
+// cause is the library's error, without its subject.
 func cause(err error) string {
 	for _, known := range []error{
 		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld,
@@ -82,7 +82,7 @@ func cause(err error) string {
 	return "it cannot be verified"
 }
 
-// plainID are the webhooks' ids that stand as they are in ids of processes.
+// plainID matches the webhook ids that are used unchanged in ids of processes.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 
 // processOf names the process of a webhook. No two webhooks have one: the name of a rule has no dot, and a plain id no
@@ -134,7 +134,7 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 	return o, nil
 }
 
-// rows gives what the rule makes instances of: its results, and what is in those that are lists.
+// rows returns the values from which the rule makes instances: its results, with lists flattened.
 func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err error) {
 	results, err := run(ctx, r.instance, body)
 	if err != nil {

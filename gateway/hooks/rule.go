@@ -19,20 +19,20 @@ import (
 	"processidea/tools/kinds"
 )
 
-// Rules are those of a file.
+// Rules are the rules of a file.
 type Rules struct {
 	file   string
 	getenv func(string) string
 }
 
-// rule says what a webhook starts.
+// rule describes what a webhook starts.
 type rule struct {
 	idea, replies         string // files
 	keys                  []*webhook.Webhook
 	when, input, instance *jq.Query // nil: always; none
 }
 
-// Open reads a file of rules, and each Idea file that it names. The error says what is wrong with one of them.
+// Open reads a file of rules, and each Idea file that it names. The error describes the first fault.
 func Open(file string, getenv func(string) string) (*Rules, error) {
 	r := &Rules{file, getenv}
 	all, err := r.read()
@@ -161,7 +161,7 @@ func (r *rule) load() (*ideafiles.Definition, error) {
 	return ideafiles.LoadAlone(source, Elsewhere())
 }
 
-// Elsewhere is what is known here of the Tools of workers that run elsewhere: their kinds, and no Go function.
+// Elsewhere describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
 func Elsewhere() ideafiles.Tools {
 	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}
 }

@@ -1,8 +1,8 @@
-// Package intake reads the bodies of requests: the one road on which what strangers send comes into a gateway.
+// Package intake reads the bodies of requests: the only way by which strangers' data comes into a gateway.
 //
-// Invariants: what is read at once, by all requests together, is bounded: a body waits for its turn, and whoever
-// would wait too long gets 503 with Retry-After, and none of it is read. No JSON is passed on that has more parts
-// than its length allows (jsonval.CheckParts).
+// Invariants: the amount that all requests together read at a time is bounded. A body waits for its turn; if that would
+// take too long, the answer is 503 with Retry-After, and none of it is read. JSON is passed on only if it has no more
+// parts than its length allows (jsonval.CheckParts).
 package intake
 
 import (
@@ -40,7 +40,7 @@ const (
 	retryAfter  = 5 * time.Second
 )
 
-// Intake bounds what is read at once. It is safe for concurrent use.
+// Intake bounds what is read at a time. It is safe for concurrent use.
 type Intake struct {
 	small, large *semaphore.Weighted
 	bodyTime     time.Duration

@@ -168,7 +168,7 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 		if w.Deciders.Signed() {
 			return nil, errSigned
 		}
-		// Without a key: what is signed is a person's.
+		// Without a key: signatures belong to people.
 		d := client.Decision{
 			Kind: text(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.who.Name, Groups: a.who.Groups,
 			Reason: strings.TrimSuffix("an agent decided: "+text(args, "reason"), ": "),

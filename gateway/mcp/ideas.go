@@ -14,13 +14,12 @@ type startable struct {
 	*ideafiles.Definition
 }
 
-// notOfNames is what no name of a tool holds.
+// notOfNames matches characters that are not allowed in the name of a tool.
 var notOfNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 const longestName = 50
 
-// startables reads the folder: each Idea file, and each folder that stands for one. What is broken is left out, and the
-// log says why.
+// startables reads the folder: each Idea file, and each folder that forms an Idea. Broken ones are left out and logged.
 func (s *Server) startables() (all []startable) {
 	if s.Ideas == "" {
 		return nil
@@ -49,7 +48,7 @@ func (s *Server) startables() (all []startable) {
 	return all
 }
 
-// inputSchema is what the Idea says of its instances' input.
+// inputSchema is the Idea's schema of its instances' input.
 func (s startable) inputSchema() any {
 	schema := ideafile.InstanceViewOf(s.Read.Context, "").SchemaByKind[ideafile.TypeInput]
 	if m, ok := schema.(map[string]any); ok && m["type"] == "object" {

@@ -82,7 +82,7 @@ func (a *agent) get(ctx context.Context, args map[string]any) (any, error) {
 	return a.stand(ctx, p, number(args, "wait", 0), text(args, "instance"))
 }
 
-// stand tells where a process stands, after waiting for its end for a while.
+// stand returns the status of a process, after waiting for its end for a while.
 func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance string) (any, error) {
 	ended, err := a.Feed.EndedWithin(ctx, p, time.Duration(wait)*time.Second)
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Options say what agents may use.
+// Options configure what agents may use.
 type Options struct {
 	Client *client.Client
 	Feed   *feed.Feed
 	// Ideas is the folder of the Idea files that can be started; empty: none.
 	Ideas string
-	// Tools is what is known here of the workers' Go tools.
+	// Tools are the Go tools of the workers, as far as the gateway knows them.
 	Tools ideafiles.Tools
 	// Approvals lets agents decide on Calls.
 	Approvals bool

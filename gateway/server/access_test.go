@@ -99,7 +99,7 @@ func (i *issuer) token(more claims) string {
 }
 
 // as asks with another token.
-func (h *house) as(token string) *house { return &house{h.T, h.url, token, h.log} }
+func (h *house) as(token string) *house { return &house{h.T, h.url, token, h.log, h.stop} }
 
 func TestOnlyATokenOfTheIssuerForThisAudienceIsLetIn(t *testing.T) {
 	i := newIssuer(t)
@@ -141,6 +141,8 @@ func TestOnlyATokenOfTheIssuerForThisAudienceIsLetIn(t *testing.T) {
 		"an email that is not verified":  {i.token(claims{"email_verified": false}), "bad-token"},
 		"an email of unknown standing":   {i.token(claims{"email_verified": nil}), "bad-token"},
 		"one issued in the future":       {i.token(claims{"iat": time.Now().Add(time.Hour).Unix()}), "bad-token"},
+		"one issued beyond all integers": {i.token(claims{"iat": 1e300}), "bad-token"},
+		"one not valid before those":     {i.token(claims{"nbf": 1e19}), "bad-token"},
 		"a name that nobody sees":        {i.token(claims{"email": "ann\u00ad@example.com"}), "bad-token"},
 		"a name in two scripts":          {i.token(claims{"email": "\u0430nn@example.com"}), "bad-token"},
 		"the name of all":                {i.token(claims{"email": "*"}), "bad-token"},
@@ -253,7 +255,7 @@ func TestWhatAForeignPageCausesIsRefused(t *testing.T) {
 		{"this machine by its other address", []string{"Host", "[::1]:" + port}, 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &house{t, h.url, h.token, h.log}
+			h := &house{t, h.url, h.token, h.log, h.stop}
 			a := h.ask("GET", "/api/processes", nil, c.headers...)
 			if c.code == "" {
 				a.is(c.status)

@@ -14,22 +14,22 @@ import (
 	"processidea/store/signing"
 )
 
-// The variables of the environment that say who may use a gateway.
+// The environment variables that configure who may use a gateway.
 const (
 	IssuerVariable   = "PROCESSIDEA_OIDC_ISSUER"   // an OpenID Connect issuer
-	AudienceVariable = "PROCESSIDEA_OIDC_AUDIENCE" // whom its tokens are for
-	NameVariable     = "PROCESSIDEA_OIDC_NAME"     // the claim with a person's name; email where it is not set
-	// true: an email counts of which the issuer does not say whether it is verified
+	AudienceVariable = "PROCESSIDEA_OIDC_AUDIENCE" // the audience of its tokens
+	NameVariable     = "PROCESSIDEA_OIDC_NAME"     // the claim with a person's name; unset: email
+	// true: an email counts even if the issuer does not say whether it is verified
 	UnverifiedVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
-	GroupsVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; groups where it is not set
-	// The client for which people log in at the issuer with a browser, and what it asks for beside openid.
+	GroupsVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; unset: groups
+	// The client with which people log in at the issuer in a browser, and its scopes beside openid.
 	ClientVariable = "PROCESSIDEA_OIDC_CLIENT_ID"
 	SecretVariable = "PROCESSIDEA_OIDC_CLIENT_SECRET"
 	ScopesVariable = "PROCESSIDEA_OIDC_SCOPES"
 	URLVariable    = "PROCESSIDEA_GATEWAY_URL"   // the address under which people see the gateway
 	RolesVariable  = "PROCESSIDEA_ROLES"         // the file that says who may do what
 	TokenVariable  = "PROCESSIDEA_GATEWAY_TOKEN" // the one token, without an issuer
-	// true: with that token, on an address that is not this machine's alone
+	// true: allows that token on an address that other machines can reach
 	BeyondVariable    = "PROCESSIDEA_GATEWAY_BEYOND"
 	HostsVariable     = "PROCESSIDEA_GATEWAY_HOSTS"
 	OriginsVariable   = "PROCESSIDEA_GATEWAY_ORIGINS"
@@ -39,8 +39,8 @@ const (
 	KeyVariable       = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
 )
 
-// FromEnvironment reads who may use a gateway that listens at an address. who is who has the one token. The error says
-// what is missing.
+// FromEnvironment reads who may use a gateway that listens at an address. who is the person with the one token. The
+// error names a missing setting.
 func FromEnvironment(address string, who access.Person, getenv func(string) string) (o Options, err error) {
 	list := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
@@ -182,10 +182,10 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	return login, nil
 }
 
-// UsualAddress is where a gateway listens where nobody says otherwise.
+// UsualAddress is the default address of a gateway.
 const UsualAddress = "127.0.0.1:8300"
 
-// User is whoever runs this program, as the system knows them, with the groups of PROCESSIDEA_GROUPS.
+// User is the system user who runs this program, with the groups of PROCESSIDEA_GROUPS.
 func User(getenv func(string) string) access.Person {
 	p := access.Person{Name: getenv("USER")}
 	if u, err := user.Current(); err == nil {

@@ -15,7 +15,7 @@ type Served struct {
 	ended   chan error
 }
 
-// Listen begins to answer at an address. The error says that nothing can listen there.
+// Listen starts a server at an address. It returns an error if it cannot listen there.
 func Listen(ctx context.Context, address string, o Options) (*Served, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -38,7 +38,7 @@ func Listen(ctx context.Context, address string, o Options) (*Served, error) {
 // Ended is sent why it ended by itself, and closed when it has ended.
 func (s *Served) Ended() <-chan error { return s.ended }
 
-// Stop ends it, and waits for what is under way for a moment.
+// Stop stops it, and waits a moment for requests under way.
 func (s *Served) Stop() {
 	s.cancel()
 	for range s.ended { // it is logged

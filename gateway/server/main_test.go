@@ -128,6 +128,7 @@ type house struct {
 	url   string
 	token string
 	log   *safeBuffer
+	stop  func() // what SIGTERM does
 }
 
 type safeBuffer struct {
@@ -172,7 +173,7 @@ func open(t *testing.T, set ...func(*server.Options)) *house {
 			t.Errorf("a token stands in the log: %s", log)
 		}
 	})
-	return &house{t, "http://" + l.Addr().String(), token, log}
+	return &house{t, "http://" + l.Addr().String(), token, log, cancel}
 }
 
 // answer is what came back.

@@ -26,34 +26,33 @@ import (
 	"processidea/store/signing"
 )
 
-// Options say what a gateway is on, and who may use it.
+// Options configure a gateway, and who may use it.
 type Options struct {
 	Client *client.Client
 	Guard  access.Guard
 	Fence  access.Fence
 	Hooks  *hooks.Rules // nil: webhooks start nothing
 	Agents Agents       // what agents may use, at /mcp
-	Log    *slog.Logger // nil: nothing is logged
-	// Deciders are the keys that the workers trust: those of people's passkeys are used at the desk. nil: none are
-	// known.
+	Log    *slog.Logger // nil: no log
+	// Deciders are the keys that the workers trust, among them people's passkeys for the desk; nil: none are known.
 	Deciders *signing.Source
-	// Simulate tries processes out at the desk; nil: that is not offered.
+	// Simulate runs simulations at the desk; nil: not offered.
 	Simulate desk.Simulator
-	// Patience is as in api.Options.
+	// Patience is that of api.Options.
 	Patience time.Duration
-	// RequestTime is how long a request may take to come in; 0: 30 seconds.
+	// RequestTime bounds how long a request may take to arrive; 0: 30 seconds.
 	RequestTime time.Duration
 }
 
-// Agents say what agents may use.
+// Agents configure what agents may use.
 type Agents struct {
 	Ideas     string // the folder of the Idea files that they, and people at the desk, can start; empty: none
 	Approvals bool   // they may decide on Calls
-	// Tools is what is known here of the workers' Go tools.
+	// Tools are the Go tools of the workers, as far as the gateway knows them.
 	Tools ideafiles.Tools
 }
 
-// What a connection may take.
+// Limits of a connection.
 const (
 	requestTime = 30 * time.Second
 	idleTime    = 2 * time.Minute
@@ -91,7 +90,7 @@ func New(o Options) *Gateway {
 	return g
 }
 
-// addDesk serves the desk where people can log in, and else says what there is for programs.
+// addDesk serves the desk if people can log in, or else a page about what programs can use.
 func (g *Gateway) addDesk() {
 	if entrance, ok := g.Guard.(desk.Entrance); ok {
 		pages, err := desk.New(desk.Options{
@@ -115,7 +114,7 @@ func (g *Gateway) isVisit(r *http.Request, refusal *access.Refusal) bool {
 	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsVisit(r)
 }
 
-// admitted has a page answer those alone whom the guard knows.
+// admitted serves a page only to callers that the guard identifies.
 func (g *Gateway) admitted(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := g.Guard.Identify(r)
@@ -135,8 +134,8 @@ func (g *Gateway) admitted(page http.Handler) http.Handler {
 	})
 }
 
-// fenceOf gives the fence of a page. People are logged in at the desk, and browsers bring their session along for
-// every page of the same site: it takes requests of its own origin alone, whatever origins the API lists.
+// fenceOf returns the fence of a page. People have a session at the desk, and browsers send it with every page of the
+// same site. So the desk accepts only requests of its own origin, whatever origins the API lists.
 func (g *Gateway) fenceOf(r *http.Request) access.Fence {
 	f := g.Fence
 	if desk.Has(r.URL.Path) {
@@ -175,14 +174,30 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.api.ServeHTTP(w, r.WithContext(client.WithLanguage(r.Context(), language)))
 }
 
-// Serve answers on a listener until ctx ends, and then lets what is under way come to its end for a moment.
+// isStream reports whether a request follows what goes on: it has no end of its own.
+func isStream(r *http.Request) bool {
+	return r.Method == http.MethodGet && (r.URL.Path == "/mcp" || strings.HasSuffix(r.URL.Path, "/events"))
+}
+
+// Serve answers on a listener until ctx ends, and then lets requests come to their end for a moment. Streams end at
+// once: whoever follows one goes on at another gateway.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
 	s := &http.Server{
-		Handler: g, ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if isStream(r) {
+				until, cancel := context.WithCancel(r.Context())
+				defer cancel()
+				defer context.AfterFunc(ctx, cancel)()
+				r = r.WithContext(until)
+			}
+			g.ServeHTTP(w, r)
+		}),
+		ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: headerBytes,
 		ErrorLog:       log.New(serverLog{g.Log}, "", 0),
-		// Whoever follows events is let go when the gateway stops, and goes on at another one.
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		BaseContext:    func(net.Listener) context.Context { return base },
 	}
 	stopped := make(chan struct{})
 	safego.Go("gateway.shutdown", func() error {
@@ -192,6 +207,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 		return s.Shutdown(soon)
 	}, func(err error) {
 		if err != nil {
+			cut()
 			_ = s.Close()
 		}
 		close(stopped)
@@ -203,7 +219,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// serverLog takes what the HTTP server has to say: of connections, which any stranger can break, and of a handler that
+// serverLog logs messages of the HTTP server: of connections, which any stranger can break, and of a handler that
 // panicked.
 type serverLog struct{ log *slog.Logger }
 
@@ -216,7 +232,7 @@ func (l serverLog) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// stopTime is how long what is under way may take once the gateway is told to stop.
+// stopTime bounds how long requests under way may take once the gateway stops.
 const stopTime = 2 * time.Second
 
 // IsLocal reports whether an address to listen on can be reached from this machine alone.

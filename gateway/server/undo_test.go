@@ -67,6 +67,24 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 	now.form("Take back 1").set("reason", "it was the wrong one").press("Take back").is(200).says(id + "-undo-1")
 	h.get("/api/processes/" + id + "-undo-1/result?wait=30").is(200)
 	desk.open("/desk/processes/"+id).says("It is taken back by by-hand-"+id, "It is taken back by "+id+"-undo-1")
+	desk.open("/desk/processes/"+id+"-undo-1").is(200).says("It takes back what "+id+" did", "it was the wrong one").
+		link(id).is(200).says("Take back what it did")
+}
+
+// What keeps a Call is told by its sentence, and values that are too large for a history are read.
+func TestTheDeskTellsInWordsWhatKeepsACallHoweverLargeItIs(t *testing.T) {
+	h := open(t)
+	idea := `{"schema": {"tools": {
+		"tell": {"_title": "†` + "`Tell ${text}`" + `", "properties": {"text": {"type": "string"}}, "_activity": "note",
+			"_undo": {"tool": "strike", "params": {"text": "†params.text"}}},
+		"strike": {"_title": "†` + "`Strike out ${text}`" + `", "properties": {"text": {"type": "string"}}, "_activity": "note"}}},
+		"context": [{"type": "state", "state": {"ada": "Ada ` + strings.Repeat("x", 70_000) + `"}},
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "text": "†state.ada", "_outputPath": "told"},
+			{"_tool": "tell", "text": "†state.ada"}, {"_tool": "strike", "text": "†state.told.text"}]}]}`
+	id, _ := h.post("/api/processes", `{"idea": `+idea+`}`).is(201).object()["process"].(string)
+	h.get("/api/processes/" + id + "/result?wait=30").is(200)
+	h.browse().open("/desk/processes/"+id+"/undo").is(200).says("by this: Strike out Ada xxx", "“Strike out Ada xxx",
+		"reads from it and is not taken back").lacks("0.3 reads from it")
 }
 
 func TestAPersonReadsThatACallCannotBeTakenBack(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package shared has those who ask for the same be given the same: one finds it, to the end, whoever goes away
-// meanwhile.
+// Package shared lets concurrent callers with the same question share one computation, which runs to its end even if a
+// caller leaves.
 package shared
 
 import (
@@ -12,9 +12,9 @@ import (
 
 // Works are things that are found once for all who ask for them at a time.
 type Works struct {
-	// Longest ends what nobody can be waiting for any more.
+	// Longest ends work that nobody can be waiting for any more.
 	Longest time.Duration
-	// Keep says how long what came of a work is given to those who ask later.
+	// Keep returns how long a result is kept for later callers.
 	Keep func(awaited bool, err error) time.Duration
 
 	atOnce chan struct{} // nil: any number are found at a time
@@ -22,7 +22,7 @@ type Works struct {
 	under  map[any]*Work
 }
 
-// Bound has no more than so many things be found at a time.
+// Bound limits the number of concurrent computations.
 func (all *Works) Bound(n int) *Works { all.atOnce = make(chan struct{}, n); return all }
 
 // Work is one thing that is being found, or has been.
@@ -30,13 +30,13 @@ type Work struct {
 	done    chan struct{}
 	value   any
 	err     error
-	awaited bool // somebody was told to ask again
+	awaited bool // a caller was asked to come back
 
 	mu          sync.Mutex
 	checked, of int
 }
 
-// Progress says how far the work is.
+// Progress records how far the work is.
 func (w *Work) Progress(checked, of int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,8 +48,8 @@ type Late struct{ Checked, Of int }
 
 func (*Late) Error() string { return "shared: it is being worked out" }
 
-// Ask returns what find finds, or what it found a moment ago. Where find takes longer than patience the error is a
-// *Late, and whoever asks again gets what was found. A patience of 0 waits to the end.
+// Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a *Late, and
+// the next Ask returns the result. A patience of 0 waits to the end.
 func Ask[T any](
 	ctx context.Context, all *Works, key any, patience time.Duration, find func(context.Context, *Work) (T, error),
 ) (v T, err error) {
@@ -108,7 +108,7 @@ func (all *Works) ended(key any, w *Work, err error) {
 	}
 }
 
-// putOff notes that somebody was told to ask again.
+// putOff records that a caller was asked to come back.
 func (all *Works) putOff(w *Work) error {
 	all.mu.Lock()
 	w.awaited = true
@@ -118,7 +118,7 @@ func (all *Works) putOff(w *Work) error {
 	return &Late{w.checked, w.of}
 }
 
-// taken forgets what came of a work for which somebody was told to ask again, and has.
+// taken drops a result once a caller that was asked to come back has received it.
 func (all *Works) taken(key any, w *Work) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 // clusterName is stored in the database and cannot change afterwards.
 const clusterName = "active"
 
-// staticConfig is what the server's configuration file would say. What it leaves out is off: metrics, profiling, the
-// HTTP API, TLS.
+// staticConfig is the server's configuration file. Everything it omits is off: metrics, profiling, the HTTP API, TLS.
 func staticConfig(db *config.SQL, p ports) *config.Config {
 	return &config.Config{
 		Persistence: config.Persistence{
@@ -54,7 +53,7 @@ func service(port int) config.Service {
 	return config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host}}
 }
 
-// hosts tells each service where the others are. Membership by gossip would need four more ports, and seconds to
+// hosts gives each service the addresses of the others. Membership by gossip would need four more ports, and seconds to
 // settle.
 func hosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
 	all := make(map[primitives.ServiceName]static.Hosts, len(cfg.Services))

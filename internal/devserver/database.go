@@ -22,7 +22,7 @@ const databaseFile = "temporal.db"
 // opened counts the connections of this process; see sqlConfig.
 var opened atomic.Int64
 
-// openDatabase creates what is missing of the file, its tables and the namespace, and returns how the server connects
+// openDatabase creates the file, its tables and the namespace if they are missing, and returns how the server connects
 // to them.
 func openDatabase(dir, namespace string, retention time.Duration) (*config.SQL, error) {
 	path := filepath.Join(dir, databaseFile)

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/server/common/testing/freeport"
 )
 
-// Options say where the server keeps its data and on which ports it listens.
+// Options configure where the server keeps its data and on which ports it listens.
 type Options struct {
 	// Dir is the folder of the database file temporal.db. It is created when missing; two servers
 	// cannot share one.
@@ -31,8 +31,8 @@ type Options struct {
 	SearchAttributes map[string]enumspb.IndexedValueType
 	// CodecEndpoint is the URL of the codec server that the UI decodes payloads with; may be empty.
 	CodecEndpoint string
-	// Memory is a limit for what Go takes in this program, in bytes, which package heap keeps as far as what is in use
-	// allows; 0: 256 MB, or less in a container that has less. GOMEMLIMIT counts instead.
+	// Memory is a soft limit for the memory of Go in this program, in bytes, kept by package heap; 0: 256 MB, or less
+	// in a smaller container. GOMEMLIMIT takes precedence.
 	Memory int64
 	// Logger takes the server's logs; nil: they are dropped.
 	Logger *slog.Logger
@@ -82,7 +82,7 @@ func (s *Server) Stop() {
 	})
 }
 
-// start starts everything, from the folder's lock to the UI. When it fails, s.undo ends what has started.
+// start starts everything, from the folder's lock to the UI. If it fails, s.undo ends what has started.
 func (s *Server) start(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

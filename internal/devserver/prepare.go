@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// prepare waits until the frontend answers, and makes the namespace what the options say.
+// prepare waits until the frontend answers, and sets up the namespace by the options.
 func prepare(ctx context.Context, address string, o Options) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

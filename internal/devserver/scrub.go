@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// historyLag is how long a server may take to delete the events of workflows that it knows no more.
+	// historyLag is how long a server may take to delete the events of deleted workflows.
 	historyLag = 10 * time.Second
-	// scrubEvery is how often a database at work is asked again.
+	// scrubEvery is the polling interval for a database in use.
 	scrubEvery = 200 * time.Millisecond
 )
 
-// Scrub removes from the files of a database what was deleted there: SQLite leaves the bytes of deleted rows where
-// they were, until it needs the room. forgotten tells by its id whether a workflow was deleted. It waits for the
-// server that is to delete their events, and deletes those that no server ever will: of starts that it refused. It
-// works while the server runs, in this program or in another.
+// Scrub removes deleted data from the files of a database: SQLite leaves the bytes of deleted rows in place until it
+// needs the room. forgotten reports by its id whether a workflow was deleted. Scrub waits for the server to delete
+// their events, and deletes those that no server ever will: of starts that it refused. It works while the server runs,
+// in this program or in another.
 func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error {
 	path := filepath.Join(dir, databaseFile)
 	address := url.URL{Scheme: "file", Path: path,
@@ -61,7 +61,7 @@ func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool
 			}
 		}
 	}
-	// VACUUM writes all that there is anew, without what is not; the checkpoint then empties the log.
+	// VACUUM rewrites the existing data only; the checkpoint then empties the log.
 	return again(ctx, func() (done bool, err error) {
 		if _, err := db.ExecContext(ctx, `VACUUM`); err != nil {
 			return false, err

@@ -22,7 +22,7 @@ var tuning = dc.StaticClient{
 	dc.TransferProcessorMaxPollRPS.Key(): 200,
 	dc.TimerProcessorMaxPollRPS.Key():    200,
 	// By default a queue with more than 500 waiting tasks goes to a second reader, which gets only the reads that the
-	// first one leaves. With one namespace that is none: timers were up to a minute late.
+	// first one leaves. With one namespace nothing is left: timers were up to a minute late.
 	dc.TransferQueueMaxReaderCount.Key():   1,
 	dc.VisibilityQueueMaxReaderCount.Key(): 1,
 	dc.TimerQueueMaxReaderCount.Key():      1,
@@ -56,22 +56,22 @@ var tuning = dc.StaticClient{
 	dc.MatchingNumTaskqueueWritePartitions.Key(): 1,
 	// Priorities and fair shares hold as soon as a process has some; by default a server's operator turns them on.
 	dc.MatchingAutoEnableV2.Key(): true,
-	// Nobody else reads the file, so that no reads have to be protected from a burst of workflows. The numbers are
-	// those of Temporal's own development server.
+	// Nobody else reads the file, so that reads need no protection from a burst of workflows. The numbers are from
+	// Temporal's own development server.
 	dc.FrontendPersistenceMaxQPS.Key(): 10_000,
 	dc.HistoryPersistenceMaxQPS.Key():  45_000,
-	// Lists are answered this often in a second, of all who ask. By default ten: two programs and a page are refused.
+	// The rate of lists per second, for all callers together. By default ten: two programs and a page are refused.
 	dc.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 200,
 	// By default every service caches search attributes for 2 s, so that a workflow which uses a newly registered one
 	// fails its task.
 	dc.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
-	// Nobody stores payloads elsewhere in a way that the server knows; it would look through the payloads of all events
-	// for some.
+	// Payloads are not stored outside by the server's own mechanism, for which it would search the payloads of all
+	// events.
 	dc.ExternalPayloadsEnabled.Key(): false,
 	// A worker that stops gets no more tasks. Otherwise a task can go to a poll that the worker has just abandoned, and
 	// is retried only seconds later.
 	dc.EnableCancelWorkerPollsOnShutdown.Key(): true,
-	// The server would ask Temporal for newer versions. This program calls nobody.
+	// The server would ask Temporal for newer versions. This program contacts nobody.
 	dc.EnableServerVersionCheck.Key(): false,
 	// System workflows that clean up in a cluster. Here they have nothing to do, and stopping them takes a second.
 	dc.TaskQueueScannerEnabled.Key():       false,
@@ -80,8 +80,8 @@ var tuning = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
-// usualMemory is the limit of what Go takes in the program around the server. An idle one takes 45 MB, and as much as
-// lies in its file beside it.
+// usualMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of its
+// file in addition.
 const usualMemory = 256 << 20
 
 // tuneRuntime tunes the program around the server, where its environment does not.

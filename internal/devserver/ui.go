@@ -56,9 +56,9 @@ func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 	}
 }
 
-// refuseOtherNames has the API answer only where it is called by a name of this machine: a foreign page whose host's
-// name was made to lead here (DNS rebinding) is of the same origin to a browser. What else a foreign page may cause the
-// UI refuses itself.
+// refuseOtherNames makes the API answer only if it is called by a name of this machine. Otherwise a foreign page whose
+// host name leads here (DNS rebinding) would have the same origin to a browser. The UI itself refuses other requests of
+// foreign pages.
 func refuseOtherNames(c echo.Context) runtime.ServeMuxOption {
 	called := c.Request().Host
 	return runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {

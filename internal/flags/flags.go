@@ -1,7 +1,7 @@
-// Package flags reads numbers and durations of a command line, or of the variables named after flags, within bounds
-// that each flag says.
+// Package flags reads numbers and durations of a command line, or of the variables named after flags, within the bounds
+// of each flag.
 //
-// Invariant: a flag is set to what was written, to the digit, or refused with a sentence that says what it takes.
+// Invariant: a flag is set to exactly what was written, or refused with a sentence that says what it accepts.
 package flags
 
 import (
@@ -80,8 +80,7 @@ func mantissa(text string) string {
 	return before
 }
 
-// Duration adds a flag for a duration from least, at most that of jsonval.ReadDuration, or for 0 where orZero says so.
-// into holds the default.
+// Duration adds a flag for a duration from least to jsonval.MaxDuration, or 0 if orZero is set. into holds the default.
 func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Duration, orZero bool, usage string) {
 	v := &Value{kind: "duration", least: short(least), most: short(jsonval.MaxDuration),
 		text: func() string { return short(*into) }}

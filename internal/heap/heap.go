@@ -1,10 +1,10 @@
-// Package heap keeps the memory that Go takes below a limit, as far as what is in use allows.
+// Package heap keeps the memory of Go below a soft limit.
 //
-// Go's own limit (GOMEMLIMIT) is that of a program which would rather stand still than take more: where what is in use
-// comes near it, Go does little but collect garbage, and workflow tasks, heartbeats and servers run out of their time.
-// Here the limit gives way then: there is always room for as much garbage as two fifths of what is in use.
+// Go's own limit (GOMEMLIMIT) suits a program that would rather stall than take more: when the memory in use comes near
+// it, Go does little but collect garbage, and workflow tasks, heartbeats and servers time out. Here the limit gives way
+// then: there is always room for garbage of two fifths of the memory in use.
 //
-// Invariant: what GOMEMLIMIT says is never changed.
+// Invariant: a limit by GOMEMLIMIT is never changed.
 package heap
 
 import (
@@ -24,7 +24,7 @@ import (
 // Variable names the limit in the environment, in bytes.
 const Variable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
 
-// least is the room for garbage that there is at any rate, in bytes.
+// least is the minimum room for garbage, in bytes.
 const least = 64 << 20
 
 var kept struct {
@@ -33,8 +33,7 @@ var kept struct {
 	watched    bool
 }
 
-// Keep keeps the memory of Go below so many bytes from now on; 0: there is no limit. Where GOMEMLIMIT is set it does
-// nothing.
+// Keep keeps the memory of Go below limit bytes from now on; 0: no limit. If GOMEMLIMIT is set it does nothing.
 func Keep(limit int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -50,7 +49,7 @@ func Keep(limit int64) {
 	}
 }
 
-// collection is garbage at once, so that every collection of garbage finds it.
+// collection becomes garbage immediately, so that every garbage collection finds it.
 type collection struct{ _ [2]*byte }
 
 // over is called after each collection of garbage.
@@ -59,7 +58,7 @@ func (c *collection) over() {
 	runtime.SetFinalizer(c, (*collection).over)
 }
 
-// adjust sets Go's limit by what was in use at the last collection of garbage.
+// adjust sets Go's limit by the memory in use at the last garbage collection.
 func adjust() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -81,7 +80,7 @@ func limitFor(limit, live int64) int64 {
 	return max(limit, live+max(least, live*2/5))
 }
 
-// Bytes reads a number of bytes from the environment; 0: there is none.
+// Bytes reads a number of bytes from the environment; 0: not set.
 func Bytes(getenv func(string) string, variable string) (int64, error) {
 	text := getenv(variable)
 	if text == "" {
@@ -97,8 +96,7 @@ func Bytes(getenv func(string) string, variable string) (int64, error) {
 	return n, nil
 }
 
-// Container is the most memory that the container has in which the program runs, in bytes; 0: it is in none, or it may
-// have all.
+// Container is the memory limit of the container in which the program runs, in bytes; 0: no container, or no limit.
 func Container() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if data, err := os.ReadFile(path); err == nil {
@@ -110,14 +108,14 @@ func Container() int64 {
 
 func parseContainer(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if err != nil || n >= 1<<60 { // "max", or what the kernel says for no limit
+	if err != nil || n >= 1<<60 { // "max", or the kernel's number for no limit
 		return 0
 	}
 	return n
 }
 
-// Default is the limit of a program that was told none: what it is usually, or four fifths of its container where that
-// is less. A usual limit of 0 is none.
+// Default is the default limit of a program: usual, or four fifths of its container if that is less. A usual of 0 is no
+// limit.
 func Default(usual int64) int64 {
 	most := Container() / 5 * 4
 	if usual == 0 || (most > 0 && most < usual) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Enabled says whether the long run is on: PROCESSIDEA_LONG is set.
+// Enabled reports whether the long run is on: PROCESSIDEA_LONG is set.
 func Enabled() bool { return os.Getenv("PROCESSIDEA_LONG") != "" }
 
 // Only skips a test that is for the long run alone.
@@ -22,9 +22,9 @@ func Only(t testing.TB) {
 	}
 }
 
-// Rows gives the rows of a table in which a rule is tried in one form after the other: all of them in the long run,
-// one with -short, and otherwise one in so many, at least one. Which ones follows from the test's name, so that tests
-// with the same forms do not all take the same.
+// Rows yields rows of a table that tests one rule in several forms: all of them in the long run, one with -short, and
+// otherwise one in oneIn, at least one. The choice is derived from the test's name, so that tests with the same forms
+// do not all use the same.
 func Rows[R any](t testing.TB, oneIn int, table map[string]R) iter.Seq2[string, R] {
 	names := slices.Sorted(maps.Keys(table))
 	switch {

@@ -1,7 +1,7 @@
 package rehearsal
 
-// Choose finds the reply that answers the Request of a number, from 1: the first whose When the prompt contains, else
-// by number; ok is false where there is none.
+// Choose returns the reply for the Request with a number, from 1: the first whose When occurs in the prompt, or else
+// the one of that number; ok is false if there is none.
 func Choose(replies []Reply, number int, prompt string) (r Reply, ok bool) {
 	return NewHandler(replies).choose(number, func() string { return prompt })
 }

@@ -30,10 +30,10 @@ func NewHandler(replies []Reply, opts ...Option) *Handler {
 	return h
 }
 
-// Requests returns what has been asked so far, in order of arrival.
+// Requests returns the requests so far, in order of arrival.
 func (h *Handler) Requests() []LoggedRequest { return h.log.copy() }
 
-// ServeHTTP answers one request as the reply that is meant for it says.
+// ServeHTTP answers one request with the reply for it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" {

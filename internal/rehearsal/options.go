@@ -2,8 +2,8 @@ package rehearsal
 
 import "context"
 
-// Option changes how a Handler answers. Most are for tests: hooks are told the Request
-// by its number, and places by how many characters of the reply have been sent.
+// Option changes how a Handler answers. Most are for tests: hooks receive the number of the Request, and the place as
+// the number of characters of the reply sent so far.
 type Option func(*options)
 
 type options struct {
@@ -22,14 +22,13 @@ func OnChunk(f func(request, sent int)) Option {
 	return func(o *options) { o.onChunk = f }
 }
 
-// OnEnd has f called when a Request has ended, in whatever way.
+// OnEnd calls f when a Request has ended, in whatever way.
 func OnEnd(f func(request int, end End)) Option {
 	return func(o *options) { o.onEnd = f }
 }
 
-// Gate has f called at each place of a reply before more is sent, from 0, when a Request
-// has arrived, to its end. The reply goes on, late tokens at once, when f returns, which
-// it must when its context is done.
+// Gate calls f at each place of a reply before more is sent, from 0, when a Request has arrived, to its end. The reply
+// goes on, late tokens immediately, when f returns. f must return when its context is done.
 func Gate(f func(ctx context.Context, request, sent int)) Option {
 	return func(o *options) { o.gate = f }
 }
@@ -64,5 +63,5 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// hooked reports whether a hook relies on each chunk being sent at once.
+// hooked reports whether a hook requires that each chunk is sent immediately.
 func (o options) hooked() bool { return o.onChunk != nil || o.gate != nil }

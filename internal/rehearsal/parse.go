@@ -48,7 +48,7 @@ func Parse(data []byte) ([]Reply, error) {
 	return replies, nil
 }
 
-// Check says how many replies a replies file has, and what is wrong with it, as Parse does.
+// Check returns the number of replies in a replies file, and the same errors as Parse.
 func Check(data []byte) (replies int, err error) {
 	list, err := Parse(data)
 	return len(list), err
@@ -93,8 +93,7 @@ func parseLine(line []byte) (Reply, []error) {
 	return reply, append(wrong, clashes(given)...)
 }
 
-// clashes finds keys that mean nothing beside each other: a line of which half is ignored would play something else
-// than it says.
+// clashes finds keys that exclude each other: ignoring half a line would play something other than it says.
 func clashes(given map[string]bool) []error {
 	var wrong []error
 	if given["solution"] && given["raw"] {

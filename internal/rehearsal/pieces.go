@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// piece is what one chunk of the stream carries.
+// piece is one chunk of the stream.
 type piece struct {
 	text    string
 	refusal bool
-	after   int // characters said before it
+	after   int // characters before it
 }
 
-// end is how many characters have been said with it.
+// end is the number of characters up to its end.
 func (p piece) end() int { return p.after + utf8.RuneCountInString(p.text) }
 
-// pieces cuts what is said into chunks of at most size characters, never within one,
-// and ends where the connection is to drop.
+// pieces cuts the reply into chunks of at most size characters, never within one, and ends where the connection is to
+// drop.
 func (r Reply) pieces(size int) []piece {
 	left := math.MaxInt
 	if r.Cut != nil {

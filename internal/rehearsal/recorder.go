@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Recorder writes what a real LLM said as the lines of a replies file. It is safe for
-// concurrent use; lines stand in the order of the calls to Record.
+// Recorder writes the replies of a real LLM as the lines of a replies file. It is safe for concurrent use; lines are in
+// the order of the calls to Record.
 type Recorder struct {
 	mu sync.Mutex
 	w  io.Writer

@@ -11,14 +11,14 @@ import (
 // tokenChars is the length of a token in characters, in pacing and in usage.
 const tokenChars = 4
 
-// Reply is one line of a replies file. The zero value says nothing, at once, and stops.
+// Reply is one line of a replies file. The zero value is an immediate empty reply with "stop".
 type Reply struct {
 	When         string        // the line answers every Request whose prompt holds this; empty: by number
-	Content      string        // what is said; with a Status, the message of the error
-	Refusal      string        // said before Content, as a refusal
+	Content      string        // the text; with a Status, the message of the error
+	Refusal      string        // sent before Content, as a refusal
 	FinishReason string        // empty means "stop"
 	TTFT         time.Duration // from the Request's arrival to the first token
-	TPS          float64       // tokens a second; 0 means all at once
+	TPS          float64       // tokens a second; 0 means immediately
 	Status       int           // HTTP status to answer with instead; 0 means none
 	RetryAfter   time.Duration // sent with Status; 0 means no header
 	Cut          *int          // characters after which the connection drops; nil means never
@@ -79,8 +79,8 @@ func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 
 func (r Reply) finish() string { return cmp.Or(r.FinishReason, "stop") }
 
-// due is when the token that starts after so many characters goes out. It is counted
-// from the start, not from the token before, so that late timers never add up.
+// due is when the token that starts after so many characters is sent. It is counted from the start, not from the token
+// before, so that late timers never add up.
 func (r Reply) due(started time.Time, chars int) time.Time {
 	first := started.Add(r.TTFT)
 	if r.TPS <= 0 {
@@ -94,7 +94,7 @@ func (r Reply) due(started time.Time, chars int) time.Time {
 // nanoseconds survive their way through JSON.
 const maxSeconds = 1e6
 
-// tokens is how many tokens so many characters are; one that was begun counts.
+// tokens converts characters into tokens, rounded up.
 func tokens(chars int) int {
 	return int(math.Ceil(float64(chars) / tokenChars))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// TurnHeader is the HTTP header by which a caller tells the number of its Request, from
-// 1 on, so that the server needs no memory of what it answered before.
+// TurnHeader is the HTTP header with the number of a Request, from 1, so that the server needs no memory of its earlier
+// answers.
 const TurnHeader = "X-Process-Idea-Turn"
 
 // maxBody bounds what one Request may send, in bytes.
@@ -25,8 +25,8 @@ type Message struct {
 	Content string
 }
 
-// request is what the scripted LLM reads of a Chat Completions request. Its body and the texts of its messages lie in a
-// buffer, which is another request's once it is released.
+// request is a parsed Chat Completions request. Its body and the texts of its messages are in a buffer, which is reused
+// for another request once it is released.
 type request struct {
 	buffer   *buffer
 	llm      string
@@ -41,7 +41,7 @@ type message struct {
 	texts [][]byte
 }
 
-// buffer is what a request was read into.
+// buffer is the buffer of a request.
 type buffer struct {
 	body   bytes.Buffer
 	parser fastjson.Parser
@@ -90,7 +90,7 @@ func (r request) copied() (body []byte, messages []Message) {
 	return bytes.Clone(r.buffer.body.Bytes()), messages
 }
 
-// prompt is what `when` looks into: all that the messages say.
+// prompt is the text that `when` is searched in: all messages.
 func (r request) prompt() string {
 	all := make([][]byte, len(r.messages))
 	for i, m := range r.messages {
@@ -132,7 +132,7 @@ func textsOf(v *fastjson.Value) ([][]byte, error) {
 	return texts, nil
 }
 
-// textOf is empty for what is no text.
+// textOf returns a string value; "" for any other type.
 func textOf(v *fastjson.Value) string { return string(v.GetStringBytes()) }
 
 // givenNumber reads the number of a Request from its header; 0 means that none is given.

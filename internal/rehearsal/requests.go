@@ -10,17 +10,17 @@ import (
 // End is how a Request ended.
 type End string
 
-// The ways in which a Request ends. One that is still being answered has the empty End.
+// The ways in which a Request ends. The empty End means that it is still being answered.
 const (
-	Whole      End = "whole"       // all was said, with a finish reason
+	Whole      End = "whole"       // all was sent, with a finish reason
 	Cut        End = "cut"         // the connection dropped as the reply says
-	Refused    End = "refused"     // answered with an HTTP error, by the reply or for want of one
+	Refused    End = "refused"     // answered with an HTTP error, by the reply or because there is none
 	ClientGone End = "client-gone" // the client went before the end
 )
 
-// LoggedRequest is what the log knows of one Request. Body, Header and Messages are shared: read them only.
+// LoggedRequest is the log's entry of one Request. Body, Header and Messages are shared: do not change them.
 type LoggedRequest struct {
-	Request  int // its number: as told by TurnHeader, else in order of arrival; 0 if unreadable
+	Request  int // its number, from TurnHeader, or else in order of arrival; 0 if unreadable
 	Header   http.Header
 	Body     []byte
 	LLM      string // the wire's "model"
@@ -28,13 +28,13 @@ type LoggedRequest struct {
 	Stream   bool
 
 	Arrived    time.Time
-	FirstToken time.Time // zero as long as nothing was said
+	FirstToken time.Time // zero as long as nothing was sent
 	LastToken  time.Time
-	Sent       int // characters said
+	Sent       int // characters sent
 	End        End
 }
 
-// requestLog keeps what was asked, in order of arrival.
+// requestLog keeps the requests, in order of arrival.
 type requestLog struct {
 	mu  sync.Mutex
 	all []*LoggedRequest

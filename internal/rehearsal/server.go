@@ -30,8 +30,8 @@ func Start(replies []Reply, opts ...Option) (*Server, error) {
 	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute, ConnState: s.count}
 	s.serving.Add(1)
 	safego.Go("rehearsal.serve", func() error { return s.http.Serve(listener) }, func(error) {
-		_ = listener.Close() // whoever connects is refused, and does not wait for an answer
-		s.serving.Done()     // Serve ends with Close, and has nothing else to say
+		_ = listener.Close() // new connections are refused instead of waiting
+		s.serving.Done()     // Serve ends with Close and has no other error
 	})
 	return s, nil
 }
@@ -50,7 +50,7 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 // URL is the base URL for a client, ending in /v1.
 func (s *Server) URL() string { return "http://" + s.address + "/v1" }
 
-// Requests returns what has been asked so far, in order of arrival.
+// Requests returns the requests so far, in order of arrival.
 func (s *Server) Requests() []LoggedRequest { return s.handler.Requests() }
 
 // Close hangs up on every client and returns when nothing is running any more. It may

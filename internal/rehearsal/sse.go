@@ -24,8 +24,7 @@ type sseWriter struct {
 	head  completion // what every chunk repeats: clients drop chunks with another id
 	usage bool       // whether the client asked for usage
 	begun bool
-	// around is what stands around each text, encoded once: with a fast LLM encoding every chunk would cost more than
-	// all else.
+	// around is the JSON around each text, encoded once: with a fast LLM encoding every chunk would dominate the cost.
 	around [2][]byte
 }
 

@@ -47,14 +47,14 @@ func (s timedReply) pace(ctx context.Context, pieces []piece) (sent int, err err
 			s.onChunk(s.number, sent)
 		}
 	}
-	if err := s.await(ctx, sent, s.reply.due(s.started, 0)); err != nil { // past, if anything was said
+	if err := s.await(ctx, sent, s.reply.due(s.started, 0)); err != nil { // past, if anything was sent
 		return sent, err
 	}
 	return sent, s.writer.flush()
 }
 
-// send sends one piece. Without a pace nobody can tell when each piece came, so they are left to the buffer, which is a
-// good deal faster.
+// send sends one piece. Without a pace nobody can observe when each piece came, so they are left to the buffer, which
+// is much faster.
 func (s timedReply) send(ctx context.Context, p piece) error {
 	if err := s.await(ctx, p.after, s.reply.due(s.started, p.after)); err != nil {
 		return err
@@ -69,8 +69,8 @@ func (s timedReply) send(ctx context.Context, p piece) error {
 	return nil
 }
 
-// await passes the gate at this place and waits for the time. The gate comes first, so that at place 0 it also tells
-// that a Request has arrived.
+// await passes the gate at this place and waits for the time. The gate comes first, so that its call at place 0 also
+// signals that a Request has arrived.
 func (s timedReply) await(ctx context.Context, sent int, due time.Time) error {
 	if s.gate != nil {
 		s.gate(ctx, s.number, sent)

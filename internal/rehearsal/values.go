@@ -18,7 +18,7 @@ func text(value json.RawMessage) (string, error) {
 	return s, nil
 }
 
-// filled reads a string that says something.
+// filled reads a string that is not empty.
 func filled(value json.RawMessage) (string, error) {
 	s, err := text(value)
 	if err == nil && s == "" {
@@ -62,7 +62,7 @@ func status(value json.RawMessage) (int, error) {
 	return n, err
 }
 
-// span reads a time of so many units.
+// span reads a time in a unit.
 func span(value json.RawMessage, unit time.Duration) (time.Duration, error) {
 	n, err := number(value)
 	if err == nil && n*unit.Seconds() > maxSeconds {

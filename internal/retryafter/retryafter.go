@@ -15,8 +15,8 @@ const Max = 24 * time.Hour
 // earliestUnixTime is from when on a number of seconds can only be a time since 1970: as a wait it would be 31 years.
 const earliestUnixTime = 1_000_000_000
 
-// Parse returns how long a server wants to be left alone: seconds, a date or, against the standard, the Unix time. What
-// cannot be read, and what is past, is 0; what is longer than Max is Max.
+// Parse reads a Retry-After: seconds, a date or, against the standard, a Unix time. Unreadable and past values are 0;
+// the maximum is Max.
 func Parse(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	seconds, err := strconv.ParseFloat(text, 64)

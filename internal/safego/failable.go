@@ -7,8 +7,8 @@ import (
 
 type failable struct{}
 
-// Failable returns a context that goroutines can end by Fail: that of an activity, which fails when one does that
-// works for it.
+// Failable returns a context that goroutines can end by Fail. It is for an activity, which fails when a goroutine that
+// works for it does.
 func Failable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return context.WithValue(ctx, failable{}, cancel), func() { cancel(nil) }
@@ -22,7 +22,7 @@ func Fail(ctx context.Context, err error) {
 	}
 }
 
-// PanicOf returns the panic that an error stands for, or that has ended the context; nil: there was none.
+// PanicOf returns the panic that an error wraps, or that has ended the context; nil: none.
 func PanicOf(ctx context.Context, err error) *PanicError {
 	var e *PanicError
 	if errors.As(err, &e) || errors.As(context.Cause(ctx), &e) {

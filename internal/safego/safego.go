@@ -1,10 +1,10 @@
-// Package safego starts goroutines that cannot end the program. Go ends a program whose goroutine panics, and with a
-// worker all that runs on it. Here a panic becomes an error of what the goroutine works for, and a line at ERROR with
+// Package safego starts goroutines that cannot end the program. Go ends a program when a goroutine panics, and thus all
+// work on a worker. Here a panic becomes an error of the task that the goroutine works for, and a line at ERROR with
 // its stack in the program's log (slog.Default).
 //
-// Whoever starts a goroutine names its place, as in "activities.heartbeat": the log says it, and tests have it panic
-// there. What cannot be recovered from still ends the program: no memory, a stack that overflows, a map that two
-// goroutines write at once.
+// Each goroutine is started with the name of its place, such as "activities.heartbeat": the log contains it, and tests
+// make it panic there. Unrecoverable faults still end the program: no memory, a stack overflow, concurrent writes of a
+// map.
 package safego
 
 import (
@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// PanicError is what a panic becomes.
+// PanicError is a panic as an error.
 type PanicError struct {
 	Place string
 	Value string // the panic's value as text
@@ -102,7 +102,7 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 	return (*Group)(g), ctx
 }
 
-// SetLimit bounds how many of its goroutines run at once.
+// SetLimit bounds how many of its goroutines run at the same time.
 func (g *Group) SetLimit(n int) { (*errgroup.Group)(g).SetLimit(n) }
 
 // Go starts f, once the limit allows it.
@@ -113,8 +113,7 @@ func (g *Group) Go(place string, f func() error) {
 // Wait waits for all of them, and returns the first error.
 func (g *Group) Wait() error { return (*errgroup.Group)(g).Wait() }
 
-// Each does something so many times, at most so many of them at once, and returns the first error, which ends the
-// others.
+// Each calls do for 0 to times-1, at most atOnce at a time, and returns the first error, which cancels the others.
 func Each(ctx context.Context, place string, times, atOnce int, do func(ctx context.Context, n int) error) error {
 	g, ctx := WithContext(ctx)
 	g.SetLimit(atOnce)

@@ -10,7 +10,7 @@ import (
 type level struct {
 	text    string
 	above   *level
-	escapes []escape // by where they stand
+	escapes []escape // in the order of the text
 	depth   int
 
 	spaced string // the text in lower case with a space for every +, as forms write spaces
@@ -55,7 +55,7 @@ type escape struct {
 // deepest bounds how many escapes within escapes are undone.
 const deepest = 4
 
-// deeper undoes the escapes of a level; nil where there are none.
+// deeper undoes the escapes of a level; nil if there are none.
 func (l *level) deeper() *level {
 	if l.depth == deepest || !strings.ContainsAny(l.text, `%\&`) {
 		return nil
@@ -83,8 +83,7 @@ func (l *level) deeper() *level {
 	return next
 }
 
-// start gives the place in the text as it came at which the byte at a place begins. What stands in an escape takes the
-// whole escape along.
+// start maps the start of a byte to the original text. A byte within an escape takes the whole escape along.
 func (l *level) start(at int) int {
 	if l.above == nil {
 		return at
@@ -96,7 +95,7 @@ func (l *level) start(at int) int {
 	return l.above.start(e.to + at - e.at - e.len)
 }
 
-// end gives the place in the text as it came at which what stands before a place ends.
+// end maps the end of the text before a position to the original text.
 func (l *level) end(at int) int {
 	if l.above == nil {
 		return at
@@ -108,7 +107,7 @@ func (l *level) end(at int) int {
 	return l.above.end(e.to + at - e.at - e.len)
 }
 
-// before is the last escape that begins before a place; where there is none, an empty one at the beginning.
+// before is the last escape that begins before a position; an empty one at the beginning if there is none.
 func (l *level) before(at int) escape {
 	n, _ := slices.BinarySearchFunc(l.escapes, at, func(e escape, at int) int { return e.at - at })
 	if n == 0 {

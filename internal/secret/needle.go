@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// needle is one secret, in all forms in which it is looked for.
+// needle is one secret, in all forms that are searched for.
 type needle struct {
 	mark   string
 	plain  []string // in lower case: as it is, and with what looks like an escape in it undone, as it is in the texts
@@ -15,8 +15,8 @@ type needle struct {
 	base64 []string // without what depends on the bytes around it
 }
 
-// leastInside is the least length of a secret that is looked for within longer base64: the few characters of a shorter
-// one stand in any long text.
+// leastInside is the minimum length of a secret that is searched for within longer base64: the few characters of a
+// shorter one occur in any long text.
 const leastInside = 8
 
 func newNeedle(name, value string) needle {
@@ -57,7 +57,7 @@ func (n needle) in(l *level) []span {
 	return spans
 }
 
-// find looks for a form in a text that has the length of the level's. widen may take more of the text along.
+// find searches for a form in a text of the same length as the level's. widen may extend a match.
 func (n needle) find(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
 	var spans []span
 	for at := 0; ; {

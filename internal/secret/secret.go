@@ -74,8 +74,7 @@ func (s *Striker) Value(v any) any {
 	return v
 }
 
-// credentials are what a server reads out of a value for basic authentication, user:password in base64: both, and the
-// password.
+// credentials are the secrets in a value for basic authentication, user:password in base64: both, and the password.
 func credentials(value string) []string {
 	decoded, err := base64.StdEncoding.DecodeString(value)
 	_, password, ok := strings.Cut(string(decoded), ":")
@@ -85,7 +84,7 @@ func credentials(value string) []string {
 	return []string{string(decoded), password}
 }
 
-// span is where something stands in a text, and what takes its place.
+// span is a range of a text, with its replacement.
 type span struct {
 	from, to int
 	mark     string

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape reads the escape with which a text begins: one of URLs (%2F), of JSON and of programs (\/, \u002f, \x2f), or
-// of HTML (&#47;). length is 0 where it begins with none.
+// unescape reads the escape at the beginning of a text: of URLs (%2F), of JSON and of programs (\/, \u002f, \x2f), or
+// of HTML (&#47;). length is 0 if there is none.
 func unescape(text string) (plain string, length int) {
 	switch text[0] {
 	case '%':
@@ -32,7 +32,7 @@ func number(text string, from, to, base int) (uint64, bool) {
 	return n, err == nil
 }
 
-// control are the letters that stand for control characters.
+// control maps the letters of escapes to control characters.
 var control = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", 'b': "\b", 'f': "\f"}
 
 func backslash(text string) (string, int) {

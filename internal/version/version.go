@@ -1,4 +1,4 @@
-// Package version says which build of Process Idea a program is.
+// Package version identifies the build of Process Idea in a program.
 package version
 
 import (
@@ -11,8 +11,8 @@ import (
 
 const module = "processidea"
 
-// Text is the version, as in "v1.2.0 (Go 1.26.8, linux/amd64)": that of the module, else the commit that the program
-// was built of, else "unknown". A build of changed files says so.
+// Text is the version, such as "v1.2.0 (Go 1.26.8, linux/amd64)": the module's, or else the commit of the build, or
+// else "unknown". A build with changed files is marked.
 func Text() string {
 	return fmt.Sprintf("%s (%s, %s/%s)", number(), strings.Replace(runtime.Version(), "go", "Go ", 1), runtime.GOOS,
 		runtime.GOARCH)
@@ -43,7 +43,7 @@ func number() string {
 	return cmp.Or(known(info.Main.Version), "commit "+commit+changed)
 }
 
-// known is a version that tells something.
+// known returns a version if it is informative.
 func known(v string) string {
 	if v == "(devel)" {
 		return ""

@@ -1,4 +1,4 @@
-// Package yamlvalue reads YAML as the JSON value that it stands for.
+// Package yamlvalue reads YAML as the JSON value that it represents.
 package yamlvalue
 
 import (
@@ -21,8 +21,8 @@ const maxNodes = 1_000_000
 // maxYAMLDepth bounds the recursion. It is above the limit of jsonval.Decode, which checks every value in the end.
 const maxYAMLDepth = 200
 
-// Decode reads a YAML file as a JSON value. Numbers keep every digit; a duplicate key is refused, and so is whatever
-// JSON cannot express.
+// Decode reads a YAML file as a JSON value. Numbers keep every digit. A duplicate key is refused, and so is anything
+// that JSON cannot express.
 func Decode(data []byte) (any, *diag.Problem) {
 	if countParts(data) > jsonval.MaxParts(len(data)) {
 		return nil, &diag.Problem{JSONPath: "$", Message: jsonval.TooManyParts(len(data)).Error()}

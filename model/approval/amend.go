@@ -10,17 +10,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MergeParams lays what a person changes over the parameters that were shown: objects key by key, anything else as a
-// whole. null takes away what the Tool does not take null for. What the Tool's designer has wired stays.
+// MergeParams merges a person's changes into the parameters that were shown: objects key by key, any other value as a
+// whole. A null removes the key, unless the Tool accepts null for it. Parameters wired by the Tool's designer stay.
 func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
 	for _, k := range jsonval.SortedKeys(changes) {
 		_, declared := tool.SchemaByParam[k]
 		_, wired := tool.WiredParams[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
-			return nil, fmt.Errorf("%q is a meta property; amend gives parameters alone", jsonval.Clip(k, 80))
+			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.Clip(k, 80))
 		case wired && !jsonval.Equal(changes[k], shown[k]):
-			return nil, fmt.Errorf("parameter %q is wired by the tool's designer: nobody changes it here", k)
+			return nil, fmt.Errorf("parameter %q is wired by the tool's designer and cannot be changed", k)
 		case !declared && !tool.AllowsExtraParams:
 			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80),
 				diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
@@ -39,8 +39,8 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 	return params, tool.ValidateParams(params)
 }
 
-// findChangedStoredObject returns the key of an object that changes reach into although it is not here, but in the
-// store; "" if there is none.
+// findChangedStoredObject returns the key of an object that the changes edit although its content is in the store; ""
+// if there is none.
 func findChangedStoredObject(shown, changes map[string]any) string {
 	for _, k := range jsonval.SortedKeys(changes) {
 		inner, isObject := changes[k].(map[string]any)

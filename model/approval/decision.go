@@ -13,47 +13,47 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next
-// Idea keeps every one.
+// Decision is a person's decision on a Call, whose record keeps it, or on the whole process. The log of the next Idea
+// keeps every one.
 type Decision struct {
 	// Kind is approve, reject, amend, replace or answer; comment, ask or hand-over, which decide nothing; of a process
 	// pause, resume, revise or add; of a Plan approve-plan, amend-plan or reject-plan.
 	Kind string `json:"decision"`
-	// CallID is the Call's id; empty if it is about the process.
+	// CallID is the Call's id; empty if the decision is about the process.
 	CallID string `json:"call,omitempty"`
-	// ApprovalDigest is that of the Pending that the person saw; empty if the signal named none.
+	// ApprovalDigest is the digest of the Pending that the person saw; empty if the signal named none.
 	ApprovalDigest string `json:"digest,omitempty"`
 	// DecidedBy is the person's name, DecidedByTimeout or DecidedByProcess.
 	DecidedBy string `json:"by,omitempty"`
-	// Account is the person's at an issuer of tokens, where the proof, or else the signal, tells it.
+	// Account is the person's account at an issuer of tokens, from the proof or else from the signal; zero: unknown.
 	policy.Account
-	// Groups are those of which the person says they are, or of which the proof says it.
+	// Groups are the groups that the person claims, or that the proof confirms.
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
-	// To and ToGroup say to whom a remark is, a person or a group.
+	// To and ToGroup are the person or the group that a remark is addressed to.
 	To      string `json:"to,omitempty"`
 	ToGroup string `json:"toGroup,omitempty"`
-	// Proof is the signature that the signal brought, as it was: a compact JWS; empty: the decision is declared, and
-	// says of itself who takes it.
+	// Proof is the signature of the signal, unchanged: a compact JWS; empty: the decision is declared, that is, its
+	// sender claims to be By.
 	Proof string `json:"proof,omitempty"`
-	// Signed is set once the proof was found right. Finding is what its check found, until then.
+	// Signed is set once the proof was verified. Finding is the result of the verification, until then.
 	Signed  *proof.Signed  `json:"signed,omitempty"`
 	Finding *proof.Finding `json:"-"`
-	// SignalID is as the signal's payload had it.
+	// SignalID is the id in the signal's payload.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
 	// WaitingSince is when the Call that the decision ended the waiting of began to wait; zero where it did not.
 	WaitingSince time.Time `json:"since,omitzero"`
-	// Tool and Shown are what would have run, as the person was shown it.
+	// Tool and Shown are what would have run, as shown to the person.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams map[string]any `json:"shown,omitempty"`
 	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the
 	// one that a process was given.
 	OrderID string         `json:"under,omitempty"`
 	Order   *StandingOrder `json:"order,omitempty"`
-	// Deciders are the rules that said who may take the decision; none: anybody might.
+	// Deciders are the rules for who may take the decision; none: anybody may.
 	Deciders policy.Rules `json:"deciders,omitempty"`
-	// Told is what people were told while the Call waited; nil: nothing beside that it waits.
+	// Told records how people were notified while the Call waited; nil: only that it waits.
 	Told *policy.Told `json:"told,omitempty"`
 	// AmendedParams of an amended Call: values, never References.
 	AmendedParams map[string]any `json:"params,omitempty"`
@@ -73,14 +73,13 @@ type Decision struct {
 	Limits    *ideafile.Limits `json:"limits,omitempty"`
 }
 
-// What stands in By when no person decided.
+// Values of DecidedBy if no person decided.
 const (
 	DecidedByTimeout = "timeout" // nobody did before the deadline
 	DecidedByProcess = "process" // the process paused by itself, as at a limit
 )
 
-// What stands in payloads that people are shown, in place of what only they know. A signal that still has one says
-// nothing.
+// Placeholders in the payloads that people are shown, for what only they know. A signal that still has one is refused.
 const (
 	PlaceholderName   = "your name"
 	PlaceholderGroup  = "your group"
@@ -91,11 +90,11 @@ const (
 
 var placeholders = []string{PlaceholderName, PlaceholderGroup, PlaceholderReason, PlaceholderTool, PlaceholderOutput}
 
-// CheckNoPlaceholder refuses a value in which a placeholder was left.
+// CheckNoPlaceholder refuses a value that still has a placeholder.
 func CheckNoPlaceholder(key string, v any) error {
 	s, ok := v.(string)
 	if ok && slices.Contains(placeholders, strings.TrimSpace(s)) {
-		return fmt.Errorf("%q is still %q, as it was shown: put your own there", key, s)
+		return fmt.Errorf("%q is still the placeholder %q: replace it by your own", key, s)
 	}
 	return nil
 }
@@ -162,7 +161,7 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	return d, nil
 }
 
-// readGroups reads the groups of which the person says they are; null is none.
+// readGroups reads the groups that the person claims; null means none.
 func readGroups(v any) ([]string, error) {
 	list, ok := jsonval.AsStringList(v)
 	if (!ok && v != nil) || len(list) > maxGroups {
@@ -185,21 +184,21 @@ const (
 	subjectKey = "sub"
 )
 
-// AddAccount puts the account of who sends a signal into its payload, where that says who it is by.
+// AddAccount adds the sender's account to the payload of a signal that names its sender.
 func AddAccount(payload map[string]any, a policy.Account) {
 	if a != (policy.Account{}) && jsonval.AsText(payload["by"]) != "" {
 		payload[issuerKey], payload[subjectKey] = a.Issuer, a.Subject
 	}
 }
 
-// actTexts are the keys of texts that every signal may have: its id, who sends it, and why.
+// actTexts maps the text keys that every signal may have: its id, who sends it, and why.
 func actTexts(id, by, reason *string, sender *policy.Account) map[string]*string {
 	return map[string]*string{signalIDKey: id, "by": by, "reason": reason, issuerKey: &sender.Issuer,
 		subjectKey: &sender.Subject}
 }
 
-// readTexts reads the text keys of a signal's payload into texts, and its groups; nil: it has none. others are the keys
-// that may hold something else; "" is none. Any other key is an error.
+// readTexts reads the text keys of a signal's payload into texts, and its groups into groups (nil: the signal takes
+// none). others are keys that may hold something else; "" is ignored. Any other key is an error.
 func readTexts(m map[string]any, texts map[string]*string, groups *[]string, others ...string) (err error) {
 	for _, k := range jsonval.SortedKeys(m) {
 		if k == "groups" && groups != nil {
@@ -244,7 +243,7 @@ func readTexts(m map[string]any, texts map[string]*string, groups *[]string, oth
 	return nil
 }
 
-// Describe says in words for the LLM what was decided, so that it does not propose the same again.
+// Describe describes the decision for the LLM, so that it does not propose the same again.
 func (d Decision) Describe() string {
 	s := d.PastTense() + " by " + d.decider()
 	switch d.Kind {
@@ -259,7 +258,7 @@ func (d Decision) Describe() string {
 	return s
 }
 
-// PastTense is what people did, as it stands in a sentence.
+// PastTense is the verb of the decision for use in a sentence.
 func (d Decision) PastTense() string {
 	return map[string]string{
 		policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended", policy.Replace: "replaced",

@@ -10,25 +10,33 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Fate is what became of an act of a person: of a signal, or of one of many decisions that a signal brings.
+// Fate is the outcome of a person's act: a signal, or one of many decisions in a signal.
 type Fate struct {
 	// ID, Call and By are as the act's payload had them.
 	ID     string `json:"id,omitempty"`
 	Signal string `json:"signal"`
 	CallID string `json:"call,omitempty"`
 	By     string `json:"by,omitempty"`
-	// OrderID names the standing order under which the act would have approved the Call, and Digest is that of the
-	// approval; empty: none.
+	// OrderID names the standing order under which the act would have approved the Call, and Digest is the digest of
+	// the approval; empty: none.
 	OrderID string `json:"under,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 	// Reason is why the act was refused and changed nothing; empty: it was taken.
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
-	// Count is how many have decided the same, once a decision was taken.
+	// Count is how many people have decided the same, once a decision was taken.
 	Count Count `json:"count,omitzero"`
-	// PassedOn: a whole process sent the act past its part to the instance, so that the part tells it.
+	// PassedOn means that a whole process sent the act past its part to the instance, so that the part reports the
+	// Fate.
 	PassedOn bool `json:"passedOn,omitempty"`
+	// Nothing: it was refused since there was nothing to do.
+	Nothing bool `json:"nothing,omitempty"`
 }
+
+// NothingDone is why an act is refused for which there was nothing to do.
+type NothingDone string
+
+func (n NothingDone) Error() string { return string(n) }
 
 const passedOnKey = "passedOn"
 
@@ -42,8 +50,8 @@ func PassedOn(payload map[string]any) map[string]any {
 // AsSent is the payload of an act as a person sent it.
 func AsSent(payload map[string]any) map[string]any { return jsonval.WithoutKey(payload, passedOnKey) }
 
-// Count is how many people have decided the same, of how many must: 1 of 2 leaves what they decided on waiting for
-// another one.
+// Count is how many people have decided the same, and how many must: after 1 of 2 the Call still waits for a second
+// person.
 type Count struct {
 	Have int `json:"have"`
 	Want int `json:"want"`
@@ -66,11 +74,11 @@ func FateOf(signal string, payload map[string]any, at time.Time) Fate {
 	return f
 }
 
-// Limits of what is kept and asked.
+// Limits of what is kept and queried.
 const (
 	maxFates       = 5000
-	maxRefusals    = 100  // that are listed
-	MaxActsAtOnce  = 2000 // that one question is about
+	maxRefusals    = 100  // in a list
+	MaxActsAtOnce  = 2000 // in one query
 	maxRefusalText = 1000 // characters
 )
 
@@ -97,7 +105,7 @@ func (l *Fates) Begin(id string) {
 	l.UnderWay[id] = true
 }
 
-// Settle keeps the Fate of an act, and reports whether it did: of what was taken and not under way nobody asks.
+// Settle keeps the Fate of an act, and reports whether it did: nobody asks for an act that was taken and not under way.
 func (l *Fates) Settle(f Fate) (kept bool) {
 	f.Reason = jsonval.Clip(f.Reason, maxRefusalText)
 	if f.Reason != "" {
@@ -142,7 +150,7 @@ func (l *Fates) Refusals() []Fate {
 	return refusals
 }
 
-// What an Outcome says of an act.
+// The states of an act in an Outcome.
 const (
 	ActTaken    = "taken"
 	ActRefused  = "refused"
@@ -158,11 +166,10 @@ type Outcome struct {
 	Count  Count  `json:"count,omitzero"`   // of a decision that was taken
 }
 
-const unknownAct = "no act with this id has come here, or at least 5,000 others came after it: " +
-	"what became of it is not kept any more"
+const unknownAct = "the process knows no act with this id: none has arrived, or it was more than 5,000 acts ago"
 
-// Outcomes answers what became of acts, in their order. allHeard is whether every act that has come was begun; else
-// one that is not known may yet be.
+// Outcomes returns the outcomes of acts, in their order. allHeard means that every act received so far has begun;
+// otherwise an unknown act may still be received.
 func (l *Fates) Outcomes(ids []string, allHeard bool) (list []Outcome) {
 	for _, id := range ids {
 		o := Outcome{ID: id, Became: ActTaken}
@@ -186,7 +193,7 @@ func (l *Fates) Known(ids []string, allHeard bool) bool {
 	return !slices.ContainsFunc(l.Outcomes(ids, allHeard), func(o Outcome) bool { return o.Became == ActUnderWay })
 }
 
-// CheckActIDs returns what is wrong with the ids of a question.
+// CheckActIDs returns what is wrong with the ids of a query.
 func CheckActIDs(ids []string) error {
 	switch {
 	case len(ids) == 0:

@@ -28,23 +28,23 @@ type ManyDecisions struct {
 	// ID, By and Reason are the signal's own.
 	ID, By, Reason string
 	List           []OneOfMany
-	common         map[string]any // what each decision has that does not say it itself
+	common         map[string]any // the keys of the signal that apply to each decision without its own
 }
 
-// OneOfMany is one of many decisions, as the signal that it would be alone.
+// OneOfMany is one of many decisions, in the form of a signal of its own.
 type OneOfMany struct {
 	Decision
-	// Payload is that of its own signal, whose name is Kind.
+	// Payload is the payload of that signal. The signal's name is Kind.
 	Payload map[string]any
-	// Invalid is what is wrong with the decision's form; nil: nothing.
+	// Invalid is the error in the decision's form; nil: none.
 	Invalid error
 	written map[string]any
 }
 
 // ReadDecisions reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision) and
-// decision, its kind; and by, groups, reason and proof, which count for every decision that has none of its own. The
-// nth decision without an id has that of the signal and its number: x/1. An error is about the whole; what is wrong
-// with one decision is said there.
+// decision, its kind. The keys by, groups, reason and proof apply to every decision without its own. The nth decision
+// without an id gets the id of the signal and its number: x/1. An error concerns the whole signal; a fault of one
+// decision is in its Invalid.
 func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	texts := actTexts(&many.ID, &many.By, &many.Reason, new(policy.Account))
 	texts["proof"] = new(string)
@@ -75,8 +75,7 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	return many, nil
 }
 
-// shared are the keys of the signal that count for every decision that has none of its own. Of these, null says
-// nothing.
+// shared are the keys of the signal that apply to every decision without its own. A null in them counts as absent.
 var shared = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
 
 func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {

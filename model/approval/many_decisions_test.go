@@ -83,7 +83,7 @@ func TestASignalOfManyDecisionsThatCannotBeReadIsRefusedAsAWhole(t *testing.T) {
 		`{"decisions":["x"],"by":7}`:             `"by" is a string, not number`,
 		`{"decisions":["x"],"groups":"finance"}`: `"groups" is a list of at most 100 names`,
 		`{"decisions":["x"],"call":"1.1"}`:       `unknown key "call"`,
-		`{"decisions":["x"],"by":"your name"}`:   `"by" is still "your name", as it was shown: put your own there`,
+		`{"decisions":["x"],"by":"your name"}`:   `"by" is still the placeholder "your name": replace it by your own`,
 		list(1000, `{"call":"1.1"}`):             "",
 		list(
 			1001,

@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CallNotWaitingError says why nobody can decide on a Call that there is: how it stands, and who has decided on it.
+// CallNotWaitingError says why a known Call does not wait for a decision: its status, and who has decided on it.
 func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Decision) error {
 	var b strings.Builder
 	b.WriteString(id)
@@ -30,7 +30,7 @@ func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Deci
 	return errors.New(b.String())
 }
 
-// describeBriefly is Describe without what was put in place of the Call's own.
+// describeBriefly is Describe without the content of changes.
 func (d Decision) describeBriefly() string {
 	d.AmendedParams, d.Replacement = nil, nil
 	text := d.PastTense() + " by " + d.decider()
@@ -40,8 +40,8 @@ func (d Decision) describeBriefly() string {
 	return text
 }
 
-// UnknownCallError says that there is no Call of an id, which one was probably meant, and what waits. known may hold
-// further ids that could have been meant.
+// UnknownCallError says that no Call has the id, which one was probably meant, and which Calls wait. known may hold
+// further candidates.
 func UnknownCallError(id string, known []string, waiting []Pending) error {
 	text := ErrUnknownCallBriefly(id).Error()
 	var pending, shown []string

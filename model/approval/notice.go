@@ -6,8 +6,8 @@ import (
 	"processidea/model/approval/policy"
 )
 
-// Notice tells people that a Call began to wait for them, waits still, or stopped waiting. It holds neither
-// parameters nor results: notices are sent to places where not every reader may see those.
+// Notice notifies people that a Call began to wait for them, still waits, or stopped waiting. It holds neither
+// parameters nor results, since not every reader of a notice may see them.
 type Notice struct {
 	CallID           string     `json:"call"`
 	Instance         string     `json:"instance"`
@@ -19,16 +19,17 @@ type Notice struct {
 	// DecisionKind was made by By. Both are empty while the Call waits, and when it stopped waiting without a decision.
 	DecisionKind string `json:"decision,omitempty"`
 	DecidedBy    string `json:"by,omitempty"`
-	// Reminders counts how often people were reminded of the Call. EscalatedTo are those who may decide too by now.
+	// Reminders counts how often people were reminded of the Call. EscalatedTo are the people who were added to those
+	// who may decide.
 	Reminders   int          `json:"reminders,omitempty"`
 	EscalatedTo policy.Rules `json:"escalatedTo,omitempty"`
-	// RemarkCount counts how often somebody was asked of the Call, or it was handed over. Remark is the last of these,
-	// without what was said.
+	// RemarkCount counts the questions about the Call and its hand-overs. Remark is the last of these, without its
+	// text.
 	RemarkCount int           `json:"remarkCount,omitempty"`
 	Remark      *NoticeRemark `json:"remark,omitempty"`
 }
 
-// NoticeRemark says who asked whom, or handed a Call over to whom.
+// NoticeRemark says who asked whom, or who handed a Call over to whom.
 type NoticeRemark struct {
 	Kind    string `json:"kind"` // ask or hand-over
 	By      string `json:"by"`
@@ -36,7 +37,7 @@ type NoticeRemark struct {
 	ToGroup string `json:"toGroup,omitempty"`
 }
 
-// String says it in words.
+// String returns the remark as a sentence.
 func (r NoticeRemark) String() string {
 	return Decision{Kind: r.Kind, DecidedBy: r.By, To: r.To, ToGroup: r.ToGroup}.remarkText()
 }
@@ -53,13 +54,13 @@ type Notices struct {
 	NewlyDecided   []Notice `json:"decided"`
 	OmittedWaiting int      `json:"moreWaiting,omitempty"`
 	OmittedDecided int      `json:"moreDecided,omitempty"`
-	// Reminders are Calls that wait still, and Escalations those on which others may decide since the last
-	// notification; up to MaxNotices of each.
+	// Reminders are Calls that still wait, and Escalations those on which further people may decide since the last
+	// notification; at most MaxNotices of each.
 	Reminders          []Notice `json:"reminders,omitempty"`
 	Escalations        []Notice `json:"escalations,omitempty"`
 	OmittedReminders   int      `json:"moreReminders,omitempty"`
 	OmittedEscalations int      `json:"moreEscalations,omitempty"`
-	// Remarks are Calls of which somebody was asked, or that were handed over, since the last notification.
+	// Remarks are the Calls with a question or a hand-over since the last notification.
 	Remarks        []Notice `json:"remarks,omitempty"`
 	OmittedRemarks int      `json:"moreRemarks,omitempty"`
 }

@@ -94,8 +94,8 @@ func (o StandingOrder) NamedParams() []string {
 	return jsonval.SortedKeys(jsonval.AsObject(o.When["properties"]))
 }
 
-// WhyNotCovered returns why a Call that waits is not approved under the order at a moment; "" if it is. Who may give
-// the order is not looked at.
+// WhyNotCovered returns why the order does not approve a waiting Call at a time; "" if it does. It does not check who
+// may give the order.
 func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 	switch {
 	case p.Tool != o.Tool:
@@ -122,8 +122,8 @@ func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 	return ""
 }
 
-// absentProperty returns a property that a schema names, at any depth of properties, and a value has not; "" if it has
-// all. JSON Schema lets an absent one pass; but whoever gives leave up to an amount gives none where there is no
+// absentProperty returns a property that a schema names, at any depth of properties, and that a value lacks; "" if it
+// lacks none. JSON Schema accepts an absent property, but an order up to an amount must not cover a Call without an
 // amount.
 func absentProperty(schema map[string]any, value any) string {
 	properties := jsonval.AsObject(schema["properties"])
@@ -139,8 +139,8 @@ func absentProperty(schema map[string]any, value any) string {
 	return ""
 }
 
-// CheckOrder returns why a decision under a standing order does not hold for what waits, on which others were made
-// before: an order never covers what a person has changed.
+// CheckOrder returns why a decision under a standing order is invalid for a waiting Call, given the earlier decisions
+// on it: an order never covers what a person has changed.
 func (d Decision) CheckOrder(p Pending, made []Decision, now time.Time) error {
 	if d.Order == nil {
 		return nil
@@ -172,8 +172,8 @@ func OrderNamedIn(payload map[string]any) string {
 // SignalID is the id of the signals that approve Calls under the order.
 func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
 
-// ToProve is what a proof of the order must be for: call is the order's id, digest that of Digest, and decision
-// SteerAllow.
+// ToProve is what a proof of the order must contain: the order's id as call, its Digest as digest, and SteerAllow as
+// decision.
 func (o StandingOrder) ToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow,
@@ -181,14 +181,14 @@ func (o StandingOrder) ToProve(process string) proof.Decision {
 	}
 }
 
-// Digest is the SHA-256, in hex, of the canonical JSON of those of id, tool, when, count and until that the order has,
-// until in UTC.
+// Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count and until, without absent
+// keys; until is in UTC.
 func (o StandingOrder) Digest() string {
 	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, Until: o.Until.UTC()})
 }
 
-// Giver is who gave the order, as it says, or as its proof does. The error says why the proof does not count; finding
-// is what its check found.
+// Giver returns who gave the order: the proven person, or else the claimed one. The error says why the proof does not
+// count. finding is the result of the proof's verification.
 func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Person, error) {
 	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Account: o.Account, Groups: o.Groups, Reason: o.Reason,
 		Proof: o.Proof, Finding: finding}
@@ -196,7 +196,7 @@ func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Pers
 	return d.Decider(), err
 }
 
-// readOrder reads the order under which a decision is taken: the decision is that of whoever gave it.
+// readOrder reads the order under which a decision is taken. The decision counts as taken by the giver of the order.
 func (d *Decision) readOrder(v any) error {
 	m, ok := v.(map[string]any)
 	switch {
@@ -205,7 +205,7 @@ func (d *Decision) readOrder(v any) error {
 	case !ok:
 		return fmt.Errorf("%q is an object, not %s", orderKey, jsonval.TypeOf(v))
 	case d.DecidedBy != "" || len(d.Groups) > 0 || d.Reason != "" || d.Proof != "":
-		return fmt.Errorf("an approval under an order is that of whoever gave the order, and says nothing else")
+		return fmt.Errorf("an approval under an order is the order's giver's: it may have no other keys")
 	}
 	o, err := ReadStandingOrder(m)
 	if err != nil {

@@ -23,7 +23,7 @@ func TestAnOrdersPayloadIsCheckedWhereItComesIn(t *testing.T) {
 		`{"id": "o", "tool": "pay", "count": 1, "when": true}`:                         `"when" is a JSON Schema, an object`,
 		`{"id": "o", "tool": "pay", "count": 1, "when": {"type": "nonsense"}}`:         "when: ",
 		`{"id": "o", "tool": "pay", "count": 1, "wehn": {}}`:                           `unknown key "wehn"`,
-		`{"id": "o", "tool": "pay", "count": 1, "by": "your name"}`:                    "as it was shown",
+		`{"id": "o", "tool": "pay", "count": 1, "by": "your name"}`:                    "replace it by your own",
 	} {
 		_, err := approval.ReadStandingOrder(modeltest.DecodeJSON(t, text).(map[string]any))
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {

@@ -17,18 +17,18 @@ const maxOrders = 100 // of one process, those that have ended included
 // Orders are the standing orders of one process, in the order in which they were given. The zero value has none.
 type Orders []*GivenOrder
 
-// GivenOrder is one standing order, and what has become of it.
+// GivenOrder is one standing order, and its use so far.
 type GivenOrder struct {
 	StandingOrder
 	GivenAt time.Time `json:"at"`
-	// Giver is who gave it, as it says, or as its proof does.
+	// Giver is who gave it: the proven person, or else the claimed one.
 	Giver policy.Person `json:"giver"`
 	// Approved is how many Calls were approved under it.
 	Approved int `json:"approved"`
-	// Handled are the Calls that still wait as far as is known, and that were approved under it: their digests, by
-	// owner and Call.
+	// Handled are the digests of the Calls that were approved under it and, as far as is known, still wait, by owner
+	// and Call.
 	Handled map[string]map[string]string `json:"handled,omitempty"`
-	// TakenBack are the Calls whose approval under it was refused, and does not count: their digests, by Call.
+	// TakenBack are the digests of the Calls whose approval under it was refused and does not count, by Call.
 	TakenBack map[string]string `json:"takenBack,omitempty"`
 	// Ended is who ended it, and why; nil: nobody has.
 	Ended *OrderEnding `json:"ended,omitempty"`
@@ -41,9 +41,9 @@ type OrderEnding struct {
 	EndedAt time.Time `json:"at"`
 }
 
-// CheckStandingOrder returns why an order cannot be given: its Tool is not there, or lacks what the condition names,
-// or whoever gives it may not decide on the Tool's Calls. starters are those who started the process. While the Tools
-// of MCP servers are still being looked up (toolsKnown false), one that is not there may come.
+// CheckStandingOrder returns why an order cannot be given: its Tool does not exist or lacks what the condition names,
+// or the giver may not decide on the Tool's Calls. starters are the people who started the process. While the Tools of
+// MCP servers are still being looked up (toolsKnown false), an unknown Tool is accepted, since it may still appear.
 func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override,
 	starters []policy.Identity, now time.Time,
 	toolsKnown bool,
@@ -73,9 +73,10 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 	if len(rules) == 0 {
 		return nil
 	}
-	rules = whileWaiting.Escalated(rules) // who may decide in the end gives an order for what is escalated by then
+	// people who may decide only after an escalation may give an order for escalated Calls
+	rules = whileWaiting.Escalated(rules)
 	if strings.TrimSpace(giver.Name) == "" {
-		return fmt.Errorf(`it does not say who gives it, and not everybody may: "by" is missing (%s)`, rules)
+		return fmt.Errorf(`not everybody may give it, and it does not say who does: "by" is missing (%s)`, rules)
 	}
 	if why := rules.DenialReason(giver, starters); why != "" {
 		return fmt.Errorf("%s", why)
@@ -87,9 +88,9 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 func (l *Orders) Give(o StandingOrder, giver policy.Person, now time.Time) error {
 	switch {
 	case slices.ContainsFunc(*l, func(given *GivenOrder) bool { return given.ID == o.ID }):
-		return fmt.Errorf("there is an order %q already: give this one another id", o.ID)
+		return fmt.Errorf("an order %q exists already: give this one another id", o.ID)
 	case len(*l) >= maxOrders:
-		return fmt.Errorf("the process has been given %d orders, and takes no more", maxOrders)
+		return fmt.Errorf("the process has %d orders, and takes no more", maxOrders)
 	}
 	*l = append(*l, &GivenOrder{StandingOrder: o, Giver: giver, GivenAt: now})
 	return nil
@@ -122,9 +123,8 @@ type OrderApproval struct {
 	Pending Pending
 }
 
-// Cover returns what of all that waits with an owner, an instance or a part, is approved now, each under the first
-// order that covers it, and counts it. Where several people must approve, an order gives the approval of whoever gave
-// it.
+// Cover returns the Calls of an owner, an instance or a part, that are approved now, each under the first order that
+// covers it, and counts them. If several people must approve, an order gives the approval of its giver only.
 func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time) (list []OrderApproval) {
 	for _, o := range l {
 		o.forget(owner, waits)
@@ -174,9 +174,9 @@ func (o *GivenOrder) covers(p Pending, starters []policy.Identity, now time.Time
 		(len(p.Deciders) == 0 || p.Deciders.DenialReason(o.Giver, starters) == "")
 }
 
-// TakeBack takes back what was counted for a Call whose approval was refused, and reports whether it was under one of
-// the orders: somebody else had decided on it before, or it could no longer be decided on. Of one that is told twice,
-// as where a worker was killed, the second time changes nothing.
+// TakeBack uncounts a Call whose approval was refused, because somebody else had decided on it before, or because it no
+// longer waited. It reports whether the approval was under one of the orders. A second report of the same refusal, as
+// after the crash of a worker, changes nothing.
 func (l Orders) TakeBack(r Fate) bool {
 	at := slices.IndexFunc(l, func(o *GivenOrder) bool { return r.OrderID != "" && o.ID == r.OrderID })
 	if at < 0 {
@@ -196,7 +196,8 @@ func (l Orders) TakeBack(r Fate) bool {
 			delete(calls, r.CallID)
 		}
 	}
-	o.Approved = max(0, o.Approved-1) // also of a Call that waits no more, as far as is known: somebody else was first
+	// also for a Call that no longer waits, as far as is known: somebody else was first
+	o.Approved = max(0, o.Approved-1)
 	return true
 }
 
@@ -219,7 +220,7 @@ func (o *GivenOrder) note(owner string, p Pending) {
 	o.Handled[owner][p.CallID] = p.Digest
 }
 
-// forget drops what waits no more.
+// forget drops the Calls that no longer wait.
 func (o *GivenOrder) forget(owner string, waits []Pending) {
 	handled := o.Handled[owner]
 	if len(handled) == 0 {

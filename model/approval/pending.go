@@ -36,20 +36,20 @@ type Pending struct {
 	// OnTimeout is the decision that is taken at the deadline, or "pause".
 	OnTimeout        string   `json:"onTimeout,omitempty"`
 	AllowedDecisions []string `json:"allow"`
-	// ReviewReason is why a person is asked, when it is not because of the Tool's policy.
+	// ReviewReason is why a person is asked, if the Tool's policy is not the reason.
 	ReviewReason string `json:"why,omitempty"`
-	// Note is what the Tool's policy says to whoever is asked. It changes nothing of what runs, and is not part of
-	// the digest.
+	// Note is the policy's text for the people who are asked. It does not affect what runs, and is not part of the
+	// digest.
 	Note string `json:"note,omitempty"`
-	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on
-	// what was asked before cannot decide this.
+	// TimesAsked counts the earlier times that people were asked about the Call. It is part of the digest, so that a
+	// decision on an earlier version cannot decide this one.
 	TimesAsked int `json:"asked,omitempty"`
-	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
+	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
-	// Remarks are what people said of the Call, asked, and whom they handed it over to, in order.
+	// Remarks are people's comments, questions and hand-overs of the Call, in order.
 	Remarks []Decision `json:"remarks,omitempty"`
-	// WhileWaiting is when people are reminded of the Call, and when others may decide too; nil: never.
+	// WhileWaiting says when people are reminded of the Call, and when others may decide too; nil: never.
 	WhileWaiting *policy.Schedule `json:"whileWaiting,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type Vote struct {
 	Kind      string `json:"decision"`
 	DecidedBy string `json:"by"`
 	policy.Account
-	Groups    []string  `json:"groups,omitempty"` // those of which the person says they are
+	Groups    []string  `json:"groups,omitempty"` // the groups that the person claims
 	DecidedAt time.Time `json:"at"`
 }
 
@@ -67,7 +67,7 @@ func (v Vote) Identity() policy.Identity {
 	return policy.Identity{Name: v.DecidedBy, Account: v.Account}
 }
 
-// InWords tells who decided, of which groups and, if it is no approval, what: "ann of finance, answer".
+// InWords names who decided, their groups and, unless it is an approval, the decision: "ann of finance, answer".
 func (v Vote) InWords() string {
 	text := v.DecidedBy
 	if len(v.Groups) > 0 {
@@ -79,7 +79,7 @@ func (v Vote) InWords() string {
 	return text
 }
 
-// DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where
+// DecidersInWords names who must decide and who has decided so far: "2 of: people of finance (so far ann)"; "" if
 // anybody may.
 func (p Pending) DecidersInWords() string {
 	text, h := "", p.HandedOver()
@@ -104,7 +104,7 @@ func (p Pending) DecidersInWords() string {
 	return text
 }
 
-// Told are the lines that people are told of why they are asked, beside who decides and until when.
+// Told are the lines that people are shown about why they are asked, beside who decides and until when.
 func (p Pending) Told() (lines []string) {
 	if p.ReviewReason != "" {
 		lines = append(lines, p.ReviewReason)
@@ -118,9 +118,8 @@ func (p Pending) Told() (lines []string) {
 	return lines
 }
 
-// CountSame tells, of the decisions on a Call, how many people decided the same as the signal with an id, itself among
-// them and up to it, and how many must; zero where there is no decision of that id. A single person rejects, amends and
-// replaces.
+// CountSame counts the people who decided the same on a Call as the signal with an id, up to that signal and with it,
+// and how many must. It is zero if no decision has the id. A single person rejects, amends and replaces.
 func CountSame(made []Decision, id string) Count {
 	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
 	if at < 0 {
@@ -140,7 +139,7 @@ func CountSame(made []Decision, id string) Count {
 	return Count{have, d.Deciders.RequiredApprovals()}
 }
 
-// LetTimePass has happen what is due at a moment: reminders, and escalations, after which others may decide too.
+// LetTimePass applies what is due at a time: reminders, and escalations, after which others may decide too.
 func (p *Pending) LetTimePass(now time.Time) {
 	p.WhileWaiting, p.Deciders = p.WhileWaiting.After(now, p.Deciders)
 }

@@ -22,10 +22,10 @@ type Plan struct {
 	// instances and what was written.
 	Digest string     `json:"digest"`
 	Calls  []PlanCall `json:"calls"`
-	// Instances are those that wait for the decision; none: the only one.
+	// Instances are the instances that wait for the decision; none: the only one.
 	Instances []string  `json:"instances,omitempty"`
 	Since     time.Time `json:"since"`
-	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
+	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
 	// NotAmendable is why the Plan can only be approved or rejected; empty: it can be amended.
@@ -37,10 +37,10 @@ type Plan struct {
 // PlanCall is one Call of a Plan that waits.
 type PlanCall struct {
 	CallID string `json:"call"`
-	// Instances are those that it is for; none: the only one, or none that there is.
+	// Instances are the instances that it is for; none: the only one, or no existing one.
 	Instances []string             `json:"instances,omitempty"`
 	Written   ideafile.WrittenCall `json:"as"`
-	// Error is why it will fail as it stands; empty: nothing is known against it.
+	// Error is why the Call will fail as planned; empty: no reason is known.
 	Error string `json:"error,omitempty"`
 }
 
@@ -88,7 +88,7 @@ func (p Plan) CountByTool() (counts []PlanToolCount) {
 	return counts
 }
 
-// Summary tells how much the Plan is: "4 Calls: 3 quote, 1 order".
+// Summary counts the Calls of the Plan: "4 Calls: 3 quote, 1 order".
 func (p Plan) Summary() string {
 	total, parts := 0, []string{}
 	for _, t := range p.CountByTool() {
@@ -102,7 +102,7 @@ func (p Plan) Summary() string {
 	return fmt.Sprintf("%d %s: %s", total, noun, strings.Join(parts, ", "))
 }
 
-// DecidersInWords tells who decides and who has decided so far; "" where anybody may.
+// DecidersInWords names who must decide and who has decided so far; "" if anybody may.
 func (p Plan) DecidersInWords() string {
 	return p.asApproval().DecidersInWords()
 }

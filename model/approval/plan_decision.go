@@ -17,7 +17,7 @@ const (
 	SteerRejectPlan  = "reject-plan"
 )
 
-// Error codes of Plans on which people decided. The next Request is told both.
+// Error codes of Plans on which people decided. The next Request reports both.
 const (
 	CodePlanRejected = "plan_rejected"
 	CodePlanAmended  = "plan_amended"
@@ -72,7 +72,7 @@ func readAmendedCalls(v any) ([]ideafile.WrittenCall, error) {
 	case !ok:
 		return nil, fmt.Errorf(`amend-plan wants "calls", a list of all Calls of the Plan, not %s`, jsonval.TypeOf(v))
 	case len(list) == 0:
-		return nil, errors.New(`"calls" is empty: reject-plan has none of them run`)
+		return nil, errors.New(`"calls" is empty: to run none of them, use reject-plan`)
 	case len(list) > maxAmendedCalls:
 		return nil, fmt.Errorf(`"calls" has %d Calls, more than %d`, len(list), maxAmendedCalls)
 	}

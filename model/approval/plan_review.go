@@ -20,7 +20,7 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	case p == nil:
 		return d, errors.New("no Plan waits for a decision")
 	case *d.PlanRequest != p.Request:
-		return d, fmt.Errorf("what waits is %s: no Plan of Request %d waits", p.Name(), *d.PlanRequest)
+		return d, fmt.Errorf("no Plan of Request %[2]d waits; %[1]s does", p.Name(), *d.PlanRequest)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != p.Digest:
 		return d, fmt.Errorf("the digest is not that of the Plan that waits now, %s", p.Digest)
 	case d.Kind == SteerAmendPlan && p.NotAmendable != "":
@@ -49,15 +49,14 @@ func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) err
 	return nil
 }
 
-// WithVote counts an approval, or an amendment, which approves what it makes of the Plan, and reports whether others
-// must still approve.
+// WithVote counts an approval, or an amendment, which approves the amended Plan, and reports whether others must still
+// approve.
 func (p *Plan) WithVote(d Decision) (more bool) {
 	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(policy.Approve))
 	return len(p.DecidedSoFar) < p.Deciders.RequiredApprovals()
 }
 
-// Amended returns the Plan with other Calls in the place of its own: whoever approved it before must see what has
-// become of it.
+// Amended returns the Plan with other Calls. The approvals so far are dropped: their givers must see the new Plan.
 func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 	if p.Original == nil {
 		p.Original = p.WrittenCalls()
@@ -67,7 +66,7 @@ func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 	return &p
 }
 
-// Describe says for the LLM what was decided on a Plan, by whom and why.
+// Describe describes the decision on a Plan for the LLM: what, by whom and why.
 func (p Plan) Describe(d Decision) string {
 	verb := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
 		SteerRejectPlan: "rejected"}[d.Kind]
@@ -78,17 +77,18 @@ func (p Plan) Describe(d Decision) string {
 	return s
 }
 
-// maxTold is how many bytes the next Request is told of the Calls of a Plan.
+// maxTold bounds, in bytes, how much the next Request reports of the Calls of a Plan.
 const maxTold = 2000
 
-// ToldOfRejection says for the LLM that nothing of the Plan ran, and what it was, so that it does not propose the same
-// again.
+// ToldOfRejection is the text for the LLM that nothing of the Plan ran. It names the Calls, so that the LLM does not
+// propose the same again.
 func (p Plan) ToldOfRejection(d Decision) string {
 	return jsonval.Clip(fmt.Sprintf("%s; none of its calls ran. They were: %s", p.Describe(d),
 		jsonval.Encode(jsonval.ToJSONValue(p.Planned()))), maxTold)
 }
 
-// ToldOfAmendment says for the LLM that the Plan ran as a person had changed it, and which of its Calls did not.
+// ToldOfAmendment is the text for the LLM that the Plan ran as a person had changed it, with the Calls that did not
+// run.
 func (p Plan) ToldOfAmendment(d Decision) string {
 	s := p.Describe(d) + "; the calls that are listed are as amended"
 	if gone := p.removed(); len(gone) > 0 {
@@ -105,7 +105,7 @@ func (p Plan) Planned() []ideafile.WrittenCall {
 	return p.WrittenCalls()
 }
 
-// removed lists the planned Calls that the Plan as amended has no more.
+// removed lists the planned Calls that the amended Plan no longer has.
 func (p Plan) removed() (gone []ideafile.WrittenCall) {
 	for _, planned := range p.Planned() {
 		if !slices.ContainsFunc(p.Calls,
@@ -116,9 +116,8 @@ func (p Plan) removed() (gone []ideafile.WrittenCall) {
 	return gone
 }
 
-// WithLargeValues returns the Calls of an amendment in which those that a person left as they were shown are the
-// planned ones: what stands in them for a value in the store means that value, which nothing that comes from outside
-// does.
+// WithLargeValues returns the Calls of an amendment, with each Call that a person left as shown replaced by the planned
+// one. Only in a planned Call does a handle mean the value in the store; from outside it is plain data.
 func (p Plan) WithLargeValues(calls []ideafile.WrittenCall) []ideafile.WrittenCall {
 	out := slices.Clone(calls)
 	for n, w := range calls {

@@ -14,15 +14,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Proven returns a decision on what waits as its proof has it: by the person and of the groups that are proven,
-// whatever the signal said. A decision without a proof stays as it is. The error says why the proof does not count;
-// made are the decisions on the Call so far.
+// Proven returns a decision as its proof confirms it: by the proven person with the proven groups, whatever the signal
+// claimed. A decision without a proof is unchanged. The error says why the proof does not count. made are the decisions
+// on the Call so far.
 func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, error) {
 	if d.Proof == "" {
 		return d, nil
 	}
 	if d.Finding == nil {
-		return d, errors.New("nobody has checked the proof")
+		return d, errors.New("the proof was not verified")
 	}
 	f, c := d.Finding, d.Finding.Claims
 	since, about := p.Since, d
@@ -40,17 +40,17 @@ func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, e
 	}
 	for _, name := range []string{c.Subject, cmp.Or(c.Name, c.Subject)} {
 		if err := policy.CheckName(name); err != nil {
-			return d, fmt.Errorf("who signed: %w", err)
+			return d, fmt.Errorf("the proof's signer: %w", err)
 		}
 	}
 	used := func(other Decision) bool {
 		return other.Signed != nil && other.Signed.ID == c.ID && other.Signed.Issuer == c.Issuer
 	}
 	if slices.ContainsFunc(made, used) {
-		return d, errors.New("the proof was used already: it counts once")
+		return d, errors.New("the proof was used already: it counts only once")
 	}
 	if d.DecidedBy != "" && !policy.SameName(d.DecidedBy, c.Subject) && !policy.SameName(d.DecidedBy, c.Name) {
-		return d, fmt.Errorf("the proof is that of %s, and the decision says that it is by %s", c.Subject, d.DecidedBy)
+		return d, fmt.Errorf("the proof is by %s, but the decision says that it is by %s", c.Subject, d.DecidedBy)
 	}
 	d.DecidedBy, d.Groups, d.Account = c.Subject, c.Groups, c.SubjectID.Account
 	d.Signed = &proof.Signed{Key: f.Key, Issuer: c.Issuer, ID: c.ID, Params: d.AmendedParams}
@@ -70,7 +70,7 @@ func (d Decision) Vote(kind string) Vote {
 	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, DecidedAt: d.DecidedAt}
 }
 
-// ToProve is what a proof of a decision on a Call of the process must be for.
+// ToProve returns the decision that a proof of a decision on a Call must be for.
 func (d Decision) ToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,
@@ -79,7 +79,7 @@ func (d Decision) ToProve(process string) proof.Decision {
 	}
 }
 
-// details are those of the decision as its signal had it.
+// details is proof.Details of the decision, as its signal had it.
 func (d Decision) details() string {
 	said := map[string]any{"reason": d.Reason}
 	switch d.Kind {
@@ -108,15 +108,15 @@ func (d Decision) Decider() policy.Person {
 	return p
 }
 
-// CheckDecider returns why whoever takes the decision may not, by the rules that hold for it; none: anybody may.
-// starters are those who started the process, and causers those who caused what is decided on besides.
+// CheckDecider returns why the person may not take the decision under these rules; no rules: anybody may. starters are
+// the people who started the process, causers those who caused what is decided on in another way.
 func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Identity) error {
 	if len(rules) == 0 {
 		return nil
 	}
 	switch name := strings.TrimSpace(d.DecidedBy); {
 	case name == "" && !rules.Signed():
-		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
+		return fmt.Errorf(`not everybody may decide, and it does not say who does: "by" is missing (%s)`, rules)
 	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}
@@ -126,7 +126,7 @@ func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Id
 	return nil
 }
 
-// SignedText tells of a signed decision by which key it was signed; "" of a declared one.
+// SignedText names the key that signed a decision; "" for a declared one.
 func (d Decision) SignedText() string {
 	if d.Signed == nil {
 		return ""

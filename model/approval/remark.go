@@ -8,21 +8,21 @@ import (
 	"processidea/model/approval/policy"
 )
 
-// What people do about a Call that waits without deciding on it. Their signals have the same names, and their Decision
-// says in Reason what was said.
+// Kinds of remarks: acts on a waiting Call that do not decide on it. Their signals have the same names, and their
+// Decision has the text in Reason.
 const (
 	Comment  = "comment"   // say something that others read before they decide
-	Ask      = "ask"       // ask somebody; who started the process, where nobody is named
+	Ask      = "ask"       // ask somebody; without a name, the person who started the process
 	HandOver = "hand-over" // have a person, or a group, decide alone
 )
 
 // Remarks lists them.
 func Remarks() []string { return []string{Comment, Ask, HandOver} }
 
-// IsRemark reports whether the kind is none of a decision.
+// IsRemark reports whether the kind is a remark, not a decision.
 func IsRemark(kind string) bool { return slices.Contains(Remarks(), kind) }
 
-// checkRemark says what a remark lacks.
+// checkRemark returns what a remark lacks.
 func (d Decision) checkRemark() error {
 	toSomebody := strings.TrimSpace(d.To+d.ToGroup) != ""
 	switch {
@@ -42,7 +42,7 @@ func (d Decision) checkRemark() error {
 	return nil
 }
 
-// Recipient says to whom a remark is; empty: to nobody by name.
+// Recipient names the addressee of a remark; empty: none.
 func (d Decision) Recipient() string {
 	if d.ToGroup != "" {
 		return "people of " + d.ToGroup
@@ -50,7 +50,7 @@ func (d Decision) Recipient() string {
 	return d.To
 }
 
-// remarkText says a remark in a line.
+// remarkText describes a remark in one line.
 func (d Decision) remarkText() string {
 	to, text := d.Recipient(), d.DecidedBy
 	switch {
@@ -69,7 +69,7 @@ func (d Decision) remarkText() string {
 	return text
 }
 
-// HandedOver is the last remark by which the Call was handed over; nil: whoever may decide does.
+// HandedOver is the last remark that handed the Call over; nil: it was not handed over.
 func (p Pending) HandedOver() *Decision {
 	for n := len(p.Remarks) - 1; n >= 0; n-- {
 		if p.Remarks[n].Kind == HandOver {
@@ -79,7 +79,7 @@ func (p Pending) HandedOver() *Decision {
 	return nil
 }
 
-// CheckHandedOver refuses everybody but those to whom the Call was handed over.
+// CheckHandedOver refuses everybody except the people to whom the Call was handed over.
 func (p Pending) CheckHandedOver(d Decision) error {
 	h := p.HandedOver()
 	switch {

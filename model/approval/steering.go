@@ -31,12 +31,12 @@ type SteeringPayload struct {
 	Limits ideafile.Limits
 	// Context is the messages of revise and add, as written.
 	Context []any
-	// Undo is what undo takes back.
+	// Undo says what undo undoes.
 	Undo UndoOrder
 }
 
-// UndoOrder is what is to be taken back, by whom and why: one Call with all that read from it, or these Calls alone, or
-// what was done in an instance; without any it is all.
+// UndoOrder says what to undo, by whom and why: one Call with all that read from it, or only these Calls, or everything
+// in an instance; without any of them, everything.
 type UndoOrder struct {
 	Call     string   `json:"call,omitempty"`
 	Calls    []string `json:"calls,omitempty"`
@@ -46,13 +46,21 @@ type UndoOrder struct {
 	Reason   string   `json:"reason,omitempty"`
 }
 
+// NamedInstance is the instance that the order is for, as it was spelled, if it names one.
+func (o UndoOrder) NamedInstance() (token string, is bool) {
+	if o.Instance != nil {
+		return *o.Instance, true
+	}
+	return ideafile.InstanceTokenOfCallID(o.Call), o.Call != ""
+}
+
 // Identity is who steers.
 func (s SteeringPayload) Identity() policy.Identity {
 	return policy.Identity{Name: s.By, Account: s.Account}
 }
 
-// ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for
-// revise both; for undo what is taken back.
+// ReadSteering reads the payload of a steering signal: id, by and reason; limits for resume; context for add; both for
+// revise; what to undo for undo.
 func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
 	own := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
 		SteerUndo: {"call", "calls", "instance"}}[kind]

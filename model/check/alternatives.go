@@ -22,8 +22,8 @@ func (f *planDataflow) checkReadsOwnOutput(n int) {
 				if canBePresent && ref.Kind == ideafile.TypeState &&
 					slices.ContainsFunc(s.outputPath.Paths(), ref.Path.IsAtOrBelow) {
 					f.reportFinding(s, s.outputLocation, true,
-						"the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
-							"write elsewhere, or declare an _outputMethod on its tool", ref,
+						"the Call reads %s, which closes its own path %s, so that it is always skipped; write "+
+							"elsewhere, or declare an _outputMethod on its tool", ref,
 						s.outputPath.ReferenceText())
 					return
 				}
@@ -71,8 +71,8 @@ func overlapWarning(s, earlier *planCall) (location, reason string) {
 			fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
 				ownPath, earlier)
 	case ownPath != earlierPath:
-		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
-			"the Call is skipped unless that one fails; write beside it", ownPath, earlierPath, earlier)
+		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, is within the other: the Call "+
+			"is skipped unless that one fails; write to a path beside it", ownPath, earlierPath, earlier)
 	case ideafile.ParseWrittenCall(s.rawCall).SameCallAs(ideafile.ParseWrittenCall(earlier.rawCall)):
 		return s.jsonPath,
 			fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)

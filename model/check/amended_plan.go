@@ -9,13 +9,13 @@ import (
 	"processidea/model/turn"
 )
 
-// AmendedPlan is what the Calls of a Plan that a person has amended are checked against.
+// AmendedPlan is the context for checking the Calls of a Plan that a person has amended.
 type AmendedPlan struct {
 	Palette ideafile.Palette
 	Context []ideafile.Message
 }
 
-// RequestCalls returns what is wrong with the first wrong Call of a Request's Plan; nil if all can run.
+// RequestCalls returns the error of the first invalid Call of a Request's Plan; nil if all can run.
 func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
 	p.Palette.InstanceTokens, p.Palette.ReopenableTokens = input.InstanceTokens(), input.ReopenableTokens
 	instances := map[string]*dataflow.Instance{}

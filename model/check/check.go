@@ -8,8 +8,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Check finds what is wrong with an Idea beyond its syntax, without running anything or asking the LLM. bindings may be
-// nil: a Tool without `_activity` may then be of any kind. The Problems are in file order.
+// Check finds errors in an Idea beyond its syntax, without running anything or asking the LLM. bindings may be nil: a
+// Tool without `_activity` may then be of any kind. The Problems are in file order.
 func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.Problems {
 	if idea == nil {
 		return nil
@@ -17,7 +17,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 	c := newChecker(idea, bindings)
 	if len(idea.Tools) == 0 && idea.OutputSchema == nil && len(idea.Config.MCP) == 0 {
 		c.addWarning("$.schema",
-			"there are neither tools nor an output form: no Plan can do anything, and nothing comes out")
+			"the file has neither tools nor an output schema: the process could do nothing and have no output")
 	}
 	c.checkTools()
 	c.checkStrictMode()
@@ -79,7 +79,7 @@ func (c *checker) readMessages() {
 		if len(sound) == 0 || sound[0].FileIndex != index {
 			m, _ := ideafile.ReadMessage(raw, path, new(diag.Problems))
 			if m.Type == ideafile.TypePlan && m.PlanCalls != nil {
-				// What is wrong with its stage, its condition or its record must not hide what is wrong with its Calls.
+				// Errors in its stage, its condition or its record must not hide errors in its Calls.
 				m.PlanStage, m.PlanViewCondition, m.PlanRecordByCallID = "", nil, nil
 				c.messages = append(c.messages, locatedMessage{&m, path})
 			}
@@ -115,8 +115,8 @@ func (c *checker) checkMessage(m locatedMessage) {
 	}
 }
 
-// bindingsOrDefault returns the bindings, or, where there are none, the most permissive ones: a Tool without
-// `_activity` or a delegate may be latent.
+// bindingsOrDefault returns the bindings or, without any, the most permissive ones: a Tool without `_activity` or a
+// delegate may be latent.
 func (c *checker) bindingsOrDefault() map[string]ideafile.ToolBinding {
 	if c.bindings != nil {
 		return c.bindings

@@ -20,7 +20,8 @@ func (p *planChecker) checkConditions() {
 				continue
 			}
 			p.addCallError(s, s.jsonPath+"."+ideafile.WhenKey,
-				"it looks at %s, which this Call or a later one writes: it is judged by what earlier ones left",
+				"it reads %s, which this Call or a later one writes: the condition sees only what earlier Calls "+
+					"wrote",
 				refexpr.StateReference(path))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// possibleWriters lists the Calls that may yet write what a Call reads. It mirrors how a running
-// instance decides whether a Call may still write a path (package dataflow).
+// possibleWriters lists the Calls that may still write what a Call reads. It mirrors how a running instance decides
+// whether a Call may still write a path (package dataflow).
 func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	if key, isCall := ideafile.CallOfReference(ref); isCall {
 		at := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCall() && s.index == key.Index-1 })
@@ -36,8 +36,8 @@ func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	return writers
 }
 
-// findRunnable marks the Calls that can run: the least fixed point, starting from those that find all they read. A Call
-// for which an error is reported already counts as runnable, so that its readers are not blamed.
+// findRunnable marks the Calls that can run: the least fixed point, starting from those whose reads are all there. A
+// Call with a reported error already counts as runnable, so that its readers are not blamed.
 func (f *planDataflow) findRunnable() {
 	for changed := true; changed; {
 		changed = false
@@ -50,7 +50,7 @@ func (f *planDataflow) findRunnable() {
 	}
 }
 
-// unsatisfiedReads lists the reads of a Call of which every alternative has missing terms.
+// unsatisfiedReads lists the reads of a Call in which every alternative has missing terms.
 func (f *planDataflow) unsatisfiedReads(n int) []int {
 	var out []int
 	skipped := f.isSkippedAtStart(n) && len(f.earlierWriters(n, false)) == 0
@@ -92,8 +92,7 @@ func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Refer
 	return out
 }
 
-// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is
-// skipped.
+// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays its skipping.
 type dependencyEdge struct {
 	writer     int
 	location   string // the JSON path of what waits
@@ -106,7 +105,7 @@ func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 		for _, w := range f.earlierWriters(n, false) {
 			out = append(out, dependencyEdge{w, f.calls[n].outputLocation, true})
 		}
-		return out // what it reads it needs no more
+		return out // it no longer needs what it reads
 	}
 	for _, r := range f.unsatisfiedReads(n) {
 		for i := range f.facts[n].reads[r] {

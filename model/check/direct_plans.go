@@ -9,8 +9,8 @@ import (
 	"processidea/model/quality"
 )
 
-// CheckDirectPlans finds what is wrong with the Plans that run directly, without the LLM, once the bindings are known.
-// Check reports the same problems.
+// CheckDirectPlans finds errors in the Plans that run directly, without the LLM, once the bindings are known. Check
+// reports the same problems.
 func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.Problems {
 	if !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
 		return nil
@@ -24,8 +24,8 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 	return c.problems()
 }
 
-// instancesForPlan lists the instances that a Plan is for: those for which its condition holds and, for a Plan that
-// runs directly, for which it is the first such Plan.
+// instancesForPlan lists the instances that a Plan is for: those that its condition matches and, for a Plan that runs
+// directly, for which it is the first such Plan.
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
 	return slices.DeleteFunc(slices.Clone(tokens),
 		func(token string) bool { return !c.planAppliesToInstance(m, token) })
@@ -47,13 +47,14 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 	if c.bindings != nil {
 		for _, n := range c.latentCallIndexes(m) {
 			c.addError(fmt.Sprintf("%s.plan[%d]", m.jsonPath, n),
-				"the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
+				"the LLM would have to write the Call's result, but a complete Plan never asks the LLM: give the "+
+					"Call _output")
 		}
 	}
 	if c.idea.OutputSchema != nil && m.PlanOutput == nil {
 		c.addError(
 			m.jsonPath,
-			"the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output")
+			"the process needs an output, but a complete Plan never asks the LLM for one: give the Plan an output")
 	}
 }
 
@@ -71,7 +72,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 	return slices.Compact(list)
 }
 
-// checkSomePlanApplies reports instances for which no Plan's condition holds while the LLM may not be asked.
+// checkSomePlanApplies reports instances that no Plan's condition matches, if the LLM may not be asked.
 func (c *checker) checkSomePlanApplies() {
 	var unmet []string
 	for _, token := range c.instanceTokens {
@@ -82,19 +83,19 @@ func (c *checker) checkSomePlanApplies() {
 	if len(unmet) > 0 {
 		// One bad row does not keep the others from running.
 		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unmet) < len(c.instanceTokens),
-			Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"}, unmet,
+			Message: "no Plan's condition holds, and the LLM may not be asked: the instance would fail immediately"}, unmet,
 			len(c.instanceTokens))
 	}
 }
 
-// checkSettle reports a wish about how instances settle that nothing can come of: it says when the LLM is asked, and
-// nobody may be.
+// checkSettle reports a setting for the settling of instances that has no effect: it says when the LLM is asked, and it
+// never is.
 func (c *checker) checkSettle() {
 	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
 		return
 	}
 	if !c.llmMayPlan() {
-		c.addWarning("$.config.settle", "every Plan here is complete, so the LLM is never asked: it has no effect")
+		c.addWarning("$.config.settle", "it has no effect: every Plan here is complete, so the LLM is never asked")
 	}
 }
 
@@ -102,7 +103,7 @@ func (c *checker) checkSettle() {
 func (c *checker) checkRechecks() {
 	if c.idea.Config.Quality.Recheck > 0 && !c.llmMayPlan() {
 		c.addError("$.config.quality.recheck",
-			"every Plan here is complete, so the LLM is never asked, and nothing can be asked twice: leave it out")
+			"it has no effect: every Plan here is complete, so the LLM is never asked; leave it out")
 	}
 }
 

@@ -16,18 +16,18 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 	for _, c := range []struct{ name, output, context, want string }{
 		{"a latent Call of a complete Plan", "",
 			`{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_output": "x", "_outputPath": "a"}, {"_tool": "think", "_outputPath": "b"}]}`,
-			"error $.context[0].plan[1]: the Call leaves its result to the LLM, and nobody may be asked in a " +
-				"complete Plan: it needs _output"},
+			"error $.context[0].plan[1]: the LLM would have to write the Call's result, but a complete " +
+				"Plan never asks the LLM: give the Call _output"},
 		{"not of an optimal one, nor what is done already", "", `{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "_outputPath": "a"}]},
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_outputPath": "a"}], "record": {"0.1": "done"}}`, ""},
 		{"an output that is wanted", `{"type": "object"}`, `{"type": "plan", "stage": "complete", "plan": []}`,
-			"error $.context[0]: the output form wants an output, and nobody may be asked for one in a complete " +
-				"Plan: it needs output"},
+			"error $.context[0]: the process needs an output, but a complete Plan never asks the LLM for " +
+				"one: give the Plan an output"},
 		{"but an optimal one asks for it", `{"type": "object"}`, `{"type": "plan", "stage": "optimal", "plan": []}`,
 			""},
 		{"an instance for which none holds", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
 			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": []}`,
-			"warning $.context: no Plan's condition holds, and nobody may be asked: the instance would fail at once " +
+			"warning $.context: no Plan's condition holds, and the LLM may not be asked: the instance would fail immediately " +
 				"(in ②)"},
 		{"a Plan is judged where it is meant to run", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
 			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": [{"_tool": "do", "x": "†state.a"}]},
@@ -136,7 +136,7 @@ func TestCheckWarnsOfAWayToSettleThatHasNoEffect(t *testing.T) {
 	} {
 		idea := modeltest.IdeaFrom(t, `{"config": `+c.settle+`, "schema": {"tools": {"do": {}}}, "context": [`+
 			c.context+`]}`)
-		got := strings.Contains(problemLines(Check(idea, nil)), "warning $.config.settle: every Plan here is complete")
+		got := strings.Contains(problemLines(Check(idea, nil)), "warning $.config.settle: it has no effect: every Plan here")
 		if got != c.warns {
 			t.Errorf("%s %s: warned %v, want %v", c.settle, c.context, got, c.warns)
 		}

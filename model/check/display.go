@@ -11,8 +11,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkDisplay reports what is wrong with how people are shown values, Calls and instances. None of it keeps a process
-// from running right: but what people decide on would be told in the wrong words.
+// checkDisplay reports errors in how values, Calls and instances are displayed. The process would still run, but people
+// would decide on the wrong words.
 func (c *checker) checkDisplay() {
 	for _, t := range c.idea.Tools {
 		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
@@ -45,7 +45,7 @@ func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
 	}
 	parsed, err := refexpr.ParseTemplate(text)
 	if err != nil {
-		return // reading the file told it
+		return // reported when the file was read
 	}
 	for _, r := range parsed.References() {
 		c.checkTemplateRead(r, path, t)

@@ -1,9 +1,9 @@
-// Package check analyses an Idea statically: it finds what is wrong with a well-formed file before anything runs and
-// before an LLM is asked. It is what the verb `check` prints.
+// Package check analyses an Idea statically: it finds errors in a well-formed file before anything runs and before an
+// LLM is asked. The verb `check` prints its problems.
 //
 // Check looks at the palette, the States, the conditions of Plans and the Plans themselves; CheckDirectPlans looks only
-// at what would stop a Plan that runs without the LLM. Both return diag.Problems: an error where something cannot work,
-// a warning where it probably does not do what was meant.
+// at what would stop a Plan that runs without the LLM. Both return diag.Problems: an error if something cannot work, a
+// warning if it probably does not do what was meant.
 //
 //   - checker collects the findings about one Idea; a finding is reported once, naming its instances.
 //   - planChecker reads the Calls of one Plan into planSteps, each with its own errors.
@@ -16,9 +16,9 @@
 //   - Check ends and does not panic, whatever the file contains, and returns the same Problems in the same order each
 //     time.
 //   - Problems are in file order, and name instances only if some are unaffected.
-//   - A Call for which an error is reported never succeeds.
-//   - A Call for which nothing is reported is accepted by every instance it is for.
-//   - If nothing is reported about the Calls of a Plan without updates, and every Call succeeds, none is blocked.
-//   - An error is reported where its cause is: the readers of a broken Call are not blamed.
+//   - A Call with a reported error never succeeds.
+//   - A Call without a reported problem is accepted by every instance it is for.
+//   - If no problem is reported for the Calls of a Plan without updates, and every Call succeeds, none is blocked.
+//   - An error is reported at its cause: the readers of a broken Call are not blamed.
 //   - A thousand instances that start alike cost little more than one.
 package check

@@ -12,10 +12,10 @@ import (
 	"processidea/model/statelog"
 )
 
-// callStartStatus is what the start of one instance means for one Call.
+// callStartStatus is the start of one instance as it affects one Call.
 type callStartStatus struct {
 	appliesToInstance bool // the Call is for this instance
-	// reads is what the Call's expressions find at the start, in the order of planCall.reads.
+	// reads are the initial results of the Call's expressions, in the order of planCall.reads.
 	reads []expressionStartStatus
 	// skipped: the output path holds a value at the start. blocked: something that is not an object is above the output
 	// path.
@@ -24,7 +24,7 @@ type callStartStatus struct {
 	outsideSchemaReason string         // why the State schema allows no value at an output path
 }
 
-// expressionStartStatus is what an expression finds, by alternative and term.
+// expressionStartStatus is the initial result of an expression, by alternative and term.
 type expressionStartStatus [][]termStartStatus
 
 type termStartStatus struct {
@@ -176,8 +176,8 @@ func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
 	return ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)
 }
 
-// isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be. An update
-// fails instead.
+// isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be there. An
+// update fails instead.
 func (f *planDataflow) isSkippedAtStart(n int) bool {
 	return f.facts[n].skipped || (f.facts[n].blocked && !f.calls[n].isUpdate())
 }

@@ -7,7 +7,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkOutputForm reports where the output of a Plan cannot fit the output form, whatever its References bring.
+// checkOutputForm reports where the output of a Plan cannot fit its schema, whatever its References resolve to.
 func (c *checker) checkOutputForm(output any, path string) {
 	if output == nil || c.idea.OutputSchema == nil {
 		return

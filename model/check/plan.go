@@ -19,7 +19,7 @@ type planChecker struct {
 	palette                  ideafile.Palette
 	planJSONPath             string
 	runsDirectly             bool
-	applicableInstanceTokens []string // the instances for which the Plan's condition holds
+	applicableInstanceTokens []string // the instances that the Plan's condition matches
 	calls                    []*planCall
 }
 
@@ -45,7 +45,7 @@ type parameterRead struct {
 	location       string       // in the file
 	paramPath      jsonval.Path // in the parameters
 	fromWiredParam bool
-	acceptsAnyType bool // it stands in a text, into which a value of any type goes
+	acceptsAnyType bool // it is part of a text, which takes a value of any type
 }
 
 func (s *planCall) String() string {
@@ -89,7 +89,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 	p.checkDataflow(p.readPlanOutput(m))
 }
 
-// addCallError reports an error that lies in the Call by itself.
+// addCallError reports an error in the Call itself.
 func (p *planChecker) addCallError(s *planCall, path, format string, args ...any) {
 	s.invalid = true
 	p.addError(path, format, args...)
@@ -114,7 +114,7 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
 	return s
 }
 
-// resolveInstances finds the instances that a Call is for, and reports a name that is none.
+// resolveInstances finds the instances that a Call is for, and reports unknown names.
 func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	tokens, f := p.palette.TargetInstances(call)
 	if f == nil {
@@ -135,7 +135,7 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 			"unknown instance %q: no message of the context names an instance; leave _instance out",
 			jsonval.Short(token))
 	case slices.Contains(p.checker.instanceTokens, token):
-		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0],
+		p.addCallError(s, location, "the Plan is for instance %s only, but its Call is for %q", known[0],
 			jsonval.Short(token))
 	default:
 		p.addCallError(s, location, "unknown instance %q%s", jsonval.Short(token), suggestInstance(token, known))
@@ -167,7 +167,8 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 		switch location := jsonval.JSONPathWithKey(s.jsonPath, k); {
 		case !strings.HasPrefix(k, "_") || v == nil || slices.Contains(known, k):
 		case k == ideafile.WhenKey || k == ideafile.UnlessKey || k == ideafile.UndoesKey:
-			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
+			p.addCallError(s, location, "only a Call of a Plan with a stage, which runs without the LLM, may "+
+				"have %s", k)
 		default:
 			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, known))
@@ -237,14 +238,14 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 	return ok
 }
 
-// checkParamTakes reports a value with References in it where the parameter takes none of its type: whatever they
-// bring, and however the LLM fits that, it stays a list, an object or a text. said is what it is.
+// checkParamTakes reports a value with References in it if the parameter does not take its type: whatever the
+// References resolve to, it stays a list, an object or a text. said describes the value.
 func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path, said string) bool {
 	if s.tool == nil {
 		return true
 	}
 	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
-		return true // it is checked as it stands
+		return true // it is checked as a plain value
 	}
 	wanted := jsonschema.TypesAt(s.tool.Source, param)
 	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wanted) != jsonschema.FitsNever {
@@ -265,7 +266,7 @@ func (p *planChecker) checkMissingParams(s *planCall) {
 	}
 }
 
-// isOutputPathAlias reports whether a key is the parameter `output` that stands for `_outputPath`.
+// isOutputPathAlias reports whether a key is the parameter `output` in the place of `_outputPath`.
 func (s *planCall) isOutputPathAlias(key string) bool {
 	return s.tool.IsOutputPathAlias(key, s.rawCall[key])
 }

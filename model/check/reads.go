@@ -11,8 +11,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkRead checks that what a Call reads is present or will be written, and that its type fits. One alternative of
-// several is enough: what is wrong with the others is a warning.
+// checkRead checks that what a Call reads is present or will be written, and that its type fits. One of several
+// alternatives is enough: errors in the others are warnings.
 func (f *planDataflow) checkRead(n, r int) {
 	s, read, facts := f.calls[n], f.calls[n].reads[r], f.facts[n].reads[r]
 	impossible := make([]string, len(read.expr))
@@ -135,12 +135,12 @@ func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
 		}
 		switch {
 		case w == n:
-			return fmt.Sprintf("only the Call itself writes %s, which it waits for", ref)
+			return fmt.Sprintf("the Call waits for %s, which no other Call writes", ref)
 		case f.facts[w].skipped || f.facts[w].blocked:
 			return fmt.Sprintf(
-				"%s is not there, and %s, which would write it, never runs: its path is closed at the start", ref, s)
+				"%s does not exist, and %s, which would write it, never runs: its path is closed at the start", ref, s)
 		case s.isUpdate():
-			return fmt.Sprintf("%s is updated by %s alone, which stands behind the Call: put it before", ref, s)
+			return fmt.Sprintf("%s is updated only by %s, which comes after the Call: put it before", ref, s)
 		}
 	}
 	return fmt.Sprintf("no Call writes %s and no State holds it at the start%s", ref, f.suggestStatePath(n, ref))

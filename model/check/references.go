@@ -10,7 +10,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// lookupValueOutsideState returns the value of a Reference to anything but State, or the reason why there is none.
+// lookupValueOutsideState returns the value of a Reference to anything but State, or the reason why it has none.
 func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) (v any, reason string) {
 	payload, ok := view.PayloadByKind[ref.Kind]
 	if !ok {
@@ -35,7 +35,7 @@ func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Re
 	return jsonschema.Properties(schema)[ref.Path[0]] != nil
 }
 
-// suggestNearestValue names what is at the point where a path leads nowhere.
+// suggestNearestValue describes the value at the point at which a path ends in nothing.
 func suggestNearestValue(v any, ref refexpr.Reference) string {
 	for n, step := range ref.Path {
 		next, ok := jsonval.ChildValue(v, step)

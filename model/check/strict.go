@@ -44,12 +44,12 @@ func (c *checker) warnNotStrict(path, reason string) {
 	}
 	hint := ""
 	if strings.Contains(reason, ", over ") {
-		hint = "; say some of it in a description, or check it in the tool"
+		hint = "; move a part of it to a description, or check it in the tool"
 	}
 	c.addWarning(path, notStrict+"%s%s", reason, hint)
 }
 
-const notStrict = "the LLM's server cannot hold replies to the form strictly: "
+const notStrict = "the LLM's server cannot enforce the schema of replies strictly: "
 
 // IsStrictnessWarning reports whether a Problem is a warning that replies cannot be held to their form: what can be
 // done about that is a matter of writing the file, and none of running it.

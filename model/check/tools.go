@@ -55,7 +55,8 @@ func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
 	props := jsonschema.Properties(t.Source)
 	for n, name := range jsonschema.Required(t.Source) {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
-			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required and no parameter: no Call can fit%s",
+			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required but not declared as a parameter: "+
+				"no Call can fit%s",
 				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(props)))
 		}
 	}

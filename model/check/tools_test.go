@@ -107,7 +107,7 @@ func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
 	runChecks(t, []checkCase{
 		{"a path within another's", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "x", "_outputPath": "user.mood"}]}`, []string{
-			`warning $.context[0].plan[1]._outputPath: one of †state.user.mood and †state.user, which plan[0] (fetch) writes, lies within the other: the Call is skipped unless that one fails; write beside it`}},
+			`warning $.context[0].plan[1]._outputPath: one of †state.user.mood and †state.user, which plan[0] (fetch) writes, is within the other: the Call is skipped unless that one fails; write to a path beside it`}},
 		{"a value that is set behind its updates", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"},
 			{"_tool": "rank", "_outputPath": "n"}]}`, []string{
 			`warning $.context[0].plan[1]._outputPath: †state.n is updated by plan[0] (rank) before, so the Call is skipped: put it first, or give it an _outputMethod`}},
@@ -116,7 +116,7 @@ func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
 			`warning $.context[0].plan[1]: the Call repeats plan[0] (rank): it runs only if that one fails; drop it, or write elsewhere`}},
 		{"a Call that reads what it writes", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "draft"},
 			{"_tool": "analyze", "text": "†state.draft", "_outputPath": "draft"}]}`, []string{
-			`warning $.context[0].plan[1]._outputPath: the Call reads †state.draft and is skipped once that is there, as its own path †state.draft is closed then; write elsewhere, or declare an _outputMethod on its tool`}},
+			`warning $.context[0].plan[1]._outputPath: the Call reads †state.draft, which closes its own path †state.draft, so that it is always skipped; write elsewhere, or declare an _outputMethod on its tool`}},
 		{"a path below a value", ``, `{"type": "state", "a": "text"},
 			{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"}]}`, []string{
 			`warning $.context[1].plan[0]._outputPath: †state.a.b: something other than an object stands above it at the start, so the Call never runs`}},
@@ -132,7 +132,7 @@ func TestCheckLooksAtThePalette(t *testing.T) {
 		{"a parameter that must be given and cannot",
 			`"odd": {"type": "object", "properties": {"subject": {"type": "string"}}, "required": ["subjct"]}`,
 			``, []string{
-				`error $.schema.tools.odd.required[0]: "subjct" is required and no parameter: no Call can fit; did you mean subject?`}},
+				`error $.schema.tools.odd.required[0]: "subjct" is required but not declared as a parameter: no Call can fit; did you mean subject?`}},
 		{"a wired parameter that finds nothing in some instances",
 			`"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
 			`{"type": "input", "_instance": "①", "to": "x"}, {"type": "state", "_instance": "②", "to": "x"}`, []string{
@@ -140,16 +140,16 @@ func TestCheckLooksAtThePalette(t *testing.T) {
 		{"every part that cannot be sent strict, with the reason", `"open": {"type": "object"},
 			"picky": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string", "allOf": [{"minLength": 3}]}}},
 			"zeal": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "allOf": [{"enum": ["merge", "push"]}]}}`, ``, []string{
-			`warning $.schema.tools.open: the LLM's server cannot hold replies to the form strictly: tool open: it takes parameters beside those it names`,
-			`warning $.schema.tools.picky.properties.b: the LLM's server cannot hold replies to the form strictly: tool picky, parameter "b": keyword "allOf"`,
-			`warning $.schema.tools.zeal._outputMethod: the LLM's server cannot hold replies to the form strictly: tool zeal, _outputMethod: keyword "allOf"`}},
+			`warning $.schema.tools.open: the LLM's server cannot enforce the schema of replies strictly: tool open: it takes parameters beside those it names`,
+			`warning $.schema.tools.picky.properties.b: the LLM's server cannot enforce the schema of replies strictly: tool picky, parameter "b": keyword "allOf"`,
+			`warning $.schema.tools.zeal._outputMethod: the LLM's server cannot enforce the schema of replies strictly: tool zeal, _outputMethod: keyword "allOf"`}},
 	})
 }
 
 func TestCheckWarnsOfAnOutputFormThatCannotBeSentStrict(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"output": {"type": "object", "properties": {"x": {"type": "object"}}}}}`)
-	want := `warning $.schema.output: the LLM's server cannot hold replies to the form strictly: output: an object without named properties`
+	want := `warning $.schema.output: the LLM's server cannot enforce the schema of replies strictly: output: an object without named properties`
 	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -168,7 +168,7 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 				strings.Join(enum, ",")))
 	}
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
-	want := `warning $.schema: the LLM's server cannot hold replies to the form strictly: 1089 enum values, over 1000; say some of it in a description, or check it in the tool`
+	want := `warning $.schema: the LLM's server cannot enforce the schema of replies strictly: 1089 enum values, over 1000; move a part of it to a description, or check it in the tool`
 	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -181,8 +181,8 @@ func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
 		return `"pay": {"type": "object", "properties": {"amount": {"type": "number"}, "to": {"type": "string"}},
 			"required": ["amount", "to"], "_output": {"type": "string"}, "_approval": {"when": ` + when + `}}`
 	}
-	const noSchema = `it is no JSON Schema in effect, and holds for everything: %s is no keyword; ` +
-		`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`
+	const noSchema = `it matches every Call, since %s is no keyword of JSON Schema; ` +
+		`want a schema such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`
 	for _, c := range []struct{ when, want string }{
 		{`{"properties": {"amount": {"minimum": 5}}}`, ""},
 		{`{}`, ""},

@@ -11,8 +11,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkUndo checks how the file says that a Tool's Calls are taken back. What it gets wrong is found out when it is
-// needed most.
+// checkUndo checks the file's `_undo` of a Tool. Otherwise an error in it would show only when the undo is needed most.
 func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	if t.Undo == nil {
 		c.checkUndoIsSaid(t, path)
@@ -27,34 +26,34 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	}
 	if circle := c.undoCircle(t); circle != nil {
 		c.addError(path+".tool",
-			"a circle: %s; what takes something back is not taken back by it: have %s say \"none\" or \"never\"",
+			`a circle: %s; an undo Tool cannot be undone by what it undoes: give %s "none" or "never"`,
 			strings.Join(circle, " → "), circle[len(circle)-2])
 	}
 	if kind := c.bindings[by.Name].Kind; by.DelegateFile != "" || kind == ideafile.KindLatent {
 		c.addError(path+".tool",
-			"no code runs %q: it is a delegate, or the LLM writes its result, and takes nothing back", by.Name)
+			"%q cannot undo anything: it is a delegate, or the LLM writes its result", by.Name)
 	}
 	c.checkUndoParams(t, by, path)
 }
 
-// checkUndoIsSaid reports a Tool with an effect that does not say how it is taken back, where instances that fail are,
-// and one whose Go function names a Tool that is not there. What a Go function elsewhere says is not known here.
+// checkUndoIsSaid reports a Tool with an effect but without `_undo`, if instances that fail are undone, and a Tool
+// whose Go function names an unknown undo Tool. The undo of Go functions that are registered elsewhere is unknown here.
 func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
 	if b.Undo != nil && b.Undo.Tool != "" && c.idea.Tool(b.Undo.Tool) == nil {
 		c.addWarning(path,
-			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
+			"its Go function is undone by %q, which is not in the palette: its Calls cannot be undone",
 			b.Undo.Tool)
 	}
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
 	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind == ideafile.UndoNever &&
 		!slices.ContainsFunc(c.idea.Tools, takesBack) {
-		c.addError(path, `it does not say how it is taken back, and config.onFailure takes back what failed: give it `+
-			`"_undo", by a tool, "none" or "never"`)
+		c.addError(path, "config.onFailure undoes the Calls of failed instances, but this tool does not say how: "+
+			`give it "_undo", with a tool, "none" or "never"`)
 	}
 }
 
-// undoCircle lists the Tools that take each other back, from a Tool to itself; nil where there are none.
+// undoCircle lists the Tools that undo each other, from a Tool to itself; nil if there is no such circle.
 func (c *checker) undoCircle(t *ideafile.Tool) []string {
 	names := []string{t.Name}
 	for next := t; next != nil && next.Undo != nil && next.Undo.Kind == ideafile.UndoByTool; {
@@ -62,7 +61,7 @@ func (c *checker) undoCircle(t *ideafile.Tool) []string {
 			return names
 		}
 		if slices.Contains(names[1:len(names)-1], next.Undo.Tool) {
-			return nil // it is said of the Tools within
+			return nil // it is reported for the Tools within
 		}
 		next = c.idea.Tool(next.Undo.Tool)
 	}
@@ -82,7 +81,7 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 		_, declared := by.SchemaByParam[name]
 		switch {
 		case wired:
-			c.addError(at, "the parameter %q of %s is wired: it is not given", name, by.Name)
+			c.addError(at, "the parameter %q of %s is wired: leave it out", name, by.Name)
 		case !declared && !by.AllowsExtraParams:
 			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Short(name),
 				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(by.SchemaByParam)))
@@ -137,7 +136,7 @@ func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at
 	c.addError(at, "%s: the tool's %s no %s%s", ref, of, ref.Path, suggestOutputProperty(source, ref.Path))
 }
 
-// undoSource is the JSON Schema of what a Reference of a kind reads; nil where nothing is said.
+// undoSource is the JSON Schema of what a Reference of a kind reads; nil: any value.
 func (c *checker) undoSource(t *ideafile.Tool, kind string) any {
 	switch {
 	case kind == ideafile.ResultKind && t.OutputSchema != nil:

@@ -37,7 +37,7 @@ func TestCheckHoldsAnUndoAgainstTheToolThatCarriesItOut(t *testing.T) {
 		{"a result of the wrong type", `{"tool": "cancel", "params": {"id": "†result.at"}}`, []string{
 			`error $.schema.tools.book._undo.params.id: †result.at is of type number; the parameter "id" of cancel wants string`}},
 		{"the tool itself", `{"tool": "book", "params": {}}`, []string{
-			`error $.schema.tools.book._undo.tool: a circle: book → book; what takes something back is not taken back by it: have book say "none" or "never"`}},
+			`error $.schema.tools.book._undo.tool: a circle: book → book; an undo Tool cannot be undone by what it undoes: give book "none" or "never"`}},
 	} {
 		runChecks(t, []checkCase{{c.name, fmt.Sprintf(cancel, c.undo), closed, c.want}})
 	}
@@ -52,10 +52,10 @@ func TestCheckFindsUndosThatGoRoundInACircle(t *testing.T) {
 		{"an undo that is taken back in its turn", undone("a", "b") + "," + undone("b", "c") +
 			`, "c": {"type": "object", "properties": {}}`, ``, nil},
 		{"two that take each other back", undone("a", "b") + "," + undone("b", "a"), ``, []string{
-			`error $.schema.tools.a._undo.tool: a circle: a → b → a; what takes something back is not taken back by it: have b say "none" or "never"`,
-			`error $.schema.tools.b._undo.tool: a circle: b → a → b; what takes something back is not taken back by it: have a say "none" or "never"`}},
+			`error $.schema.tools.a._undo.tool: a circle: a → b → a; an undo Tool cannot be undone by what it undoes: give b "none" or "never"`,
+			`error $.schema.tools.b._undo.tool: a circle: b → a → b; an undo Tool cannot be undone by what it undoes: give a "none" or "never"`}},
 		{"a way into a circle", undone("a", "b") + "," + undone("b", "b"), ``, []string{
-			`error $.schema.tools.b._undo.tool: a circle: b → b; what takes something back is not taken back by it: have b say "none" or "never"`}},
+			`error $.schema.tools.b._undo.tool: a circle: b → b; an undo Tool cannot be undone by what it undoes: give b "none" or "never"`}},
 	})
 }
 
@@ -64,7 +64,7 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 	idea := checkedIdea(
 		t, `"sum": {"type": "object", "properties": {}, "_undo": {"tool": "analyze", "params": {"text": "x"}}}`, ``)
 	got := problemLines(Check(idea, map[string]ideafile.ToolBinding{"analyze": {Kind: ideafile.KindLatent}}))
-	const want = `error $.schema.tools.sum._undo.tool: no code runs "analyze": it is a delegate, or the LLM writes its result, and takes nothing back`
+	const want = `error $.schema.tools.sum._undo.tool: "analyze" cannot undo anything: it is a delegate, or the LLM writes its result`
 	if got != want {
 		t.Errorf("got %s", got)
 	}
@@ -72,7 +72,7 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 	function := ideafile.ToolBinding{Kind: ideafile.KindGo,
 		Undo: &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "unsum"}}
 	got = problemLines(Check(idea, map[string]ideafile.ToolBinding{"sum": function}))
-	if got != `warning $.schema.tools.sum: its Go function is taken back by "unsum", which the palette does not have: its Calls cannot be taken back` {
+	if got != `warning $.schema.tools.sum: its Go function is undone by "unsum", which is not in the palette: its Calls cannot be undone` {
 		t.Errorf("of a Go function: %s", got)
 	}
 }
@@ -80,7 +80,7 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 func TestCheckNamesWhatASagaCouldNotTakeBack(t *testing.T) {
 	t.Parallel()
 	for undo, want := range map[string]string{
-		"":                              "error $.schema.tools.book: it does not say how it is taken back, and config.onFailure takes back what failed: give it \"_undo\", by a tool, \"none\" or \"never\"",
+		"":                              "error $.schema.tools.book: config.onFailure undoes the Calls of failed instances, but this tool does not say how: give it \"_undo\", with a tool, \"none\" or \"never\"",
 		`, "_undo": "never"`:            "",
 		`, "_undo": "none"`:             "",
 		`, "_undo": {"tool": "cancel"}`: "",

@@ -9,10 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// What a policy asks for with `when` is judged by a JSON Schema, in which an unknown keyword or the name of no
-// parameter means nothing: everybody would be asked, or the wrong ones.
+// A policy's `when` is evaluated as a JSON Schema, in which an unknown keyword or the name of an unknown parameter has
+// no effect: every Call would be asked about, or the wrong ones.
 
-// keywords are those of JSON Schema, old ones among them.
+// keywords are the keywords of JSON Schema, old ones among them.
 var keywords = []string{"$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$ref", "$schema",
 	"additionalItems", "additionalProperties", "allOf", "anyOf", "const", "contains", "default", "definitions",
 	"dependencies", "dependentRequired", "dependentSchemas", "deprecated", "description", "else", "enum", "examples",
@@ -21,7 +21,7 @@ var keywords = []string{"$anchor", "$comment", "$defs", "$dynamicAnchor", "$dyna
 	"oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames", "readOnly", "required",
 	"then", "title", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly"}
 
-// checkWhen warns of a condition of a Tool's policy that does not say what it seems to.
+// checkWhen warns of a condition of a Tool's policy that probably does not mean what was intended.
 func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 	if t.Approval == nil || t.Approval.ParamsCondition == nil {
 		return
@@ -41,8 +41,8 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 	}
 	keys := jsonval.SortedKeys(s)
 	if len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(keywords, k) }) {
-		c.addWarning(path, "it is no JSON Schema in effect, and holds for everything: %s is no keyword; "+
-			`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
+		c.addWarning(path, "it matches every Call, since %s is no keyword of JSON Schema; want a schema such as "+
+			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
 		return
 	}
 	name := func(param, at string) {

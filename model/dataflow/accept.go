@@ -11,8 +11,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new: a known Call, or one of a
-// closed Request, changes nothing. A malformed Call is added as failed, so that the next Request is told why.
+// AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new. A known Call, or a Call of
+// a closed Request, changes nothing. A malformed Call is added as failed, so that the next Request reports why.
 func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) bool {
 	return request > i.RefusedThroughRequest && i.AcceptRedeliveredCall(request, index, call)
 }
@@ -30,7 +30,7 @@ func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.Writt
 	return true
 }
 
-// findPosition returns where a Call stands in records, or would stand.
+// findPosition returns the index of a Call in callRecords, or the index at which to insert it.
 func (i *Instance) findPosition(key ideafile.CallKey) (at int, found bool) {
 	return slices.BinarySearchFunc(i.callRecords, key,
 		func(r *CallRecord, k ideafile.CallKey) int { return r.callKey().Compare(k) })
@@ -42,7 +42,7 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
 	call, _, f := palette.ReadCall(written)
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
 	if key.IsUndo() {
-		call.OutputPath, call.OutputMethod = nil, "" // what stands there may be what is taken back
+		call.OutputPath, call.OutputMethod = nil, "" // the existing value may be the one to undo
 	}
 	rec := &CallRecord{Call: call, Status: ideafile.Waiting, WrittenCall: written}
 	if f == nil {

@@ -123,7 +123,7 @@ func literalsUnchanged(raw, fitted any) bool {
 		return err == nil && jsonval.Equal(literal, fitted)
 	}
 	if jsonval.TypeOf(raw) == "string" {
-		return true // a Reference: its value is what was adapted
+		return true // a Reference: its value was adapted
 	}
 	list, isList := raw.([]any)
 	fittedList, _ := fitted.([]any)

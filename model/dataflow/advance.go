@@ -113,8 +113,8 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	return nil
 }
 
-// reasonForReview returns the policy by which a person must review a Call, and why where the policy is not the reason;
-// nil if nobody must.
+// reasonForReview returns the policy by which a person must review a Call, and the reason if it is another one than the
+// policy; nil if no review is needed.
 func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why string) {
 	asks, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval), ready.Record.ReviewReason
 	switch {

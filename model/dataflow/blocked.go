@@ -12,8 +12,8 @@ import (
 )
 
 // blockFirstUnsatisfiableCall blocks the first waiting Call that can never become ready, and reports whether there was
-// one. While a Request is open it may still write any path; and a Call that an earlier writer holds up may yet find its
-// path closed.
+// one. While a Request is open it may still write any path; and a Call that an earlier writer holds up may still find
+// its path closed.
 func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	if i.HasOpenRequest() {
 		return false
@@ -53,8 +53,8 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	return delaying
 }
 
-// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees
-// what it reads, or the set has a writer of it. Calls that only feed each other are not in it.
+// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees its
+// inputs, or the set has a writer of them. It excludes Calls that only feed each other.
 func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]candidateWritersByTerm{}
 	for _, rec := range i.callRecords {
@@ -75,8 +75,8 @@ func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	return satisfiable
 }
 
-// candidateWritersByTerm is an expression of which a Call sees no alternative: by alternative, and by absent term of
-// it, the Calls that may still write that term.
+// candidateWritersByTerm describes an expression without an alternative that the Call can see: by alternative, and by
+// absent term of the alternative, the Calls that may still write that term.
 type candidateWritersByTerm [][][]*CallRecord
 
 func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm {
@@ -108,8 +108,8 @@ func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm
 	return list
 }
 
-// withEarlierWriters adds to Calls those by which they may be skipped: what is to come after a Call need not wait for
-// one that is skipped.
+// withEarlierWriters adds to Calls the earlier writers that may cause them to be skipped: a Call that comes after a
+// skipped Call need not wait for it.
 func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
 	list := calls
 	for _, w := range calls {

@@ -9,8 +9,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// CarriedInstance is an Instance as data, without what it was started with: its workflow carries it over when it
-// continues as new.
+// CarriedInstance is an Instance as data, without what it was started with. Its workflow carries it over
+// continue-as-new.
 type CarriedInstance struct {
 	progress
 	// AddedMessages holds the Messages by which people corrected the instance.
@@ -20,7 +20,7 @@ type CarriedInstance struct {
 	OpenRequests  []int               `json:"open,omitempty"`
 }
 
-// progress is what of an Instance is carried as it is.
+// progress holds the fields of an Instance that are carried unchanged.
 type progress struct {
 	// UnreportedWrites are those that TakeNewWrites has not returned yet.
 	UnreportedWrites      []statelog.Write `json:"fresh,omitempty"`
@@ -34,17 +34,16 @@ type progress struct {
 	PlanStarted bool `json:"begun,omitempty"`       // StartDirectPlan was called
 	PlanAfter   int  `json:"planAfter,omitempty"`   // the Calls of the direct Plan come after this one; 0: it took no other's place
 
-	Undoing *Undoing `json:"undoing,omitempty"` // what it takes back; nil: nothing
+	Undoing *Undoing `json:"undoing,omitempty"` // what it undoes; nil: nothing
 	Moments int      `json:"moments,omitempty"` // of Calls that began and ended, so far
 }
 
 // CarriedCallRecord is a Record with its unexported fields.
 type CarriedCallRecord struct {
 	CallRecord
-	// ReadyCall is the Call as it was started or shown to a person; nil where it was neither.
+	// ReadyCall is the Call as it was started or shown to a person; nil: it was neither.
 	ReadyCall *ReadyCall `json:"ready,omitempty"`
-	// CallsAwaitingLLM, ResultPending, Combining and Approved tell apart the phases that share a status; see
-	// restorePhase.
+	// AwaitingLLM, ResultPending, Combining and Approved distinguish the phases that share a status; see restorePhase.
 	AwaitingLLM   bool `json:"asking,omitempty"`
 	ResultPending bool `json:"arrived,omitempty"`
 	Combining     bool `json:"combining,omitempty"`
@@ -66,7 +65,7 @@ func (i *Instance) CarryIntoNextRun() CarriedInstance {
 	return c
 }
 
-// StartParameters returns what the Instance was started with, which Restore takes beside what was carried.
+// StartParameters returns what the Instance was started with. Restore needs it beside what was carried.
 func (i *Instance) StartParameters() (palette ideafile.Palette, context []ideafile.Message, token string) {
 	return i.palette, i.contextMessages[:i.initialMessageCount], i.token
 }
@@ -106,7 +105,7 @@ func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 	return &rec
 }
 
-// restorePhase tells apart the phases that share a status.
+// restorePhase distinguishes the phases that share a status.
 func (c CarriedCallRecord) restorePhase() phase {
 	switch {
 	case c.Status.IsFinal():

@@ -68,14 +68,14 @@ func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool
 	return by, open == 0
 }
 
-// everyBranchUnwritable reports whether something other than an object stands above a path of each branch.
+// everyBranchUnwritable reports whether each branch has a path with something other than an object above it.
 func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
 	return !slices.ContainsFunc(rec.OutputPath, func(branch []jsonval.Path) bool {
 		return !slices.ContainsFunc(branch, i.state.HasNonObjectAncestor)
 	})
 }
 
-// firstBlockingAncestor returns what stands above the first of some paths that has an obstacle.
+// firstBlockingAncestor describes the value above the first path that has an obstacle; empty: none has.
 func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 	for _, p := range paths {
 		if why := i.state.BlockingAncestorReason(p); why != "" {

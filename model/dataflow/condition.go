@@ -6,16 +6,16 @@ import (
 	"processidea/model/refexpr"
 )
 
-// SkippedByCondition stands in SkippedBecauseOf of a Call whose condition does not hold.
+// SkippedByCondition is the value of SkippedBecauseOf for a Call whose condition does not hold.
 const SkippedByCondition = ideafile.WhenKey
 
-// conditionOpen reports whether it is still to be told whether the Call runs.
+// conditionOpen reports whether the Call's condition is not evaluated yet.
 func (r *CallRecord) conditionOpen() bool {
 	return r.Condition != nil && !r.ConditionMet && r.phase == waiting
 }
 
 // awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier ones
-// count: the condition is over what they left there, so that it does not depend on which result comes back first.
+// count: the condition is evaluated on their writes, so that it does not depend on which result comes back first.
 func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 	if !rec.conditionOpen() {
 		return nil
@@ -50,8 +50,8 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 	}
 }
 
-// endWithUndecidedAlternative ends a Call that must not take the place of an earlier one for the same value, of which
-// it cannot be told whether it is to run.
+// endWithUndecidedAlternative fails a Call that may not replace an earlier Call for the same value, because it is
+// unknown whether that Call runs. It reports whether it did.
 func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
 	for _, w := range i.callRecords { // the earlier one may have ended long before
 		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided

@@ -13,8 +13,8 @@ import (
 // This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to
 // one decision.
 
-// SetPeopleAllowedToDecide tells the instance who started the process, and what was decided on Calls of the instance in
-// the processes that this one was forked from.
+// SetPeopleAllowedToDecide sets who started the process, and the decisions on Calls of the instance in the processes
+// that this one was forked from.
 func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier []policy.PriorDecision) {
 	i.starters, i.earlierDecisions = starters, nil
 	for _, e := range earlier {
@@ -24,7 +24,7 @@ func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier 
 	}
 }
 
-// SetCausers tells the instance who has added or revised it. They count as those who started the process.
+// SetCausers sets who has added or revised the instance. They count as people who started the process.
 func (i *Instance) SetCausers(people []policy.Identity) { i.causers = people }
 
 // CausersOf lists who caused a Call beside those who started the process: who added or revised the instance, and who
@@ -63,8 +63,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// checkNotExcludedElsewhere refuses a person who has decided on a Call that whoever decides on this one may not decide
-// on.
+// checkNotExcludedElsewhere refuses a person who has decided on another Call that excludes its deciders from this one.
 func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d approval.Decision) error {
 	for _, other := range i.callRecords {
 		for _, made := range other.Decisions {
@@ -87,8 +86,8 @@ func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
 }
 
-// callIDsNamed lists the ids that an id in NotSameAs means: a Plan that a correction brought in the place of another
-// counts its Calls on from there, and the first Call of either is 0.1 to who wrote the policy.
+// callIDsNamed lists the ids that an id in NotSameAs means. The Calls of a Plan that replaced another by a correction
+// are numbered from there, and to the author of the policy the first Call of either is 0.1.
 func (i *Instance) callIDsNamed(name string) []string {
 	key, isID := ideafile.ParseCallKey(name)
 	if !isID {
@@ -103,7 +102,7 @@ func (i *Instance) callIDsNamed(name string) []string {
 	return ids
 }
 
-// decidedCall returns a Call beside rec, meant by a name in NotSameAs, on which the person decided.
+// decidedCall returns a Call other than rec, named in NotSameAs, on which the person decided.
 func (i *Instance) decidedCall(rec *CallRecord, name string, person policy.Identity) (id string, found bool) {
 	for _, other := range i.callRecords {
 		by := func(d approval.Decision) bool { return d.Identity().Is(person) }
@@ -132,7 +131,7 @@ func (i *Instance) hasCall(name string) bool {
 // and replaces; what comes of the latter two is decided on by itself.
 func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
-// findVote returns what a person has decided on what waits now.
+// findVote returns a person's decision on the waiting Call.
 func findVote(rec *CallRecord, person policy.Identity) (approval.Vote, bool) {
 	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
 		func(v approval.Vote) bool { return v.Identity().Is(person) })

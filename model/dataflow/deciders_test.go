@@ -85,14 +85,14 @@ const twoOfFinance = `{"groups": ["finance"], "people": ["eve"], "count": 2, "no
 func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 	t.Parallel()
 	for payload, why := range map[string]string{
-		`{"call": "1.1"}`:                                            `it does not say who decides, and not everybody may: "by" is missing`,
+		`{"call": "1.1"}`:                                            `not everybody may decide, and it does not say who does: "by" is missing`,
 		`{"call": "1.1", "by": "bob"}`:                               "bob may not decide on it, only eve and people of finance may; the decision names no group",
 		`{"call": "1.1", "by": "bob", "groups": ["sales"]}`:          "bob may not decide on it, only eve and people of finance may",
 		`{"call": "1.1", "by": " SAM ", "groups": ["finance"]}`:      "started the process, and may not decide on it",
 		`{"call": "1.1", "by": "timeout", "groups": ["finance"]}`:    `"timeout" is nobody's name`,
 		`{"call": "1.1", "by": "Process", "groups": ["finance"]}`:    `"Process" is nobody's name`,
 		`{"call": "1.1", "by": "bob", "groups": "finance"}`:          `"groups" is a list of at most 100 names`,
-		`{"call": "1.1", "by": "bob", "groups": ["your group"]}`:     `"groups" is still "your group"`,
+		`{"call": "1.1", "by": "bob", "groups": ["your group"]}`:     `"groups" is still the placeholder "your group"`,
 		`{"call": "1.1", "by": "bob", "groups": ["finance", "\t"]}`:  "",
 		`{"call": "1.1", "by": "EVE"}`:                               "",
 		`{"call": "1.1", "by": "bob", "groups": ["x", " Finance "]}`: "",
@@ -109,7 +109,7 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 	i := vault(t, twoOfFinance, "")
 	i.SetPeopleAllowedToDecide(nil, nil)
 	if err := approve(i, "1.1", "eve"); err == nil ||
-		!strings.Contains(err.Error(), "its start does not say who that was") {
+		!strings.Contains(err.Error(), "it is not known who that was") {
 		t.Errorf("who started it is unknown: %v", err)
 	}
 }
@@ -384,17 +384,17 @@ func TestMistakesInWhoMayDecideAreNamed(t *testing.T) {
 		`{"count": "2"}`:                         `.count: how many people must approve: want a whole number from 1 to 100`,
 		`{"count": 1.5}`:                         `.count: how many people must approve: want a whole number from 1 to 100`,
 		`{"counts": 2}`:                          `unknown key "counts"; by has count, groups, notSameAs, notStarter and people; did you mean count?`,
-		`{}`:                                     `it says nothing`,
+		`{}`:                                     `it is empty`,
 		`"ann"`:                                  `want an object, not string`,
 		`{"people": []}`:                         `want a list of 1 to 1000 names`,
-		`{"people": ["ann", "bob"], "count": 3}`: `3 people must approve, and only 2 may`,
-		`{"people": ["ann", "Ann "], "count": 2}`: `"Ann " stands there twice`,
+		`{"people": ["ann", "bob"], "count": 3}`: `3 people must approve, but only 2 may`,
+		`{"people": ["ann", "Ann "], "count": 2}`: `"Ann " is listed twice`,
 		`{"groups": "finance"}`:                   `want a list of 1 to 1000 names`,
 		`{"notStarter": "yes"}`:                   `want true or false, not string`,
 		`{"notSameAs": ["payy"]}`:                 `the palette has no "payy"; did you mean pay?`,
 		`{"notSameAs": ["0.3"]}`:                  `no Plan that runs without a Request has a Call 0.3`,
-		`{"notSameAs": ["0.1@①"]}`:                `want 0.1 without an instance`,
-		`{"notSameAs": ["1.1"]}`:                  `which Call is 1.1 is up to the LLM`,
+		`{"notSameAs": ["0.1@①"]}`:                `write 0.1 without an instance`,
+		`{"notSameAs": ["1.1"]}`:                  `the LLM decides which Call becomes 1.1`,
 		`{"notSameAs": ["0.2", "pay"]}`:           ``,
 	} {
 		for _, place := range []string{`"config": {"approval": {"by": %s}}, "schema": {"tools": {"pay": {}}}`,

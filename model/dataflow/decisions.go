@@ -14,7 +14,7 @@ import (
 	"processidea/model/turn"
 )
 
-// ApplyDecision applies a person's decision, or remark. An error says why it changed nothing.
+// ApplyDecision applies a person's decision or remark. If it returns an error, nothing has changed.
 func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if approval.IsRemark(d.Kind) {
 		return i.addRemark(d)
@@ -23,7 +23,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	rec.PendingApproval.LetTimePass(i.Now) // whoever may decide since a moment ago may
+	rec.PendingApproval.LetTimePass(i.Now) // a person who may decide since a moment ago is allowed
 	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	return fmt.Errorf("there is no decision %q", jsonval.Short(d.Kind))
 }
 
-// decisionOn is a decision with what it was taken on, and when.
+// decisionOn is a decision with its subject and time.
 func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Decision {
 	p := rec.PendingApproval
 	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.Now, p.Tool, p.Params
@@ -69,7 +69,7 @@ func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Dec
 // maxRemarks bounds the remarks on one Call.
 const maxRemarks = 100
 
-// addRemark keeps what somebody says of a Call that waits. The Call goes on waiting, under the same digest.
+// addRemark keeps a remark on a Call that waits. The Call goes on waiting, under the same digest.
 func (i *Instance) addRemark(d approval.Decision) error {
 	rec, err := i.callAwaitingDecision(d)
 	if err != nil {
@@ -146,8 +146,8 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// replaceCall puts another Call in the place of one that waits. It is read as if the LLM had written it and falls under
-// its own Tool's policy. Where it names no output path, it takes that of the Call it replaces.
+// replaceCall replaces a waiting Call by another one. The new Call is read as if the LLM had written it and falls under
+// its own Tool's policy. If it names no output path, it keeps the path of the Call that it replaces.
 func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	template := i.palette
 	template.UntargetedCallsGoToAll = true
@@ -178,7 +178,7 @@ func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// answerCall takes the result from a person, who may name the branch that it takes.
+// answerCall takes the result from a person, who may name the branch that the result takes.
 func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
 	value, err := i.readGivenResult(rec, d)
 	if err != nil {

@@ -69,10 +69,10 @@ func TestAnAmendmentGivesOnlyWhatChanges(t *testing.T) {
 func TestAnAmendmentLeavesAloneWhatIsWiredUnknownOrElsewhere(t *testing.T) {
 	t.Parallel()
 	for changes, why := range map[string]string{
-		`{"template": "You there"}`:   `params: parameter "template" is wired by the tool's designer: nobody changes it here`,
-		`{"template": null}`:          `params: parameter "template" is wired by the tool's designer: nobody changes it here`,
+		`{"template": "You there"}`:   `params: parameter "template" is wired by the tool's designer and cannot be changed`,
+		`{"template": null}`:          `params: parameter "template" is wired by the tool's designer and cannot be changed`,
 		`{"vlaues": {"cents": 1}}`:    `params: tool "settle" has no parameter "vlaues"; did you mean values?`,
-		`{"_outputPath": "†state.x"}`: `params: "_outputPath" is a meta property; amend gives parameters alone`,
+		`{"_outputPath": "†state.x"}`: `params: "_outputPath" is a meta property; amend changes only parameters`,
 		`{"big": {"x": 1}}`:           `params: "big" is larger than 64 KB: it cannot be changed in parts`,
 	} {
 		i := waitingSettlement(t)

@@ -23,8 +23,8 @@ func (i *Instance) directPlanContextIndex() int {
 }
 
 // StartDirectPlan adds the Calls of the instance's direct Plan, if it has one, as Calls of Request 0. It does so once.
-// What an earlier process recorded of a Call stands, unless the Call had not ended or its end depends on State alone:
-// then it is looked at anew.
+// A Call keeps the outcome that an earlier process recorded, unless it had not ended or its end depends on State alone:
+// then it is evaluated anew.
 func (i *Instance) StartDirectPlan() {
 	if i.PlanStarted {
 		return
@@ -38,8 +38,8 @@ func (i *Instance) StartDirectPlan() {
 	i.insertDirectPlan(at)
 }
 
-// replaceDirectPlan puts the direct Plan that a correction brought, if it is for this instance, in the place of the one
-// that is at work: what that has not begun is skipped, and what it has done is not done again.
+// replaceDirectPlan replaces the instance's current direct Plan by that of a correction, if it is for this instance.
+// Calls of the old Plan that have not begun are skipped; those that are done are not done again.
 func (i *Instance) replaceDirectPlan(by string) {
 	at := i.directPlanContextIndex()
 	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.PlanAfter {
@@ -83,8 +83,8 @@ func (i *Instance) insertDirectPlan(at int) {
 	}
 }
 
-// findSameEarlierCall returns the Call of an earlier Plan that is the same and is done or under way, if State does not
-// tell: a Call with an output path is skipped where its value is there.
+// findSameEarlierCall returns the same Call of an earlier Plan, if that is done or running and has no output path. A
+// Call with an output path needs no such search: it is skipped if State has its value.
 func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *CallRecord {
 	for _, rec := range i.callRecords {
 		earlier := rec.Request == 0 && rec.Index <= upTo && len(rec.OutputPath) == 0

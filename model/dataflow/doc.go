@@ -1,9 +1,10 @@
-// Package dataflow runs the Calls of one instance: it decides which Calls may run, with which values, and what becomes
-// of their results. It does no I/O. A workflow reports to it what happened (AcceptCall, CloseRequest, Succeed, Fail,
-// Decide, Revise), and Advance returns the Calls to run now.
+// Package dataflow runs the Calls of one instance: it decides which Calls may run, with which values, and what happens
+// to their results. It does no I/O. A workflow reports events to it (AcceptCall, CloseRequest, SucceedCall, FailCall,
+// ApplyDecision, ApplyRevision), and Advance returns the Calls to run now.
 //
-// An Instance holds the State, as a log of writes, and a Record of every Call in Plan order: by Request, then by index.
-// A ReadyCall is a Call with its References resolved. Carried is an Instance as data, for continue-as-new.
+// An Instance holds the State, as a log of writes, and a CallRecord of every Call in Plan order: by Request, then by
+// index. A ReadyCall is a Call with its References resolved. CarriedInstance is an Instance as data, for
+// continue-as-new.
 //
 // # The life of a Call
 //
@@ -17,8 +18,8 @@
 // nothing, what later write-once Calls wrote. A path is write-once unless the Call declares an update: the first value
 // closes it, and a later Call for the same path is skipped because its value exists. Updates are applied in Plan order.
 //
-// Calls that can no longer become ready still end: one that reads what nobody will write is blocked, one that depends
-// on a branch not taken is skipped. Of Calls that wait for each other, one goes first (callToBreakDeadlock).
+// Calls that can no longer become ready still end: one that reads a value which nobody will write is blocked, one that
+// depends on a branch not taken is skipped. If Calls wait for each other, one goes first (callToBreakDeadlock).
 //
 // # Invariants
 //

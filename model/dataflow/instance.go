@@ -87,7 +87,7 @@ func (i *Instance) FindCall(id string) *CallRecord {
 // HasOpenRequest reports whether a Request may still send Calls to the instance.
 func (i *Instance) HasOpenRequest() bool { return len(i.openRequests) > 0 }
 
-// IsIdle reports whether nothing of the instance runs: what is unfinished waits for the LLM or for people.
+// IsIdle reports whether no Call of the instance runs: unfinished Calls wait for the LLM or for people.
 func (i *Instance) IsIdle() bool {
 	for _, rec := range i.callRecords {
 		if rec.phase == running || rec.phase == combining {
@@ -120,8 +120,7 @@ func (i *Instance) MissingRequiredPaths() []string {
 }
 
 // ApplyRevision applies a person's correction: messages that change what the instance sees, and values of State, which
-// close their paths. A value stands in the Plan where the write stands that it corrects, so that the same readers see
-// it.
+// close their paths. A value takes the Plan position of the write that it corrects, so that the same readers see it.
 func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string) {
 	i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], messages...)
 	i.refreshContextView()

@@ -8,18 +8,19 @@ import (
 	"processidea/model/ideafile"
 )
 
-// phase is what a Call is up to. It determines the Status, except at the end, where the Record says how the Call ended.
+// phase is the current activity of a Call. It determines the Status. In phase ended, the record says how the Call
+// ended.
 //
 //	phase          status             what it waits for
 //	waiting        waiting            what it reads; or that its path is closed, or that a value can never come
 //	adapting       waiting            the LLM, to adapt its parameters to the Tool's schema
 //	adapted        waiting            the next Advance, which resolves it again with the adapted parameters
 //	reviewing      awaiting-approval  a person's decision, or the deadline
-//	approved       waiting            the next Advance, which starts it exactly as it was shown, or as it was tried in vain
+//	approved       waiting            the next Advance, which starts it as it was shown, or retries it as it was
 //	askingLLM      waiting            the LLM, to write its result
 //	running        running            its activity
 //	resultPending  running            the earlier Calls that write its path: its result, an update, is there
-//	combining      running            an activity: its result, an update, is put together with what lies in the blob store
+//	combining      running            an activity, which applies its result, an update, to values in the blob store
 //	ended          an end             nothing
 //
 // nextPhases holds which phases may follow each.
@@ -55,7 +56,7 @@ var nextPhases = map[phase][]phase{
 	// its effect is unknown, its Tool asks for a person's answer, or it is put off
 	running:       {reviewing, approved, resultPending, ended},
 	resultPending: {combining, ended},
-	// what it updates has changed meanwhile, or its failure goes to another branch
+	// the value that it updates has changed meanwhile, or its failure goes to another branch
 	combining: {resultPending, ended},
 }
 

@@ -15,7 +15,7 @@ import (
 func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	switch {
 	case i.Undoing != nil && !rec.callKey().IsUndo():
-		return false // what is taken back may be what it reads
+		return false // undo may remove what it reads
 	case rec.phase == resultPending:
 		return !i.earlierWriterUnfinished(rec)
 	case rec.conditionOpen():
@@ -31,9 +31,9 @@ func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	return i.allReadsVisible(rec) && len(i.awaitedCalls(rec)) == 0
 }
 
-// awaitedCalls lists the unfinished Calls that must end before a Call can advance: those that it is to come after,
-// earlier ones that write what it reads or where it
-// writes, and later write-once ones that may add to what it reads. A Call whose result is there reads no more.
+// awaitedCalls lists the unfinished Calls that must end before a Call can advance: those that it comes after, earlier
+// ones that write what it reads or where it writes, and later write-once ones that may add to what it reads. A Call
+// with a result reads no more.
 func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 	var list []*CallRecord
 	ancestorsOnly := i.waitsForAncestorWritersOnly(rec)

@@ -17,45 +17,45 @@ import (
 type CallRecord struct {
 	ideafile.Call
 	Status ideafile.CallStatus `json:"status"`
-	// Fault says why a Call failed or is blocked.
+	// Fault is why a Call failed or is blocked; nil: neither.
 	Fault *diag.Fault `json:"error,omitempty"`
-	// SkippedBecauseOf names who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is
-	// set, it is the Call that did not take that branch, or SkippedByCondition.
+	// SkippedBecauseOf names who wrote the path of a skipped Call: a Call's id, a person, or "start". If
+	// UntakenBranchReference is set, it is the Call that did not take that branch, or SkippedByCondition.
 	SkippedBecauseOf string `json:"by,omitempty"`
-	// UntakenBranchReference is the Reference of a skipped Call that stands in a branch not taken.
+	// UntakenBranchReference is the Reference of a skipped Call that leads into a branch not taken.
 	UntakenBranchReference string `json:"untaken,omitempty"`
-	// ConditionMet says that the Call's condition held.
+	// ConditionMet means that the Call's condition held.
 	ConditionMet bool `json:"met,omitempty"`
-	// BranchTaken is the branch that the result took, from 1; 0: none yet, or the Call has one only.
+	// BranchTaken is the branch that the result took, from 1; 0: none yet, or the Call has only one.
 	BranchTaken int `json:"taken,omitempty"`
 	// FaultWrittenToBranch is the failure that was written to the last branch.
 	FaultWrittenToBranch *diag.Fault `json:"cause,omitempty"`
-	// Result is what State does not hold of the Call's result: see turn.CallReport.
+	// Result is the part of the Call's result that State does not hold: see turn.CallReport.
 	Result any `json:"result,omitempty"`
-	// ParamsAdaptation is what the LLM had to adapt to the Tool's schema before the Call could run; nil where all
-	// fitted.
+	// ParamsAdaptation is what the LLM had to adapt to the Tool's schema before the Call could run; nil: all fitted.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
 	PendingResult any `json:"value,omitempty"`
 
-	// ReviewReason is why a person must review the Call whatever its Tool's policy says; empty: the policy decides.
+	// ReviewReason is why a person must review the Call, even if its Tool's policy requires none; empty: the policy
+	// decides.
 	ReviewReason string `json:"doubt,omitempty"`
 	// PendingApproval is what a person is shown. Invariant: nil unless the phase is reviewing.
 	PendingApproval *approval.Pending `json:"pending,omitempty"`
-	// Decisions are those that people took, in order.
+	// Decisions are the decisions of people, in order.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
-	// Remarks are what people said of the Call while it waited for them, in order.
+	// Remarks are the remarks of people while the Call waited for them, in order.
 	Remarks []approval.Decision `json:"remarks,omitempty"`
 
-	// NotWrittenPaths lists the places in State that kept what they had, although the result was for them.
+	// NotWrittenPaths lists the paths in State that kept their value, although the result was for them.
 	NotWrittenPaths []turn.UnwrittenPath `json:"notWritten,omitempty"`
 	// FromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
 	FromEarlierProcess bool `json:"past,omitempty"`
 	// RanCall is the Call as it started after people's decisions.
 	RanCall *turn.ExecutedCall `json:"ran,omitempty"`
 
-	// Began and Ended are the moments at which its parameters were resolved, and its result was applied, in the order
-	// of the instance's life; 0: they were not.
+	// Began and Ended number the events in the life of the instance: the resolving of the parameters, and the writing
+	// of the result; 0: it has not happened.
 	Began int `json:"began,omitempty"`
 	Ended int `json:"ended,omitempty"`
 
@@ -69,9 +69,9 @@ type CallRecord struct {
 	DelegateValuesByPath map[string]any `json:"handed,omitempty"`
 
 	parsedParams       refexpr.Parsed
-	readExpressions    []refexpr.Expression // those of its parameters that read State, and what it comes after
+	readExpressions    []refexpr.Expression // of its parameters that read State, and of `_after`
 	scopePaths         []jsonval.Path       // the scopes in State
-	delegateWritePaths []jsonval.Path       // for which a delegate may hand values back
+	delegateWritePaths []jsonval.Path       // to which a delegate may return values
 
 	phase     phase
 	readyCall *ReadyCall // as it was started, or shown to a person

@@ -6,9 +6,8 @@ import (
 	"processidea/model/turn"
 )
 
-// RebuildFromReports returns what an Instance that had ended would have carried, made of what it had reported: its
-// writes, and its Calls that had ended. Restore makes of it the Instance that goes on. The context that Restore is
-// given has no direct Plan.
+// RebuildFromReports returns what an ended Instance would have carried, rebuilt from its reports: its writes, and its
+// ended Calls. Restore turns it into the Instance that goes on. Its context must have no direct Plan.
 func RebuildFromReports(token string, closedThroughRequest int, writes []statelog.Write,
 	calls []turn.CallReport) CarriedInstance {
 	c := CarriedInstance{Writes: writes, progress: progress{ClosedThroughRequest: closedThroughRequest,

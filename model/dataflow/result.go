@@ -35,8 +35,8 @@ func (i *Instance) FailCall(id string, f *diag.Fault) {
 	}
 }
 
-// PostponeCall takes back that a Call runs, for a reason that only who runs the worker can mend. The process must
-// pause; the Call runs, as it is, at the next Advance.
+// PostponeCall reverts the start of a Call, for a reason that only the operator of the worker can mend. The process
+// must pause; the Call runs unchanged at the next Advance.
 func (i *Instance) PostponeCall(id string, why *diag.Fault) {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != running {
@@ -124,7 +124,7 @@ func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
 	}
 }
 
-// ResultContract returns what the result of a Call must fit and which branches it may take; nil where anything goes.
+// ResultContract returns what the result of a Call must fit and which branches it may take; nil: anything.
 func (i *Instance) ResultContract(rec *CallRecord) *statelog.ResultContract {
 	if len(rec.OutputPath) == 0 || (i.stateSchema == nil && !rec.OutputPath.HasBranches()) {
 		return nil
@@ -183,7 +183,7 @@ func (i *Instance) applyWrite(w statelog.Write) {
 	i.UnreportedWrites = append(i.UnreportedWrites, w)
 }
 
-// recordUnwrittenPath notes on a Call's Record that a place keeps what it has.
+// recordUnwrittenPath records on a Call that a path keeps its value.
 func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 	by, _ := i.state.AuthorWhoClosedPath(p)
 	rec.NotWrittenPaths = append(rec.NotWrittenPaths,

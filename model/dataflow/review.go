@@ -58,7 +58,7 @@ func (i *Instance) TakePauseFault() *diag.Fault {
 	return f
 }
 
-// NextDeadline returns when the next decision is due, or people are to be told; ok is false where neither is.
+// NextDeadline returns when the next decision or notification is due; ok is false if neither is.
 func (i *Instance) NextDeadline() (next time.Time, ok bool) {
 	for _, p := range i.PendingApprovals() {
 		if at, has := p.NextMoment(); has && (!ok || at.Before(next)) {
@@ -117,8 +117,8 @@ func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
 		Reason: "nobody is asked in a simulation"}))
 }
 
-// RequireReview has a person review a Call that has not started, whatever its Tool's policy says. One who is asked
-// already is told why.
+// RequireReview requires a person's review of a Call that has not started, even if its Tool's policy does not. If the
+// Call waits for a person already, the reason is shown.
 func (i *Instance) RequireReview(id, why string) {
 	rec := i.FindCall(id)
 	switch {
@@ -130,8 +130,8 @@ func (i *Instance) RequireReview(id, why string) {
 	}
 }
 
-// RequireEffectReview has a person decide on a running Call that may or may not have had its effect: it must not run
-// twice by itself.
+// RequireEffectReview makes a person decide on a running Call that may or may not have had its effect: it must not run
+// twice automatically.
 func (i *Instance) RequireEffectReview(id, why string) {
 	i.requestReviewWhileRunning(id, why, policy.Approve, policy.Reject, policy.Answer)
 }

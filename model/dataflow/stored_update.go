@@ -8,8 +8,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// A BlobUpdate is the result of a Call that cannot be applied here: what stands at its paths afterwards depends on the
-// content of values that lie in the blob store. An activity puts them together.
+// A BlobUpdate is the result of a Call that cannot be applied here: the new value at its paths depends on the content
+// of values in the blob store. An activity combines them.
 type BlobUpdate struct {
 	CallID       string
 	OutputMethod string
@@ -30,8 +30,8 @@ func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	return list
 }
 
-// ApplyBlobUpdate ends a Call with what stands at its paths after its update. Where a person has changed what stood
-// there meanwhile, the update is put together anew.
+// ApplyBlobUpdate ends a Call with the new values at its paths after its update. If a person has changed the old values
+// meanwhile, the update is combined anew.
 func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combined []any) {
 	rec := i.FindCall(u.CallID)
 	if rec == nil || rec.phase != combining {
@@ -86,13 +86,13 @@ func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 // takenBranchPaths lists the paths of the branch that the result takes.
 func (r *CallRecord) takenBranchPaths() []jsonval.Path { return r.OutputPath[max(r.BranchTaken, 1)-1] }
 
-// valueBefore returns what the Calls before a Call left at a path; nil if nothing.
+// valueBefore returns the value at a path before a Call; nil if there is none.
 func (i *Instance) valueBefore(rec *CallRecord, p jsonval.Path) any {
 	old, _ := jsonval.ValueAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
 	return old
 }
 
-// onlyKeysOf returns an object with those of its keys that another one has too.
+// onlyKeysOf returns an object with only the keys that another one has too.
 func onlyKeysOf(keys, object any) map[string]any {
 	out := map[string]any{}
 	m := jsonval.AsObject(object)

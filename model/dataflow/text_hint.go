@@ -10,9 +10,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// addTextHint adds to the error of parameters that do not fit their Tool which of them came as a text and reads as
-// what is wanted: the columns of a CSV file are texts, and nobody sees it. raw are the parameters with their
-// References, which lead into payloads, by kind; schema is that of all parameters.
+// addTextHint extends the error of parameters that do not fit their Tool. It names a parameter that is a text but would
+// fit once read: the columns of a CSV file are texts, which is easily missed. raw holds the parameters with their
+// References, which lead into payloads, by kind; schema is the schema of all parameters.
 func addTextHint(err error, schema any, raw, params, payloads map[string]any) error {
 	if err == nil {
 		return nil

@@ -10,20 +10,21 @@ import (
 	"processidea/model/turn"
 )
 
-// Undoing is what of its Calls an instance takes back.
+// Undoing is the undo of an instance: which of its Calls.
 type Undoing struct {
 	// Calls take others back: under the keys that ideafile.CallKey.Undo gives these.
 	Calls []UndoCall `json:"calls,omitempty"`
-	// Withdraw are the Calls that left nothing behind but what they wrote.
+	// Withdraw are the Calls whose only effect was what they wrote to State.
 	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
-	// Left says of each Call that is not taken back why.
+	// Left says, for each Call that is not undone, why.
 	Left []string `json:"left,omitempty"`
-	// By is who has it taken back, why, while the process is paused; empty: the instance has failed.
+	// By is the person who ordered the undo, and Reason why, while the process is paused; empty: the instance has
+	// failed.
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// UndoCall takes back the Call with a key.
+// UndoCall undoes the Call with a key.
 type UndoCall struct {
 	Of   ideafile.CallKey     `json:"of"`
 	Call ideafile.WrittenCall `json:"call"`
@@ -42,8 +43,8 @@ func (i *Instance) BeginUndo(u Undoing) {
 	}
 }
 
-// withdrawUndone withdraws what was written by the Calls that were taken back: each as soon as it is, and at the end
-// those that left nothing else behind.
+// withdrawUndone withdraws the writes of undone Calls, each as soon as it is undone, and at the end those of Calls
+// without another effect.
 func (i *Instance) withdrawUndone() {
 	if i.Undoing == nil {
 		return
@@ -82,7 +83,7 @@ func (i *Instance) findByKey(key ideafile.CallKey) *CallRecord {
 	return i.callRecords[at]
 }
 
-// UndoesWhilePaused reports whether a person has something taken back.
+// UndoesWhilePaused reports whether a person ordered the undo.
 func (i *Instance) UndoesWhilePaused() bool { return i.Undoing != nil && i.Undoing.By != "" }
 
 // TakeTakenBack returns, once, what came of BeginUndo; nil before all has ended.
@@ -95,8 +96,8 @@ func (i *Instance) TakeTakenBack() *turn.TakenBack {
 	return t
 }
 
-// lookAgainAtReaders has Calls that wait for a person, or for the process to go on, looked at anew where what they read
-// was taken back.
+// lookAgainAtReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read
+// was undone.
 func (i *Instance) lookAgainAtReaders() {
 	for _, rec := range i.callRecords {
 		if rec.phase != reviewing && rec.phase != approved {

@@ -31,7 +31,7 @@ func (i *Instance) isInLatestRequest(rec *CallRecord) bool {
 	return rec.Request == i.callRecords[len(i.callRecords)-1].Request
 }
 
-// readOfUntakenBranch finds an expression each of whose alternatives has a term in a branch not taken, and returns the
+// readOfUntakenBranch finds an expression in which every alternative has a term in a branch not taken. It returns the
 // first such term and the Call that did not take the branch.
 func (i *Instance) readOfUntakenBranch(rec *CallRecord) (refexpr.Reference, *CallRecord) {
 	for _, e := range rec.readExpressions {

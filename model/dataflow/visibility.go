@@ -18,8 +18,8 @@ const (
 	stable                        // the value is final for this reader, once the Calls before it have ended
 )
 
-// visibleValue returns what a Call sees at a path of State: what earlier Calls in the Plan left there; where they left
-// nothing, what later write-once Calls wrote.
+// visibleValue returns the value that a Call sees at a path of State: what earlier Calls in the Plan wrote or, without
+// that, what later write-once Calls wrote.
 func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisibility) {
 	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
 		return v, stable
@@ -54,11 +54,11 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 	return absent
 }
 
-// awaitedCall is the kind, in a Record's reads, of a Reference in `_after` that names a Call. In parameters there is
+// awaitedCall is the kind of a Reference in `_after` that names a Call, among the reads of a record. Parameters have
 // none.
 const awaitedCall = "†call"
 
-// awaitedCallAsReference is a Reference of `_after` as it stands in a Record's reads.
+// awaitedCallAsReference is the form of a Reference of `_after` among the reads of a record.
 func awaitedCallAsReference(ref refexpr.Reference) refexpr.Reference {
 	if ref.Kind != ideafile.TypeState {
 		ref.Kind = awaitedCall
@@ -66,7 +66,8 @@ func awaitedCallAsReference(ref refexpr.Reference) refexpr.Reference {
 	return ref
 }
 
-// isAwaitable reports whether a Reference may yet be there: a place in State, or a Call that may yet be done.
+// isAwaitable reports whether a Reference may still become available: a path in State, or a Call that may still be
+// done.
 func isAwaitable(ref refexpr.Reference) bool {
 	return ref.Kind == ideafile.TypeState || ref.Kind == awaitedCall
 }
@@ -82,15 +83,15 @@ func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
 	return i.callRecords[at]
 }
 
-// visibleAlternativeIndex returns the index of the first alternative of an expression all of whose terms the Call sees;
-// -1 if none.
+// visibleAlternativeIndex returns the index of the first alternative of an expression whose terms are all visible to
+// the Call; -1: none.
 func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression) int {
 	return slices.IndexFunc(e, func(alternative []refexpr.Reference) bool {
 		return len(i.absentTerms(rec, alternative)) == 0
 	})
 }
 
-// absentTerms lists the terms of which the Call sees nothing.
+// absentTerms lists the terms that the Call cannot see.
 func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference) []refexpr.Reference {
 	var list []refexpr.Reference
 	for _, ref := range alternative {
@@ -134,8 +135,8 @@ func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 	return true
 }
 
-// unfinishedWriters lists the unfinished Calls whose writes the reader could see at a Reference: an update counts only
-// where it stands before the reader in the Plan.
+// unfinishedWriters lists the unfinished Calls whose writes the reader could see at a Reference. An update counts only
+// if it precedes the reader in the Plan.
 func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) []*CallRecord {
 	var writers []*CallRecord
 	if ref.Kind == awaitedCall {

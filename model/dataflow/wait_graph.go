@@ -20,7 +20,7 @@ func (g waitGraph[N]) KeepMutual() {
 	}
 }
 
-// IsInClosedCycle reports whether everybody for whom one waits, directly or not, waits for it in turn.
+// IsInClosedCycle reports whether every node that n waits for, directly or not, waits for n in turn.
 func (g waitGraph[N]) IsInClosedCycle(n N) bool {
 	//workflowcheck:ignore -- the order does not matter: all or not all
 	for other := range g.reach(n) {
@@ -31,7 +31,7 @@ func (g waitGraph[N]) IsInClosedCycle(n N) bool {
 	return true
 }
 
-// reach returns those for whom one waits, directly or not.
+// reach returns the nodes that a node waits for, directly or not.
 func (g waitGraph[N]) reach(from N) map[N]bool {
 	seen := map[N]bool{}
 	for todo := slices.Clone(g[from]); len(todo) > 0; {

@@ -1,10 +1,9 @@
 // Package diag defines faults and problems and their texts.
 //
-//   - Fault is what went wrong while something ran: a code that programs act on and a message for people. It is an
-//     error.
-//   - Problem is what is wrong with a file before anything runs, at a place in it; Problems is a list of them and an
-//     error too.
-//   - Suggest, DidYouMean and Nearest propose the known name that an unknown one was probably meant to be.
+//   - Fault is an error at run time: a code that programs act on and a message for people.
+//   - Problem is an error in a file before anything runs, at a place in it; Problems is a list of them and an error
+//     too.
+//   - DidYouMean and NearestName propose the known name that an unknown one was probably meant to be.
 //
 // Invariants:
 //

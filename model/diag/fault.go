@@ -2,7 +2,7 @@ package diag
 
 import "fmt"
 
-// Fault is what went wrong with a Call, a Request or a process.
+// Fault is an error of a Call, a Request or a process.
 type Fault struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

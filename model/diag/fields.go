@@ -6,12 +6,12 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ReadObject returns the object at a key, or nil if there is none. Anything else is a problem.
+// ReadObject returns the object at a key, or nil if the key is absent. Anything else is a problem.
 func ReadObject(m map[string]any, key, path string, ps *Problems) map[string]any {
 	return readAs[map[string]any](m, key, path, "an object", ps)
 }
 
-// ReadOptionalText returns the text at a key, or "" if there is none.
+// ReadOptionalText returns the text at a key, or "" if the key is absent.
 func ReadOptionalText(m map[string]any, key, path string, ps *Problems) string {
 	return readAs[string](m, key, path, "a string", ps)
 }

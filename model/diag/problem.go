@@ -19,7 +19,7 @@ type Problem struct {
 	More int `json:"more,omitempty"`
 }
 
-// String gives the place and what is wrong there.
+// String returns the place and the message.
 func (p Problem) String() string {
 	if p.More > 0 {
 		return p.Message
@@ -30,14 +30,14 @@ func (p Problem) String() string {
 // MaxListed is how many errors, and how many warnings, a list of Problems names. The others are counted.
 const MaxListed = 100
 
-// Characters of a path and of a message: keys and values of any length stand in them.
+// Limits of a path and of a message, in characters: they contain keys and values of any length.
 const (
 	maxPath    = 500
 	maxMessage = 4000
 )
 
-// Problems is everything that is wrong with a file, in the order of the file's parts. Who is sent a file of millions
-// of mistakes needs no millions of sentences: Add, Warn and Append keep MaxListed of a kind and count the rest.
+// Problems are the errors and warnings for a file, in the order of the file's parts. A file of millions of mistakes
+// must not become millions of sentences: Add, Warn and Append keep MaxListed of each kind and count the rest.
 type Problems []Problem
 
 // Error lists the problems, one in a line.
@@ -65,7 +65,7 @@ func (ps Problems) Errors() Problems {
 	return out
 }
 
-// ErrorOrNil is an error with the problems that are not warnings; nil if there are none.
+// ErrorOrNil returns the errors without the warnings; nil if there are none.
 func (ps Problems) ErrorOrNil() error {
 	if errs := ps.Errors(); len(errs) > 0 {
 		return errs
@@ -119,7 +119,7 @@ func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
 	return false
 }
 
-// RestText says how many more there are than were listed, with commas between thousands.
+// RestText describes the number of unlisted problems, with commas between thousands.
 func RestText(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -128,7 +128,7 @@ func RestText(n int) string {
 	return "and " + digits + " more"
 }
 
-// SortedByPath sorts the problems in place by where they stand in the file, errors before warnings, and gives them.
+// SortedByPath sorts the problems in place by their position in the file, errors before warnings, and returns them.
 func (ps Problems) SortedByPath() Problems {
 	sort.SliceStable(ps, func(a, b int) bool {
 		x, y := ps[a], ps[b]
@@ -143,7 +143,7 @@ func (ps Problems) SortedByPath() Problems {
 	return ps
 }
 
-// PathPrecedesInFile reports whether the place at JSON path a stands before that at b: the schema before the context,
+// PathPrecedesInFile reports whether the place at JSON path a precedes that at b: the schema before the context,
 // indexes by value.
 func PathPrecedesInFile(a, b string) bool {
 	if x, y := isPathInContext(a), isPathInContext(b); x != y {

@@ -20,7 +20,7 @@ func DidYouMeanOrListNames(name string, names []string) string {
 	return DidYouMeanOrSay(name, names, "there are")
 }
 
-// DidYouMeanOrSay is DidYouMeanOrListNames with what is said before the names, such as "it has".
+// DidYouMeanOrSay is DidYouMeanOrListNames with a text before the names, such as "it has".
 func DidYouMeanOrSay(name string, names []string, before string) string {
 	if s := DidYouMean(name, names); s != "" || len(names) == 0 {
 		return s
@@ -28,8 +28,8 @@ func DidYouMeanOrSay(name string, names []string, before string) string {
 	return "; " + before + " " + FirstNamesAndCount(names)
 }
 
-// NearestName gives the name that is nearest to an unknown one and differs from it in no more than a third of its
-// letters; "" if there is none.
+// NearestName returns the name that is nearest to an unknown one and differs from it in at most a third of its letters;
+// "" if there is none.
 func NearestName(name string, names []string) string {
 	best, least := "", len([]rune(name))/3+1
 	for _, n := range names {

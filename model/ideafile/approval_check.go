@@ -8,15 +8,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
+// checkApprovalOverride refuses unknown Tools: an author who names one relies on a person being asked.
 func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 	for n, name := range i.Config.Approval.ToolNames {
 		ps.Append(i.ToolProblems(name, fmt.Sprintf("$.config.approval.tools[%d]", n))...)
 	}
 }
 
-// dropUnsatisfiableCondition has a person asked about every Call where the condition requires a parameter that the
-// Tool does not have: no Call would ever fit it, and each would run unasked.
+// dropUnsatisfiableCondition makes a person be asked about every Call if the condition requires a parameter that the
+// Tool does not have: no Call would ever match it, and each would run without approval.
 func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 	a := t.Approval
 	if a == nil || a.ParamsCondition == nil || t.AllowsExtraParams {
@@ -26,7 +26,8 @@ func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 		if _, declared := t.SchemaByParam[name]; !declared {
 			ps.Warn(
 				path+".when",
-				"it requires %q, which is no parameter of the tool, so that a person is asked about every Call%s",
+				"it requires %q, which the tool does not have as a parameter, so that a person is asked about "+
+					"every Call%s",
 				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
 			a.ParamsCondition = nil
 			return

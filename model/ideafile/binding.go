@@ -22,7 +22,7 @@ const (
 // HasRunner reports whether a worker's runner runs Tools of this kind, in an activity. Workflows carry out the others.
 func (k ToolKind) HasRunner() bool { return k != KindLatent && k != KindDelegate }
 
-// ToolBinding is what runs a Tool.
+// ToolBinding is the runner of a Tool.
 //
 // Invariant: it is decided once, when the process starts, and carried along, so that a worker with other functions does
 // not change a running process.
@@ -34,7 +34,7 @@ type ToolBinding struct {
 	IsPureFunction bool `json:"pure,omitempty"`
 	// Simulation is set if the Tool is not run: its result is made up.
 	Simulation *Simulation `json:"simulated,omitempty"`
-	// Undo is how the Go function says that it is taken back; nil: it does not say.
+	// Undo is how the Go function can be undone; nil: it does not say.
 	Undo *Undo `json:"undo,omitempty"`
 }
 
@@ -60,8 +60,8 @@ func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBindi
 	return ToolBinding{Kind: KindLatent}, nil
 }
 
-// RunnerSpec is what the runner of a Tool's kind is given of the Tool: a Go function's name, an MCPSpec, and of any
-// other kind what stands in `_activity` under it.
+// RunnerSpec is what the runner of a Tool's kind receives: a Go function's name, an MCPSpec or, for any other kind, its
+// value in `_activity`.
 func (t *Tool) RunnerSpec(b ToolBinding, servers []MCPServer) any {
 	switch b.Kind {
 	case KindGo:

@@ -10,9 +10,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Call is one use of a Tool in one instance. Palette.Read makes it from a WrittenCall.
+// Call is one use of a Tool in one instance. Palette.ReadCall makes it from a WrittenCall.
 //
-// Invariant: its Params fit its Tool as far as that can be told before References are resolved.
+// Invariant: its Params fit its Tool as far as can be checked before References are resolved.
 type Call struct {
 	// ID is 3.2@①, or 3.2 in the anonymous instance: Request, index and token.
 	ID      string `json:"id"`
@@ -28,12 +28,12 @@ type Call struct {
 	OutputMethod string `json:"method,omitempty"`
 	// ReadableScopes lists the places that the Tool may read beside its parameters.
 	ReadableScopes []string `json:"scopes,omitempty"`
-	// AfterReferences lists the References that must be there before the Call starts, although it does not read them:
-	// places in State, and Calls (†call.1.3), which must be done.
+	// AfterReferences lists the References that must exist before the Call starts, although it does not read them:
+	// paths in State, and Calls (†call.1.3), which must be done.
 	AfterReferences []string `json:"after,omitempty"`
-	// Condition says whether the Call runs; nil: it does.
+	// Condition decides whether the Call runs; nil: it always runs.
 	Condition *refexpr.Condition `json:"condition,omitempty"`
-	// Undoes is the Call that this one takes back; nil: none.
+	// Undoes is the Call that this one undoes; nil: none.
 	Undoes *UndoneCall `json:"undoes,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool. It counts if HasOutput.
 	Output    any    `json:"output,omitempty"`
@@ -41,7 +41,8 @@ type Call struct {
 	Reasoning string `json:"reasoning,omitempty"`
 }
 
-// UndoneCall is a Call that another takes back: under its own key, so that nothing is taken back twice, whoever asks.
+// UndoneCall identifies a Call that another one undoes. It is the key under which a Call is undone only once, even if
+// several people order it.
 type UndoneCall struct {
 	Process string `json:"process"`
 	CallID  string `json:"call"`
@@ -89,8 +90,8 @@ func CallIDInInstance(id, token string) string {
 // Request 0. Within an instance the key names the Call. In JSON it is [request, index].
 type CallKey struct{ Request, Index int }
 
-// A Call that takes another of its instance back stands behind all Calls of the Request, in their order. Its id is the
-// other's with undoSuffix.
+// A Call that undoes another of its instance has a position behind all Calls of the Request, in their order. Its id is
+// the other's with undoSuffix.
 const (
 	undoIndex  = 1 << 20
 	undoSuffix = "~undo"
@@ -102,7 +103,7 @@ func (k CallKey) Undo() CallKey { return CallKey{k.Request, k.Index + undoIndex}
 // IsUndo reports whether the Call takes another one back, Undone is the key of that one.
 func (k CallKey) IsUndo() bool { return k.Index > undoIndex }
 
-// Undone is the key of the Call that is taken back; of one that takes nothing back, its own.
+// Undone is the key of the Call that is undone; for a Call that undoes none, its own.
 func (k CallKey) Undone() CallKey {
 	if k.IsUndo() {
 		k.Index -= undoIndex

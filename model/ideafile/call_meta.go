@@ -26,8 +26,7 @@ func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	return s == "†state" || strings.HasPrefix(s, "†state.") || strings.HasPrefix(s, "†state[")
 }
 
-// ReadOutputMeta reads the meta properties that say where the result is written, how, and which scopes the Tool may
-// read.
+// ReadOutputMeta reads the meta properties for where and how the result is written, and which scopes the Tool may read.
 func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
 	for _, f := range t.OutputMetaFaults(c, m) {
 		return f
@@ -141,8 +140,8 @@ func ParseAfter(v any) ([]string, *diag.Fault) {
 	return list, nil
 }
 
-// The meta properties with which a Call of a Plan that runs directly says whether it is to run: see
-// refexpr.Condition. The LLM cannot write them.
+// The meta properties for the condition of a Call in a Plan that runs directly: see refexpr.Condition. The LLM cannot
+// write them.
 const (
 	WhenKey   = "_when"
 	UnlessKey = "_unless"
@@ -160,8 +159,8 @@ func readCondition(c *Call, m map[string]any) *diag.Fault {
 	return nil
 }
 
-// UndoesKey is the meta property of a Call that takes another back: {"process", "call"}, and by whom and why. Only a
-// Plan that runs directly has it.
+// UndoesKey is the meta property of a Call that undoes another: {"process", "call"}, and by whom and why. Only a Plan
+// that runs directly has it.
 const UndoesKey = "_undoes"
 
 func readUndoes(c *Call, m map[string]any) *diag.Fault {

@@ -66,14 +66,13 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 	return v, true, nil
 }
 
-// isParamOmitted reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what
-// it leaves out.
+// isParamOmitted reports whether a parameter counts as absent: in strict mode the LLM writes null for a parameter that
+// it omits.
 func (t *Tool) isParamOmitted(name string, v any) bool {
 	return v == nil && !t.RequiresParam(name) && !t.SchemaByParam[name].AllowsNull()
 }
 
-// WithoutNullParams drops the parameters that are absent, and the nulls within the others that stand for absent
-// properties.
+// WithoutNullParams drops absent parameters, and the nulls within the others that mark absent properties.
 func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
 	if t == nil {
 		return params

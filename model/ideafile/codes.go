@@ -11,7 +11,7 @@ const (
 	CodeBadPath        = "bad_path"
 	CodeBadOutput      = "bad_output"
 	CodeBlocked        = "blocked"   // it can never become ready
-	CodeUndecided      = "undecided" // its condition cannot tell whether it is to run
+	CodeUndecided      = "undecided" // its condition does not decide whether it runs
 	CodeToolFailed     = "tool_failed"
 	CodeOutcomeUnknown = "outcome_unknown" // it may have run or not: its worker or its connection was lost
 	CodeStoreAway      = "store_away"      // the store cannot be written, and the Tool has had no effect

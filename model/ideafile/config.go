@@ -15,7 +15,7 @@ import (
 type Config struct {
 	LLMs   LLMs
 	Limits Limits
-	// Prices of LLMs count before those of the worker.
+	// Prices of LLMs take precedence over those of the worker.
 	Prices price.List
 	// Approval adds to the Tools' approval policies.
 	Approval policy.Override
@@ -27,16 +27,16 @@ type Config struct {
 	// SettleTogether has no instance settle for good before all have: until then a Call may name one that has, and
 	// reopens it.
 	SettleTogether bool
-	// UndoOnFailure has an instance that fails take back what it did (`config.onFailure`).
+	// UndoOnFailure makes an instance that fails undo what it did (`config.onFailure`).
 	UndoOnFailure bool
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still
 	// running.
 	RequestGatherDelay time.Duration
-	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, but no longer
-	// than the default, where the file says how long; else nobody is held up by people.
+	// PeopleGatherDelay is how long a Request waits for an instance after a person was asked about it:
+	// RequestGatherDelay, but at most its default, if the file sets one; else 0, so that people hold up nobody.
 	PeopleGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size; 0
-	// ("auto"): it follows from what the LLM does for each, see model/quality.
+	// ("auto"): it is derived from the LLM's work for each instance, see model/quality.
 	MaxInstancesPerPart int
 	// Quality says which answers are asked for twice.
 	Quality Quality
@@ -95,7 +95,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.InstanceName = readTemplate(v, at, ps)
 		case "onFailure":
 			if c.UndoOnFailure = v == "undo"; !c.UndoOnFailure {
-				err = errors.New(`want "undo", with which an instance that fails takes back what it did`)
+				err = errors.New(`want "undo": an instance that fails undoes what it did`)
 			}
 		case "settle":
 			err = c.readSettle(v)
@@ -121,8 +121,8 @@ func (c *Config) readSettle(v any) error {
 		c.SettleTogether = true
 	default:
 		return errors.New(
-			`want "asked", with which the LLM is asked before an instance whose goal is reached settles, or "together", with which a Call may ` +
-				"reopen an instance until all have settled")
+			`want "asked" (the LLM is asked before an instance that has reached its goal settles) or "together" ` +
+				"(a Call may reopen an instance until all have settled)")
 	}
 	return nil
 }

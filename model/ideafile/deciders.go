@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkDeciders refuses policies that name Calls or Tools which there are not: whoever names one relies on its being
-// somebody else who decides.
+// checkDeciders refuses policies that name unknown Calls or Tools: an author who names one relies on somebody else
+// deciding.
 func (i *Idea) checkDeciders(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		if t.Approval != nil {
@@ -31,11 +31,11 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 		switch {
 		case i.Tool(name) != nil:
 		case isID && strings.Contains(name, "@"):
-			ps.Add(at, "it is about Calls of the same instance: want %s without an instance", key.ID(""))
+			ps.Add(at, "it always means a Call of the same instance: write %s without an instance", key.ID(""))
 		case isID && key.Request > 0:
 			ps.Warn(
 				at,
-				"which Call is %s is up to the LLM, and nobody can decide where there is none: better name the Tool",
+				"the LLM decides which Call becomes %s, and whether there is one: name the Tool instead",
 				name)
 		case isID && key.Index > i.longestDirectPlan():
 			ps.Add(at, "no Plan that runs without a Request has a Call %s", name)

@@ -25,13 +25,14 @@ func (t *Tool) readDelegate(at string, ps *diag.Problems) {
 	if !ok || s == "" {
 		ps.Add(at+"._delegate", `want an Idea file's path, or "anonymous"`)
 	}
-	for _, k := range []string{"_activity", "_timeout", "_retry"} {
+	for _, k := range []string{"_activity", "_timeout", "_retry", "_rate"} {
 		if t.Source[k] != nil {
-			ps.Add(jsonval.JSONPathWithKey(at, k), "a delegate has none: it is a process, with limits of its own")
+			ps.Add(jsonval.JSONPathWithKey(at, k), "a delegate cannot have it: it is a process with limits of "+
+				"its own")
 		}
 	}
 	if t.DelegateFile == AnonymousDelegate && t.Source["_output"] == nil {
-		ps.Add(at, "an anonymous delegate needs _output: there is nothing else to ask for")
+		ps.Add(at, "an anonymous delegate needs _output: its output is all that it does")
 	}
 }
 

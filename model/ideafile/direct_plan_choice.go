@@ -31,10 +31,10 @@ func FindDirectPlans(context []Message) DirectPlans {
 	return d
 }
 
-// ChooseForInstance returns the position of an instance's Plan: the first one that applies to its view, its own
-// DirectPlans before the shared ones. It returns -1 if none applies; one that took the place of another goes first.
-// llmForbidden then reports whether there are DirectPlans and all are ideafile.StageComplete. A Plan that was begun
-// in an earlier process stays the instance's, whatever its Calls have made of the view since.
+// ChooseForInstance returns the position of an instance's Plan: the first that applies to its view, its own DirectPlans
+// before the shared ones, and a Plan before the Plan that it replaces. It returns -1 if none applies. llmForbidden then
+// reports whether there are DirectPlans and all are StageComplete. A Plan that was begun in an earlier process stays
+// the instance's, even if its Calls have changed the view.
 func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
 	plans := d.planIndexesByInstance[token]
 	if token != "" {
@@ -58,9 +58,8 @@ func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int,
 	return -1, llmForbidden
 }
 
-// NumberDirectPlans numbers the DirectPlans that run directly among messages which people add to a context: their
-// Calls come after those of all such DirectPlans before, so that none is taken for another, and the DirectPlans take
-// the place of those.
+// NumberDirectPlans numbers the direct Plans among messages which people add to a context. Their Calls get numbers
+// above those of all earlier direct Plans, so that none is mistaken for another, and they replace the earlier Plans.
 func NumberDirectPlans(context []Message, added []any) []any {
 	after := 0
 	for _, m := range context {

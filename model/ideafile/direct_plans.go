@@ -112,14 +112,14 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 		return
 	}
 	for id, value := range jsonval.Sorted(record) {
-		if m.Source["stage"] != nil { // also where it is a wrong one: all mistakes are told at once
+		if m.Source["stage"] != nil { // even for a wrong stage, so that all mistakes are reported together
 			m.checkPlanRecordEntry(id, value, jsonval.JSONPathWithKey(path+".record", id), ps)
 		}
 	}
 	m.PlanRecordByCallID = record
 }
 
-// checkPlanRecordEntry reports an entry of a record that says nothing of any Call: the Call would be done again.
+// checkPlanRecordEntry reports an entry of a record that belongs to no Call: the Call would be done again.
 func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag.Problems) {
 	key, isCallID := ParseCallKey(id)
 	text, isText := entry.(string)
@@ -158,8 +158,8 @@ func ParseCallKey(id string) (k CallKey, ok bool) {
 	return k, ok
 }
 
-// RecordedStatusByInstance returns what a Plan's record says of the Call with an id of RecordedCallIDs, by instance; an
-// instance of which it says nothing is left out.
+// RecordedStatusByInstance returns the recorded status of a Call by instance; id is one of RecordedCallIDs. Instances
+// without a recorded status are left out.
 func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string]CallStatus {
 	statuses := map[string]CallStatus{}
 	named, others := statusesInRecordEntry(m.PlanRecordByCallID[id])
@@ -178,9 +178,9 @@ func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string
 	return statuses
 }
 
-// RecordedCallIDs returns the id under which a Plan's record has each of the Plan's Calls; nil if the record is of
-// another Plan. The Calls of a Plan that ran directly are 0.1, 0.2, …; in a Plan that Requests made, the ids of the
-// record, in order, are those of the Plan's Calls.
+// RecordedCallIDs returns the id of each of the Plan's Calls in its record; nil if the record is of another Plan. The
+// Calls of a Plan that ran directly are 0.1, 0.2, …; in a Plan that Requests made, the ids of the record, in order, are
+// those of the Plan's Calls.
 func (m Message) RecordedCallIDs() []string {
 	var keys []CallKey
 	direct := true
@@ -192,7 +192,7 @@ func (m Message) RecordedCallIDs() []string {
 		}
 	}
 	slices.SortFunc(keys, CallKey.Compare)
-	keys = slices.Compact(keys) // an id may stand once for each instance
+	keys = slices.Compact(keys) // an id may occur once for each instance
 	if len(keys) == 0 || (!direct && len(keys) != len(m.PlanCalls)) {
 		return nil
 	}
@@ -206,10 +206,10 @@ func (m Message) RecordedCallIDs() []string {
 	return ids
 }
 
-// statusesInRecordEntry returns the status that a record's entry has for the instances that it names, and for all
-// others. The entry is a status, or an object with statuses as keys and, for each, the instances or how many they are.
-// Where it only counts, and some instances are done and all others skipped, the Call is done in all of them; of other
-// counts it cannot be told which instance has which.
+// statusesInRecordEntry returns the status of the instances that a record's entry names, and of all others. The entry
+// is a status, or an object with statuses as keys and, for each, the instances or their number. With numbers only, if
+// some instances are done and all others skipped, the Call is done in all. Other numbers do not say which instance has
+// which status.
 func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallStatus) {
 	if s, ok := entry.(string); ok {
 		return nil, CallStatus(s)

@@ -1,24 +1,9 @@
-// Package ideafile reads Idea files: what a process starts from, and what each of its snapshots is. An Idea is JSON
-// with `schema` (the palette of Tools, the form of the output), `context` (Messages) and `solution` (the Calls of one
-// Request).
-//
-// Main types:
-//
-//	Idea                      the whole, with its Config
-//	Message, View             one entry of the context; what one instance sees of all of them
-//	Tool, MetaProperty, Approval a capability: parameters, meta properties, when a person must decide
-//	Binding, Simulation       what runs a Tool; what makes up its results instead
-//	WrittenCall, Palette, Call  a Call as it was written; what it may use; the Call after it was checked against that
-//	CallKey, CallStatus       a Call's position in the Plan, and its status
-//	DirectPlans               the Plans that run without a Request
-//	MCPServer                 servers whose tools join the palette before the process starts
-//
-// ParseIdea reads a file; Palette.Read checks one Call. All words of the file format are in this package: Ideas are
+// ParseIdea reads a file; Palette.ReadCall checks one Call. All words of the file format are in this package: Ideas are
 // written as the same JSON.
 //
 // Invariants:
-//   - Values are JSON values as jsonval.Decode returns them (map[string]any, []any, string, json.Number, bool, nil) and
-//     are never changed in place, so that they may be shared. What changes an Idea returns another one.
+//   - Values are JSON values as jsonval.Decode returns them (map[string]any, []any, string, json.Number, bool, nil)
+//     and are never changed in place, so that they may be shared. A change returns another Idea.
 //   - Reading never stops at the first problem: each has its place in the file, in the order of the file's parts.
 //   - A file with errors is never run. Unknown keys are errors, so nothing is ignored silently.
 //   - A Call cannot grant itself anything: meta properties that its Tool does not declare make it invalid.

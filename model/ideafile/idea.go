@@ -31,7 +31,7 @@ type Idea struct {
 	Seed string
 	// Simulation is set if no Tool is run and results are made up.
 	Simulation *Simulation
-	// IsTemplate is set if the instances, and what is known of them, are still to come (`meta.template`).
+	// IsTemplate is set if the instances and their data are added later (`meta.template`).
 	IsTemplate bool
 }
 
@@ -77,7 +77,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.checkDeciders(&ps)
 	i.checkConfusableTokens(&ps)
 	i.markSimulatedIfMessageIs()
-	diag.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it
+	diag.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles reports what is wrong in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
 		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
 	}
@@ -160,7 +160,7 @@ func (i *Idea) WithMessages(messages []Message) *Idea {
 	return i.WithContextReplaced(slices.Concat(i.Context, messages))
 }
 
-// WithMeta returns the Idea with another meta in its Source; what was read from the one before stays.
+// WithMeta returns the Idea with another meta in its Source; the values already read from the old meta stay.
 func (i *Idea) WithMeta(meta any) *Idea {
 	next := *i
 	next.Source = jsonval.WithoutKey(i.Source, "meta")

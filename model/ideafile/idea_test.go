@@ -151,7 +151,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 			`$.config.model: unknown key "model"; config has adapt, approval, batch, fairness, gather, instanceName, ` +
 				`limits, llm, mcp, onFailure, partsAtOnce, prices, priority, quality and settle`},
 		{"instances settle in a way that is unknown", `{"config":{"settle":"alone"}}`,
-			`$.config.settle: want "asked", with which the LLM is asked before`},
+			`$.config.settle: want "asked" (the LLM is asked before`},
 		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object, or a list of objects"},
 		{"llm has an unknown key", `{"config":{"llm":{"key":"s"}}}`, `$.config.llm.key: unknown key "key"`},
 		{"the model is no string", `{"config":{"llm":{"model":null}}}`, "$.config.llm.model: want a string, not null"},

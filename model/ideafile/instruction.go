@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Keys of an instruction message that takes its text and steps from a file. The content stands beside the file's name,
-// so that whoever has the message has the version that it was started with.
+// Keys of an instruction message that takes its text and steps from a file. The message has the content beside the
+// file's name, so that it keeps the version with which the process was started.
 const (
 	InstructionFileKey    = "file"
 	InstructionContentKey = "instruction"
@@ -47,7 +47,7 @@ func UnreadInstructionFile(raw any) string {
 	return jsonval.AsText(m[InstructionFileKey])
 }
 
-// readInstructionOfFile reads an instruction that stands in a file of its own. One without content is not read yet.
+// readInstructionOfFile reads an instruction from its file's content. Without content, it waits to be filled in.
 func (m *Message) readInstructionOfFile(path string, ps *diag.Problems) {
 	m.rejectUnknownKeys(path, ps, InstructionFileKey, InstructionContentKey, "title", "description")
 	name, ok := m.Source[InstructionFileKey].(string)
@@ -87,7 +87,7 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 	i.Text = diag.ReadOptionalText(body, "text", at, ps)
 	i.readSteps(body["steps"], at+".steps", ps)
 	if strings.TrimSpace(i.Text) == "" && len(i.Steps) == 0 {
-		ps.Add(at, "it says nothing: an instruction has a text, or steps, or both")
+		ps.Add(at, "it is empty: an instruction has a text, steps, or both")
 	}
 	return i
 }
@@ -163,14 +163,14 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 	for n, m := range messages {
 		if name := UnreadInstructionFile(m.Source); name != "" {
 			ps.Add(fmt.Sprintf("$.context[%d].%s", n, InstructionFileKey),
-				"there is no %s: its content may stand beside it, under %q", name, InstructionContentKey)
+				"there is no %s; its content may also be given beside it, as %q", name, InstructionContentKey)
 		}
 		i.checkInstructionTools(m, &ps)
 	}
 	return ps.ErrorOrNil()
 }
 
-// TextFor returns what an instruction message says beside a Tool; "" if nothing.
+// TextFor returns the text of an instruction message for a Tool; "" if there is none.
 func (m Message) TextFor(tool string) string {
 	switch {
 	case m.Instruction != nil:

@@ -24,7 +24,7 @@ func TestAnInstructionsFileIsRefusedWhen(t *testing.T) {
 		"it says no instruction":    {`{"meta": {}}`, "p.json: $.instruction: an instruction's file has an object here"},
 		"its meta has another key":  {`{"meta": {"name": "x"}, "instruction": {"text": "x"}}`, "p.json: $.meta.name: unknown key"},
 		"its version is a number":   {`{"meta": {"version": 1}, "instruction": {"text": "x"}}`, "p.json: $.meta.version: want a string"},
-		"it has no text, no steps":  {`{"instruction": {"text": " ", "steps": []}}`, "p.json: $.instruction: it says nothing"},
+		"it has no text, no steps":  {`{"instruction": {"text": " ", "steps": []}}`, "p.json: $.instruction: it is empty"},
 		"it has another key":        {`{"instruction": {"text": "x", "rules": []}}`, `p.json: $.instruction.rules: unknown key "rules"`},
 		"its steps are an object":   {`{"instruction": {"text": "x", "steps": {}}}`, "p.json: $.instruction.steps: want a list of steps"},
 		"a step is a text":          {steps(`"look"`), "p.json: $.instruction.steps[0]: a step is an object"},

@@ -10,12 +10,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Limits are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then.
-// Below 0 is no limit.
+// Limits are limits that pause a process which reaches one of them; 0: the default of WithDefaults; below 0: no limit.
 type Limits struct {
 	Requests int           `json:"requests,omitempty"`
 	Tokens   int           `json:"tokens,omitempty"`
-	Money    price.Money   `json:"money,omitempty"` // that LLMs cost
+	Money    price.Money   `json:"money,omitempty"` // what LLMs cost
 	Calls    int           `json:"calls,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
 }
@@ -23,8 +22,8 @@ type Limits struct {
 // NoLimit is a limit that no process reaches; `null` in a file.
 const NoLimit = -1
 
-// What holds where a file says nothing: for a process of up to config.batch instances, and for each part of one that is
-// split. A process may wait for people for as long as it takes, so that its duration has no limit.
+// The defaults for a process of up to config.batch instances, and for each part of one that is split. A process may
+// wait for people for as long as it takes, so that its duration has no default limit.
 const (
 	DefaultRequestLimit = 1000
 	DefaultTokenLimit   = 20_000_000
@@ -64,7 +63,7 @@ func readLimit[T ~int | ~int64](v any, read func(any) (T, error)) (T, error) {
 	return read(v)
 }
 
-// MergedWith returns the limits with those of other in place of its own, where other has one.
+// MergedWith returns the limits, each replaced by that of other unless it is 0.
 func (l Limits) MergedWith(other Limits) Limits {
 	return Limits{
 		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
@@ -73,7 +72,7 @@ func (l Limits) MergedWith(other Limits) Limits {
 	}
 }
 
-// WithDefaults returns the limits with the defaults, so many times as much, in place of those that are not said.
+// WithDefaults returns the limits with the defaults, multiplied by times, in place of 0.
 func (l Limits) WithDefaults(times int) Limits {
 	return Limits{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times,
 		Calls: DefaultCallLimit * times}.MergedWith(l)

@@ -27,19 +27,19 @@ type LLM struct {
 	Patience time.Duration
 }
 
-// LLMs are asked in their order: the next one where the one before it has said nothing. There is one at least.
+// LLMs are tried in their order: the next one if the one before it gave no reply. There is at least one.
 type LLMs []LLM
 
-// DefaultLLMTimeout is that of an LLM whose `timeout` is not said.
+// DefaultLLMTimeout is the timeout of an LLM without `timeout`.
 const DefaultLLMTimeout = 5 * time.Minute
 
-// DefaultBatchTimeout is that of an LLM that is asked by batches: servers take a day at most.
+// DefaultBatchTimeout is the timeout of an LLM that is asked by batches: servers take a day at most.
 const DefaultBatchTimeout = 25 * time.Hour
 
 // maxLLMs is how many a list may have: each one that fails costs time.
 const maxLLMs = 8
 
-// DefaultLLMs is one of which the Idea says nothing.
+// DefaultLLMs is the one default LLM of an Idea that names none.
 func DefaultLLMs() LLMs { return LLMs{{Timeout: DefaultLLMTimeout}} }
 
 // Timeout is how long a Request may take in all, at most what a duration can hold.
@@ -50,8 +50,8 @@ func (l LLMs) Timeout() (all time.Duration) {
 	return all
 }
 
-// Patience is how long a Request is made again while the LLMs' servers are away: the longest counts, since any of
-// them may answer. 0: as the worker says.
+// Patience is how long a Request is retried while the LLMs' servers are unavailable: the longest of them, since any LLM
+// may answer; 0: the worker's setting.
 func (l LLMs) Patience() (longest time.Duration) {
 	for _, one := range l {
 		longest = max(longest, one.Patience)
@@ -62,7 +62,7 @@ func (l LLMs) Patience() (longest time.Duration) {
 // ByBatch reports whether Requests are sent through the server's batch interface.
 func (l LLMs) ByBatch() bool { return len(l) == 1 && l[0].Batch }
 
-// AnswerTimeout is how long an answer may take once it comes: that of a batch comes all at once.
+// AnswerTimeout bounds how long an answer may take once it has begun: the answer of a batch comes in one piece.
 func (l LLMs) AnswerTimeout() time.Duration {
 	if l.ByBatch() {
 		return DefaultLLMTimeout
@@ -93,7 +93,8 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 		if len(all) > 1 && slices.ContainsFunc(all, func(one LLM) bool { return one.Batch }) {
 			ps.Add(
 				path,
-				"one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")
+				"with batch, only one LLM is allowed: the process waits for the batch and cannot fall back to "+
+					"another LLM")
 		}
 		return all
 	default:

@@ -16,14 +16,14 @@ type MCPToolRef struct {
 	SpecDigest string `json:"digest,omitempty"`
 }
 
-// MCPRunnerSpec is what the runner of MCP tools is told of a Tool.
+// MCPRunnerSpec is what the runner of MCP tools receives of a Tool.
 type MCPRunnerSpec struct {
-	// Server is what the Idea says of the tool's server; nil: nothing.
+	// Server is the Idea's configuration of the tool's server; nil: none.
 	Server *MCPServer `json:"server,omitempty"`
 	Tool   MCPToolRef `json:"tool"`
 }
 
-// findMCPServer returns the server of a name; nil if there is none.
+// findMCPServer returns the server with a name; nil if there is none.
 func findMCPServer(servers []MCPServer, name string) *MCPServer {
 	if n := slices.IndexFunc(servers, func(s MCPServer) bool { return s.Name == name }); n >= 0 {
 		return &servers[n]
@@ -31,7 +31,7 @@ func findMCPServer(servers []MCPServer, name string) *MCPServer {
 	return nil
 }
 
-// MCPNotes lists what is left out of what MCP servers offer, and why.
+// MCPNotes lists which tools of MCP servers, or parts of them, are left out, and why.
 func (i *Idea) MCPNotes() (notes []string) {
 	for _, s := range i.Config.MCP {
 		for _, note := range s.Notes {
@@ -56,7 +56,7 @@ func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
 	return m, true
 }
 
-// mcpRunnerSpec is nil where the Tool is none of a server.
+// mcpRunnerSpec is nil if the Tool is not from a server.
 func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
 	tool, ok := t.MCPToolRef()
 	if !ok {
@@ -92,8 +92,8 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	}
 }
 
-// MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those of
-// which not all `tools` are in the palette, pinned by a digest.
+// MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those with
+// a tool in `tools` that the palette does not have pinned by a digest.
 func (i *Idea) MCPServersToAskForTools() []MCPServer {
 	return slices.DeleteFunc(slices.Clone(i.Config.MCP), i.hasToolsPinnedByDigest)
 }
@@ -126,8 +126,8 @@ func (i *Idea) findCandidateMCPServer(name string) (server string, ok bool) {
 	return "", false
 }
 
-// ToolProblems tells of a name at a place in the file that no Tool of the palette has: a warning where a server may
-// offer it. There are none where the Tool is known.
+// ToolProblems reports a name in the file that no Tool of the palette has, as a warning if a server may offer such a
+// Tool. A known Tool has no problems.
 func (i *Idea) ToolProblems(name, at string) (ps diag.Problems) {
 	if i.Tool(name) != nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 // MCPServer is a server of `config.mcp`: a command that a worker starts, or a URL.
 type MCPServer struct {
 	Name string `json:"name"`
-	// Command is a program and its arguments, Env its environment. $env:NAME in a value stands for a secret of the
+	// Command is a program and its arguments, Env its environment. $env:NAME in a value is replaced by a secret of the
 	// worker.
 	Command []string          `json:"command,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
@@ -19,7 +19,8 @@ type MCPServer struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	// ToolNames are the names of the server's tools that join the palette; nil: all.
 	ToolNames []string `json:"-"`
-	// Notes say what of the server's tools is left out, and why. They are written when the process starts.
+	// Notes say which of the server's tools, or parts of them, are left out, and why. They are written when the process
+	// starts.
 	Notes []string `json:"-"`
 }
 
@@ -91,7 +92,7 @@ var serverKeyErrors = map[string]string{
 	"url":     `want a URL`,
 	"headers": `want an object of texts`,
 	"tools":   `want a list of the server's tools`,
-	"notes":   `want a list of texts: what of the server's tools is left out`,
+	"notes":   "want a list of texts: notes on what is left out of the server's tools",
 }
 
 func readStringMap(v any) (map[string]string, bool) {

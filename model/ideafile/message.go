@@ -34,19 +34,21 @@ type Message struct {
 	Payload any
 	// PayloadSchema is the JSON Schema of the payload, now and after every write; nil if there is none.
 	PayloadSchema any
-	// InstanceEndStatus of a State message is how its instance had ended in an earlier process, and Fault why it had
-	// failed.
+	// InstanceEndStatus of a State message is how its instance had ended in an earlier process, and InstanceFault why
+	// it had failed.
 	InstanceEndStatus InstanceStatus
 	InstanceFault     *diag.Fault
-	// InstanceSteps of a State message say what became of the steps of instructions in its instance.
+	// InstanceSteps of a State message are the outcomes of the steps of instructions in its instance.
 	InstanceSteps []StepOutcome
 	// IsSimulated marks a payload that holds made-up values.
 	IsSimulated bool
-	// Text of a text message, or of an instruction: of one from a file, without the steps that are about Tools.
+	// Text of a text message, or of an instruction. For an instruction from a file, it lacks the steps that are about
+	// Tools.
 	Text string
-	// Instruction is that of a file, with its steps; nil: the instruction is Text alone, or its file is not read.
+	// Instruction is the instruction from a file, with its steps; nil: the instruction is Text alone, or its file is
+	// not read.
 	Instruction *Instruction
-	// InstructionToolNames are those that an instruction is about; empty: the whole Plan.
+	// InstructionToolNames are the Tools that an instruction is about; empty: the whole Plan.
 	InstructionToolNames []string
 	// PlanCalls of a plan message, as written.
 	PlanCalls []WrittenCall
@@ -57,7 +59,7 @@ type Message struct {
 	// PlanViewCondition is a JSON Schema over an instance's view: the plan is for the instances whose view fits. nil:
 	// for all.
 	PlanViewCondition *jsonschema.Schema
-	// PlanRecordByCallID of a plan is what became of its Calls in an earlier process, by their ids.
+	// PlanRecordByCallID of a plan holds the outcomes of its Calls in an earlier process, by their ids.
 	PlanRecordByCallID map[string]any
 	// FallbackInstances lists the instances in which a plan that ran directly did not suffice, in an earlier process.
 	FallbackInstances []string
@@ -66,7 +68,8 @@ type Message struct {
 	CallIndexOffset int
 	// PlanOutput of a plan may hold References. It is the process's output if no Request writes one.
 	PlanOutput any
-	// Source is the Message as it was written, and FileIndex its place among those of the file, broken ones counted.
+	// Source is the Message as it was written, and FileIndex its index among the messages of the file, broken ones
+	// counted.
 	Source    map[string]any
 	FileIndex int
 }
@@ -101,7 +104,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	problemsBefore := ps.Count()
 	m.Type, ok = source["type"].(string)
 	if !ok {
-		ps.Add(path+".type", "a message says its type: text, input, state, data, plan, instruction or error")
+		ps.Add(path+".type", "a message needs a type: text, input, state, data, plan, instruction or error")
 		return m, false
 	}
 	m.readInstanceToken(path, ps)
@@ -154,7 +157,7 @@ func CheckInstanceToken(token string) error {
 	return nil
 }
 
-// isLineBreakOrControl reports whether a character could end the line on which a name stands.
+// isLineBreakOrControl reports whether a character could end the line on which a name is written.
 func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // checkConfusableTokens adds a problem for each token that could be taken for another one where people type it.
@@ -171,14 +174,14 @@ func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	}
 }
 
-// ConfusableTokensError says that two tokens cannot be told apart where people type them.
+// ConfusableTokensError reports that two tokens have the same spelling at the keyboard.
 func ConfusableTokensError(t, other string) error {
 	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t,
 		other, spelling.TypeableToken(t))
 }
 
-// WithTokensNormalized returns messages in which people may have spelled tokens as they type them, with the tokens
-// themselves, where find knows them.
+// WithTokensNormalized returns messages with the tokens that people may have spelled as typed replaced by the tokens
+// themselves, if find knows them.
 func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
 	return jsonval.Map(context, func(raw any) any {
 		m := jsonval.AsObject(raw)
@@ -210,7 +213,7 @@ func (m *Message) readText(path string, ps *diag.Problems) {
 	}
 }
 
-// readPayload reads the payload: the value under the key of the message's type or, if there is none, the message's own
+// readPayload reads the payload: the value under the key of the message's type or, without that key, the message's own
 // keys. Both together are an error.
 func (m *Message) readPayload(path string, ps *diag.Problems) {
 	m.PayloadKind = m.Type
@@ -218,7 +221,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 		kind, ok := m.Source["kind"].(string)
 		if !ok || kind == "" || strings.ContainsAny(kind, ".[]†| &") ||
 			strings.ContainsFunc(kind, isLineBreakOrControl) {
-			ps.Add(path+".kind", "a data message says its kind, a plain name")
+			ps.Add(path+".kind", "a data message needs a kind, a plain name")
 			return
 		}
 		m.PayloadKind = kind
@@ -236,7 +239,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	}
 	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
 		ps.Add(jsonval.JSONPathWithKey(path, TypeData),
-			"a payload stands under %q, and other keys stand beside it: put them into it, or all under %q", TypeData,
+			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q", TypeData,
 			m.PayloadKind)
 	}
 	if key != "" {
@@ -254,8 +257,8 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 // of it.
 var messageMetaKeys = []string{"_instance", StatusKey, FaultKey, StepsKey}
 
-// PayloadKey returns the key under which the payload of an input, state or data message stands: its kind, or "data". It
-// is empty where the message's own keys are the payload.
+// PayloadKey returns the key of the payload in an input, state or data message: its kind, or "data". It is empty if the
+// message's own keys are the payload.
 func (m Message) PayloadKey() string {
 	if _, ok := m.Source[m.PayloadKind]; ok {
 		return m.PayloadKind
@@ -277,7 +280,7 @@ func (m Message) PayloadKey() string {
 	return TypeData
 }
 
-// readKeyedPayload reads the payload under a key. Nothing but what describes it may stand beside it.
+// readKeyedPayload reads the payload under a key. Beside it the message may have only keys that describe it.
 func (m *Message) readKeyedPayload(key string, siblings map[string]any, path string, ps *diag.Problems) {
 	m.Payload = m.Source[key]
 	m.IsSimulated = siblings[SimulatedKey] == true
@@ -290,16 +293,17 @@ func (m *Message) readKeyedPayload(key string, siblings map[string]any, path str
 			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, messageMetaKeys))
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "the payload stands under %q and flat at once", key)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "the message has its payload both as %q and in its own "+
+				"keys: keep one of them", key)
 		}
 	}
 }
 
-// Keys of a State message whose payload stands under its own key: how its instance had ended in an earlier process.
+// Keys of a State message whose payload has a key of its own: how its instance had ended in an earlier process.
 const (
 	StatusKey = "_status"
 	FaultKey  = "_error"
-	StepsKey  = "_steps" // what became of the steps of instructions
+	StepsKey  = "_steps" // outcomes of the steps of instructions
 )
 
 // endStatuses are the values that StatusKey may have.
@@ -350,7 +354,7 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	case string:
 		m.Text = v
 	case nil:
-		ps.Add(path+".instruction", "an instruction message says its instruction, or the file that has it")
+		ps.Add(path+".instruction", "an instruction message needs its instruction, or the file that has it")
 	default:
 		m.Text = string(jsonval.Encode(v))
 	}

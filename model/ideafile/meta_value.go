@@ -6,11 +6,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MetaProperty is what a Tool says about a meta property of its Calls: nothing, a value that the designer fixed, or a
+// MetaProperty is a Tool's declaration of a meta property of its Calls: none, a value that the designer fixed, or a
 // schema within which the LLM chooses.
 type MetaProperty struct {
 	IsDeclared bool
-	// FixedValue counts if Declared and Schema is nil.
+	// FixedValue counts if IsDeclared and Schema is nil.
 	FixedValue any
 	Schema     *jsonschema.Schema
 }

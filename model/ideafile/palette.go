@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Palette is what a Call may use: the Tools, each bound to what runs it, and the instances that the Call may name.
+// Palette is what a Call may use: the Tools with their bindings, and the instances that the Call may name.
 type Palette struct {
 	Tools []*Tool
 	// BindingByTool are by Tool name.
@@ -19,22 +19,22 @@ type Palette struct {
 	InstanceTokens []string
 	// ReopenableTokens are instances that have settled and that a Call reopens by naming them; "*" does not mean them.
 	ReopenableTokens []string
-	// Override is what the process adds to the Tools' approval policies.
+	// ApprovalOverride is the process's addition to the Tools' approval policies.
 	ApprovalOverride policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
 	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a
 	// Request such a Call is an error: a forgotten token must not become a hundred refunds.
 	UntargetedCallsGoToAll bool
-	// AllowsConditions lets Calls have a condition, and take others back, as in a Plan that runs directly. The LLM
-	// cannot say so.
+	// AllowsConditions lets Calls have a condition, and undo others, as in a Plan that runs directly. The LLM cannot
+	// write either.
 	AllowsConditions bool
-	// KeepsParams has the records of Calls that can be taken back tell with what these ran.
+	// KeepsParams makes records keep the parameters of Calls that can be undone.
 	KeepsParams bool
 }
 
-// ReadCall reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they
-// can be told. ID, Request and Index are left empty. What depends on an instance (its State schema, the values of its
+// ReadCall reads a Call and the instances that it is for. It returns the instances even for a broken Call, if they are
+// readable. ID, Request and Index are left empty. What depends on an instance (its State schema, the values of its
 // References) is not checked.
 func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	c.Tool = w.Tool
@@ -68,8 +68,8 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	return c, tokens, f
 }
 
-// TargetInstances returns the instances that a Call is for. Of a list, it returns those that there are, and a fault
-// where one is none.
+// TargetInstances returns the instances that a Call is for. For a list with unknown instances, it returns the known
+// ones and a fault.
 func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
 	if w.rawObject == nil {
 		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.rawValue))

@@ -5,19 +5,19 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Priority says whose tasks Temporal hands out first where more wait than workers take: `config.priority` and
+// Priority decides whose tasks Temporal dispatches first when more wait than workers take: `config.priority` and
 // `config.fairness`. Parts, instances, delegates and activities inherit it from the process.
 type Priority struct {
 	// Level is from 1, which comes first, to 5; 0: Temporal's own, 3.
 	Level int
-	// FairnessKey names those who share a level, such as a tenant: each key gets a share of what is handed out. None is
-	// a key too.
+	// FairnessKey groups processes of a level, such as those of a tenant: each key gets a share of the dispatched
+	// tasks. The empty key counts as a key too.
 	FairnessKey string
-	// FairnessWeight is the key's share against those of others; 0: 1.
+	// FairnessWeight is the key's share relative to others; 0: 1.
 	FairnessWeight float64
 }
 
-// What Temporal takes: see its documentation, "Task Queue Priority and Fairness".
+// Limits of Temporal: see its documentation, "Task Queue Priority and Fairness".
 const (
 	maxPriority    = 5
 	maxFairnessKey = 64 // bytes

@@ -14,11 +14,11 @@ type Quality struct {
 	Recheck float64
 	// Limit is the share of them that may be decided otherwise then; below 0: any.
 	Limit float64
-	// HoldsCalls has the Calls of those who are drawn wait for the second answer (`before`).
+	// HoldsCalls makes the Calls of drawn instances wait for the second answer (`before`).
 	HoldsCalls bool
-	// OnLimit is what happens where the limit is passed: ShrinkRequests, PauseProcess or OnlyTell.
+	// OnLimit is what happens above the limit: ShrinkRequests, PauseProcess or OnlyTell.
 	OnLimit string
-	// LLMs are asked the second time; none: those of the process.
+	// LLMs are asked the second time; empty: the process's own.
 	LLMs LLMs
 }
 
@@ -30,7 +30,7 @@ func (c Config) RecheckLLMs() LLMs {
 	return c.LLMs
 }
 
-// What happens where more is decided otherwise than the limit allows.
+// What happens when more answers differ than the limit allows.
 const (
 	ShrinkRequests = "shrink" // parts that have not begun get fewer instances
 	PauseProcess   = "pause"

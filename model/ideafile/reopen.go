@@ -10,8 +10,8 @@ import (
 // is no part of the message.
 const ReopenKey = "reopen"
 
-// ExtractReopenedTokens takes the ReopenKey out of messages and returns the instances that they reopen, each once. A
-// message that says nothing else is left out.
+// ExtractReopenedTokens removes the ReopenKey from messages and returns the instances that they reopen, each once. It
+// drops messages with no other content.
 func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {
@@ -40,9 +40,8 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 	return rest, tokens, nil
 }
 
-// ContextForRestartedInstance returns the messages that a reopened instance is started anew with: what it sees of a
-// context, but for direct Plans, which do not run again, and with the State that it once started with in place of every
-// other.
+// ContextForRestartedInstance returns the messages with which a reopened instance is started anew: its part of a
+// context, without direct Plans, which do not run again, and with its initial State in place of any other.
 func ContextForRestartedInstance(context []Message, token string, initialState any) (list []any) {
 	for _, m := range context {
 		switch {

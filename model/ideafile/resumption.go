@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// InstanceEndStatus returns how an instance had ended in the process that a context comes from: settled or failed, as
-// its last State message says; "" where it had not.
+// InstanceEndStatus returns how an instance had ended in the process that a context comes from: the status of its last
+// State message, settled or failed; "" if it had not ended.
 func InstanceEndStatus(context []Message, token string) InstanceStatus {
 	var last InstanceStatus
 	for _, m := range context {
@@ -30,9 +30,9 @@ func AllInstancesEnded(context []Message, tokens []string) bool {
 	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })
 }
 
-// ReviewReasonOnResume returns why a person must review a Call that a process takes up from an earlier one, whatever
-// its Tool's policy says: a person had been asked about it, or it was running and must not run twice. Empty: the policy
-// decides.
+// ReviewReasonOnResume returns why a person must review a Call that a process takes over from an earlier one, even if
+// its Tool's policy requires none: a person had been asked about it, or it was running and must not run twice. Empty:
+// the policy decides.
 func ReviewReasonOnResume(t *Tool, was CallStatus) string {
 	switch {
 	case was == AwaitingApproval:

@@ -19,7 +19,7 @@ var beyondForm = []string{
 	"compile schema: ", "the palette has no tool", `: path "`, "only State can be written", "must begin with †",
 	"lies within the other",
 	"it never happens: nobody is waited for", "what takes a Call back knows", "reference \"†result",
-	"want a status, or how many instances have which", "unknown tool", "there are two steps", "it says nothing",
+	"want a status, or how many instances have which", "unknown tool", "there are two steps", "$.instruction: it is empty",
 }
 
 // ideaSchema is the schema that editors check Idea files with.

@@ -8,18 +8,18 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Simulation marks an Idea of which no Tool is run: results are made up (`meta.simulated`).
+// Simulation marks an Idea whose Tools are not run: results are made up (`meta.simulated`).
 //
 // Invariant: the mark is on every Idea and every State that comes from a simulation, so that made-up values cannot pass
 // as real.
 type Simulation struct {
-	// ToolResultsFrom is what makes up results: FakedBySchemas, or FakedByLLM, which makes every Tool latent.
+	// ToolResultsFrom is the source of results: FakedBySchemas, or FakedByLLM, which makes every Tool latent.
 	ToolResultsFrom string `json:"tools"`
-	// LLMRepliesFrom is what answers Requests: FakedBySchemas, FakedByLLM or RecordedReplies.
+	// LLMRepliesFrom is the source of replies: FakedBySchemas, FakedByLLM or RecordedReplies.
 	LLMRepliesFrom string `json:"plans"`
 }
 
-// What makes up results and replies in a simulation.
+// Sources of results and replies in a simulation.
 const (
 	FakedBySchemas  = "schemas" // results are made up from JSON Schemas, Plans from the Tools
 	FakedByLLM      = "llm"     // the LLM writes them
@@ -29,7 +29,7 @@ const (
 // SimulatedPerson is the name under which decisions are taken in a simulation.
 const SimulatedPerson = "simulated"
 
-// The keys that mark what is made up: in `meta`, and beside the payload of a message.
+// The keys that mark made-up values: in `meta`, and beside the payload of a message.
 const (
 	simulatedMetaKey = "simulated"
 	SimulatedKey     = "_simulated"

@@ -9,11 +9,11 @@ const (
 	InstanceWaiting InstanceStatus = "waiting" // for a person
 	InstanceSettled InstanceStatus = "settled" // a Request covered it and gave it no Call
 	InstanceFailed  InstanceStatus = "failed"
-	// it has failed, and not all of what it did could be taken back that was to be
+	// it has failed, and something that it did could not be undone although it should have been
 	InstanceUndoFailed InstanceStatus = "undo-failed"
 )
 
-// HasFailed reports whether the instance has failed, whatever became of what it did.
+// HasFailed reports whether the instance has failed, whether or not what it did was undone.
 func (s InstanceStatus) HasFailed() bool { return s == InstanceFailed || s == InstanceUndoFailed }
 
 // HasEnded reports whether the instance has settled or failed.
@@ -24,7 +24,7 @@ type CallStatus string
 
 // The statuses of a Call. Waiting, AwaitingApproval and Running may change; the others are final.
 const (
-	Waiting          CallStatus = "waiting" // for what it reads, or for its output path
+	Waiting          CallStatus = "waiting" // for its inputs, or for its output path
 	AwaitingApproval CallStatus = "awaiting-approval"
 	Running          CallStatus = "running"
 	Done             CallStatus = "done"
@@ -33,7 +33,7 @@ const (
 	// its output path was written, or it depends on a branch that was not taken
 	Skipped CallStatus = "skipped"
 	Blocked CallStatus = "blocked" // it can never become ready
-	Undone  CallStatus = "undone"  // it was done, and was taken back
+	Undone  CallStatus = "undone"  // it was done, and was undone
 )
 
 // IsFinal reports whether the status is final.

@@ -8,7 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// What became of a step in an instance.
+// Outcomes of a step in an instance.
 const (
 	StepFulfilled     = "fulfilled"
 	StepUnfulfilled   = "unfulfilled"
@@ -16,7 +16,7 @@ const (
 	StepUnchecked     = "unchecked"     // nothing is required, or a value is too large to be looked at
 )
 
-// StepOutcome is what became of one step of an instruction in an instance.
+// StepOutcome is the outcome of one step of an instruction in an instance.
 type StepOutcome struct {
 	File    string `json:"file"`
 	Version string `json:"version,omitempty"`
@@ -25,7 +25,7 @@ type StepOutcome struct {
 	Why     string `json:"why,omitempty"` // it is not fulfilled
 }
 
-// Outcomes says of each step what became of it, given what an instance sees, with its State, and its Calls, each with
+// Outcomes returns the outcome of each step, given what an instance sees, with its State, and its Calls, each with
 // `tool`, `status`, `params` and `output`.
 func (i *Instruction) Outcomes(view map[string]any, calls []any) (list []StepOutcome) {
 	evidence := map[string]any{TypeState: view[TypeState], "calls": calls}
@@ -55,7 +55,7 @@ func readStepOutcomes(v any) (list []StepOutcome) {
 	return list
 }
 
-// maxStepReason bounds, in characters, what is carried of why a step is not fulfilled.
+// maxStepReason bounds, in characters, the reason that is kept for an unfulfilled step.
 const maxStepReason = 300
 
 // Unfulfilled picks the steps that apply and are not fulfilled.
@@ -79,7 +79,7 @@ type StepCount struct {
 	Unchecked     int    `json:"unchecked,omitempty"`
 }
 
-// String says it in words.
+// String describes the count in a sentence.
 func (c StepCount) String() string {
 	name := fmt.Sprintf("step %s of %s", c.Step, c.File)
 	if c.Version != "" {
@@ -101,7 +101,7 @@ func (c StepCount) String() string {
 	return name + ": " + strings.Join(parts, ", ")
 }
 
-// InstructionsMetaKey is the key in the meta of an Idea that people are shown, under which its StepCounts stand.
+// InstructionsMetaKey is the key of the StepCounts in the meta of an Idea that people are shown.
 const InstructionsMetaKey = "instructions"
 
 // StepCounts are in the order in which the steps are first counted.
@@ -126,7 +126,7 @@ func StepCountsOf(context []Message) StepCounts {
 	return c
 }
 
-// CountOutcomes returns the counts with those of one more instance.
+// CountOutcomes returns the counts with the outcomes of one more instance added.
 func (c StepCounts) CountOutcomes(outcomes []StepOutcome) StepCounts {
 	for _, o := range outcomes {
 		one := StepCount{File: o.File, Version: o.Version, Step: o.Step}

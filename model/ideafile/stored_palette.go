@@ -6,15 +6,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// storedPaletteKey is the one key of what stands in `schema.tools` for a palette that lies in the blob store.
+// storedPaletteKey is the only key in `schema.tools` of a palette that is kept in the blob store.
 const storedPaletteKey = "†palette"
 
-// outlineKeys are what workflows know of a Tool of a stored palette without its Calls: who runs it, and where its
-// results go.
+// outlineKeys are the keys of a Tool that workflows need from a stored palette: what runs it, and where its results go.
 var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry", "_scopes", "_writes"}
 
-// NewStoredPalette is what stands in `schema.tools` for a palette that lies in the blob store under a handle: so a
-// workflow's work does not grow with the forms of a thousand Tools. Of each Tool it keeps the outline.
+// NewStoredPalette is the value of `schema.tools` for a palette that is kept in the blob store under a handle, so that
+// a workflow's work does not grow with the schemas of a thousand Tools. It keeps the outline of each Tool.
 func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[string]any {
 	outlines := jsonval.WithHeld(tools, func(raw any) any {
 		tool := jsonval.AsObject(raw)
@@ -24,12 +23,12 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[strin
 				outline[k] = tool[k]
 			}
 		}
-		// which tools of a server are pinned tells whether it must be asked
+		// whether a server must be asked depends on which of its tools are pinned
 		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok {
 			outline["_activity"] = map[string]any{"mcp": server}
 		}
 		if _, declared := jsonschema.Properties(tool)["output"]; declared {
-			outline["properties"] = map[string]any{"output": true} // it is no alias of _outputPath then
+			outline["properties"] = map[string]any{"output": true} // else it would count as an alias of _outputPath
 		}
 		return outline
 	})

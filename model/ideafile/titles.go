@@ -9,8 +9,7 @@ import (
 // ParamsKind is the kind of References to all parameters of a Call, in a Tool's `_title`.
 const ParamsKind = "params"
 
-// readTemplate reads a template of what people are shown: †`Refund ${amount}`. Empty where there is none, or a broken
-// one.
+// readTemplate reads a template for display: †`Refund ${amount}`. It returns "" for none or a broken one.
 func readTemplate(v any, path string, ps *diag.Problems) string {
 	text, isText := v.(string)
 	switch {

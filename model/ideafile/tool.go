@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/approval/policy"
 	"processidea/model/diag"
+	"processidea/model/ideafile/limit"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -17,19 +18,21 @@ import (
 type Tool struct {
 	Name        string
 	Description string
-	// Title is a template of the sentence that tells people what a Call does (`_title`); empty: none.
+	// Title is a template of the sentence that describes a Call to people (`_title`); empty: none.
 	Title string
 	// Source is the Tool as it was written.
 	Source map[string]any
-	// OutputSchema is the schema of the result (`_output`); nil where nothing is said.
+	// OutputSchema is the schema of the result (`_output`); nil: any result.
 	OutputSchema *jsonschema.Schema
-	// OutputPath, OutputMethod and Scopes say who chooses these meta properties of a Call.
+	// OutputPath, OutputMethod and ReadableScopes declare who chooses these meta properties of a Call.
 	OutputPath, OutputMethod, ReadableScopes MetaProperty
 	// Timeout is for one attempt of the Tool's activity.
 	Timeout time.Duration
 	// MaxAttempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never
 	// run twice.
 	MaxAttempts int
+	// Rate is what all Calls of Tools of this name share (`_rate`); nil: no limit.
+	Rate *limit.Rule
 	// RawActivity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
 	RawActivity any
 	// DelegateFile is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no
@@ -37,9 +40,9 @@ type Tool struct {
 	DelegateFile string
 	// DelegateWritablePaths are the paths of its parent's State that a delegate may write (`_writes`).
 	DelegateWritablePaths []jsonval.Path
-	// Approval says when a person must look at a Call; nil: never.
+	// Approval is when a person must review a Call; nil: never.
 	Approval *policy.Approval
-	// Undo says how a Call is taken back; nil: the file says nothing, see UndoUnder.
+	// Undo is how a Call can be undone; nil: the file does not say, see UndoUnder.
 	Undo *Undo
 
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
@@ -58,8 +61,8 @@ const (
 )
 
 // ToolMetaKeys lists the meta properties of a Tool.
-var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
-	"_scopes", "_timeout", "_title", "_undo", "_writes"}
+var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_rate",
+	"_retry", "_scopes", "_timeout", "_title", "_undo", "_writes"}
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
 // that was found sound before: its schemas are compiled when they are first used.
@@ -116,6 +119,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	t.readActivity(path, ps)
 	t.readTimeout(path, ps)
 	t.readRetry(path, ps)
+	t.Rate = limit.ReadRule(t.Source["_rate"], path+"._rate", ps)
 	t.Undo = ReadUndo(t.Source["_undo"], path+"._undo", ps)
 }
 
@@ -129,7 +133,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 			ps.Add(at, "an activity's name is not empty")
 		}
 	case map[string]any:
-		// Whether a kind is known, and whether its spec is right, is said by the runner that is registered under it.
+		// The runner that is registered for a kind checks the kind and its spec.
 		kind, spec, ok := t.activityKind()
 		if !ok {
 			ps.Add(at, activityFormError)
@@ -144,7 +148,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 
 const activityFormError = `want a name, or one kind of tool with its settings, as {"http": {…}} or {"mcp": {…}}`
 
-// activityKind reads `_activity: {"<kind>": spec}`; ok is false where it is of no such form.
+// activityKind reads `_activity: {"<kind>": spec}`; ok is false for any other form.
 func (t *Tool) activityKind() (kind ToolKind, spec any, ok bool) {
 	a := jsonval.AsObject(t.RawActivity)
 	if len(a) != 1 {

@@ -39,7 +39,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 }
 
 // ParamsSchemaSource is the JSON Schema of resolved parameters. In the Tool as written, the `const` of a wired
-// parameter is the Reference; here it is left out, so that the value that the Reference stands for fits.
+// parameter is the Reference; here it is left out, so that the referenced value fits.
 func (t *Tool) ParamsSchemaSource() map[string]any {
 	props, ok := t.Source["properties"].(map[string]any)
 	if !ok {

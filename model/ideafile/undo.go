@@ -9,7 +9,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Undo is how the effect of a Tool's Call is taken back (`_undo`).
+// Undo is how the effect of a Tool's Call is undone (`_undo`).
 type Undo struct {
 	Kind UndoKind `json:"kind"`
 	// Tool takes it back with Params, which may hold References to the Call: UndoReferenceKinds. Empty unless Kind is
@@ -18,24 +18,24 @@ type Undo struct {
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// UndoKind tells apart what can be taken back.
+// UndoKind says whether and how something can be undone.
 type UndoKind string
 
 // The kinds of Undo. A Tool without a word on it is never undone, unless nothing runs or it is pure.
 const (
 	UndoByTool UndoKind = "tool"
-	UndoNone   UndoKind = "none"  // there is nothing to take back
-	UndoNever  UndoKind = "never" // it cannot be taken back
+	UndoNone   UndoKind = "none"  // there is nothing to undo
+	UndoNever  UndoKind = "never" // it cannot be undone
 )
 
-// ResultKind is the kind of References to the result of the Call that is taken back.
+// ResultKind is the kind of References to the result of the undone Call.
 const ResultKind = "result"
 
 // UndoReferenceKinds are those that the parameters of an Undo may refer to: the Call's result and parameters, and its
 // instance's State.
 var UndoReferenceKinds = []string{ResultKind, ParamsKind, TypeState}
 
-// ReadUndo reads `_undo`; nil where a Tool says nothing. A broken one is reported and taken for UndoNever.
+// ReadUndo reads `_undo`; nil if the Tool has none. A broken one is reported and counts as UndoNever.
 func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 	const form = `want {"tool": NAME, "params": {…}}, "none" or "never"`
 	refuse := func(at, format string, args ...any) *Undo {
@@ -70,7 +70,7 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 	return refuse(path, "%s, not %s", form, jsonval.TypeOf(v))
 }
 
-// checkUndoReferences reports References to anything but the Call that is taken back.
+// checkUndoReferences reports References to anything but the undone Call.
 func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) (ok bool) {
 	ok = true
 	for name, v := range jsonval.Sorted(params) {
@@ -91,8 +91,8 @@ func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) 
 	return ok
 }
 
-// UndoUnder is how a Call of the Tool is taken back that is run by a binding: as the file says, else as the Go function
-// does. What is pure, and what nothing runs for, leaves nothing behind.
+// UndoUnder is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go function
+// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo.
 func (t *Tool) UndoUnder(b ToolBinding) Undo {
 	switch {
 	case t.Undo != nil:

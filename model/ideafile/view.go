@@ -9,14 +9,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// InstanceView is what one instance sees of a context: payloads and schemas by kind.
+// InstanceView is one instance's view of a context: payloads and schemas by kind.
 type InstanceView struct {
 	PayloadByKind map[string]any
 	SchemaByKind  map[string]any
 }
 
-// InstanceViewOf returns what an instance sees: of each payload, the top-level keys of its own Messages replace those
-// of the shared ones.
+// InstanceViewOf returns an instance's view. In each payload, the top-level keys of its own Messages replace those of
+// the shared ones.
 func InstanceViewOf(context []Message, token string) InstanceView {
 	view := InstanceMessagesView(context, "")
 	if token == "" {
@@ -56,7 +56,7 @@ func InstanceViewsByToken(context []Message, tokens []string) map[string]Instanc
 	return views
 }
 
-// GroupMessagesByInstance sorts Messages by the instance that they are for; those for all stand under "".
+// GroupMessagesByInstance groups Messages by the instance that they are for; shared ones are under "".
 func GroupMessagesByInstance(context []Message) map[string][]Message {
 	byOwner := map[string][]Message{}
 	for from := 0; from < len(context); {
@@ -100,7 +100,7 @@ func instanceTokens(context []Message) (tokens []string) {
 type ContextByInstance struct {
 	// InstanceTokens lists the instances in the order in which the context first names them; [""] if it names none.
 	InstanceTokens []string
-	// SharedMessages are the Messages that every instance sees, MessagesByInstance those of one instance, by token.
+	// SharedMessages are the Messages that every instance sees, MessagesByInstance those for one instance, by token.
 	SharedMessages     []Message
 	MessagesByInstance map[string][]Message
 }
@@ -140,7 +140,7 @@ func (c ContextByInstance) FindInstanceToken(word string) (string, bool) {
 	return found, ok && found != ""
 }
 
-// InstanceView returns what an instance sees: its own Messages over the shared ones.
+// InstanceView returns an instance's view: its own Messages over the shared ones.
 func (c ContextByInstance) InstanceView(token string) InstanceView {
 	return InstanceViewOf(slices.Concat(c.SharedMessages, c.MessagesByInstance[token]), token)
 }

@@ -9,14 +9,14 @@ import (
 	"processidea/model/refexpr"
 )
 
-// WrittenCall is a Call as it was written: by the LLM, in a Plan message, or by a person. It is parsed once, where it
-// comes in, but not checked: it may name an unknown Tool, or be no object at all. Palette.Read makes a Call of it. Its
-// JSON is exactly what was written.
+// WrittenCall is a Call as it was written: by the LLM, in a Plan message, or by a person. It is parsed once, on
+// arrival, but not checked: it may name an unknown Tool, or be no object at all. Palette.ReadCall makes a Call of it.
+// Its JSON is exactly what was written.
 type WrittenCall struct {
 	// Tool is `_tool`; empty if there is none.
 	Tool string
 	// Targets are the tokens that `_instance` names, one or a list; none: the Call is for every instance ("*"), or does
-	// not say.
+	// not name any.
 	Targets []string
 
 	rawValue  any

@@ -8,15 +8,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The annotations that say how people are shown a value. They say nothing of what is valid.
+// The annotations for the display of a value. They do not constrain values.
 const (
 	TitleKey      = "title"
 	DisplayKey    = "_display"
-	CurrencyKey   = "currency"   // beside _display alone
+	CurrencyKey   = "currency"   // only beside _display
 	MinorUnitsKey = "minorUnits" // as currency
 )
 
-// IsDisplayKey reports whether a key of a schema says only how people are shown a value.
+// IsDisplayKey reports whether a key of a schema only affects the display of values.
 func IsDisplayKey(schema map[string]any, key string) bool {
 	switch key {
 	case TitleKey, DisplayKey:
@@ -27,7 +27,7 @@ func IsDisplayKey(schema map[string]any, key string) bool {
 	return false
 }
 
-// Keywords by what stands under them, where that is schemas.
+// Keywords that hold schemas, by how they hold them.
 var (
 	keywordsOfNamedSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	keywordsOfSchemaLists  = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
@@ -36,8 +36,8 @@ var (
 		"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
 )
 
-// WithoutDisplay gives a schema without what says only how people are shown values: the LLM is sent none of it. Values
-// that a schema holds (const, default, …) and parameters that are named so stay.
+// WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
+// (const, default, …) and parameters with such names stay.
 func WithoutDisplay(schema any) any {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -52,8 +52,8 @@ func WithoutDisplay(schema any) any {
 	return out
 }
 
-// WithSubschemas gives a copy of a schema in which each schema directly below it is what change makes of it. change
-// gets the steps of the pointer that lead there.
+// WithSubschemas returns a copy of a schema with each schema directly below it replaced by the result of change. change
+// receives the steps of the pointer that lead there.
 func WithSubschemas(schema map[string]any, change func(pointer string, part any) any) map[string]any {
 	out := make(map[string]any, len(schema))
 	for k, v := range jsonval.Sorted(schema) {
@@ -62,7 +62,7 @@ func WithSubschemas(schema map[string]any, change func(pointer string, part any)
 	return out
 }
 
-// subschemas gives what stands under a keyword with its schemas replaced. each gets the steps of the pointer below the
+// subschemas returns the value of a keyword with its schemas replaced. each receives the steps of the pointer below the
 // schema.
 func subschemas(keyword string, under any, each func(pointer string, part any) any) any {
 	switch v := under.(type) {
@@ -89,8 +89,7 @@ func subschemas(keyword string, under any, each func(pointer string, part any) a
 	return under
 }
 
-// EachSubschema visits a schema and all below it in the order of their keys, each with the place where it stands in the
-// file.
+// EachSubschema visits a schema and all below it in the order of their keys, each with its path in the file.
 func EachSubschema(schema any, path string, visit func(path string, schema map[string]any)) {
 	m, ok := schema.(map[string]any)
 	if !ok {

@@ -20,7 +20,7 @@ func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 	return v, ok
 }
 
-// Put remembers a result of so many bytes under a key.
+// Put stores a result under a key. bytes is its size.
 func (c *Cache[K, V]) Put(key K, v V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

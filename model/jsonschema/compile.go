@@ -20,7 +20,7 @@ const MaxSchema = 1 << 20
 
 const schemaURL = "idea:///schema"
 
-// parsedSchema is a whole schema, read once, of which parts are compiled.
+// parsedSchema is a whole schema, read once, whose parts are compiled on demand.
 type parsedSchema struct {
 	mu            sync.Mutex
 	compiler      *jsonschema.Compiler    // guarded by mu
@@ -113,8 +113,7 @@ func differsBetweenDrafts(source any) bool {
 
 var errNewDraft = errors.New("of draft 2020-12")
 
-// cachedParsedSchema reads a schema, or finds what was read of the same one before: a hundred instances share one
-// palette.
+// cachedParsedSchema reads a schema, or returns the cached one: a hundred instances share one palette.
 func cachedParsedSchema(source any) (*parsedSchema, error) {
 	m := jsonval.AsObject(source)
 	address := reflect.ValueOf(m).Pointer()
@@ -137,9 +136,9 @@ func cachedParsedSchema(source any) (*parsedSchema, error) {
 	return parsed, nil
 }
 
-// Schemas that were read are remembered by what they say, and by where they lie in memory.
+// Parsed schemas are cached by their content, and by their address in memory.
 //
-// Invariant: a schema that is found by its address is kept, so that nothing else comes to lie there; and schemas are
+// Invariant: a schema that is cached by its address is kept alive, so that its address is not reused; and schemas are
 // never changed in place.
 var (
 	schemasByDigest  = Cache[[sha256.Size]byte, *parsedSchema]{maxBytes: 32 << 20}

@@ -1,6 +1,7 @@
-// Package jsonschema compiles JSON Schemas behind a guard and reads what they say of a place before there is a value.
+// Package jsonschema compiles JSON Schemas behind a guard, and answers what they allow at a path before there is a
+// value.
 //
-//   - Schema is a compiled schema: Validate and Matches hold values against it.
+//   - Schema is a compiled schema: Validate and Matches check values against it.
 //   - SubschemaAt finds the part of a schema that describes a path; TypesAt and CompareTypes compare the types that it
 //     allows.
 //   - InlineRefs and RebaseRefs move a part of a schema to another place with all that it refers to.

@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// InlineRefs gives a part of a schema in which what local references name has taken their place, so that the part can
-// stand elsewhere. A reference within what it refers to is left as it is.
+// InlineRefs returns a part of a schema with its local references replaced by their targets, so that the part can be
+// used elsewhere. A recursive reference stays.
 func InlineRefs(root, part any) any {
 	e := refInliner{rootSchema: root, nodesLeft: maxNodes}
 	out := e.inlineNode(withoutDefinitions(part), nil)
@@ -18,7 +18,7 @@ func InlineRefs(root, part any) any {
 	return out
 }
 
-// HoldsItself reports whether a local reference of a part of a schema leads back to what it stands in.
+// HoldsItself reports whether a local reference of a part of a schema leads back to a schema around it.
 func HoldsItself(root, part any) bool {
 	return leadsBack(root, withoutDefinitions(part), map[string]bool{})
 }
@@ -57,7 +57,7 @@ func withoutDefinitions(schema any) any {
 	return jsonval.WithoutKey(m, "$defs", "definitions")
 }
 
-// maxNodes bounds what references may grow to: a few lines of them can stand for billions of nodes.
+// maxNodes bounds the expansion of references: a few lines of them can expand to billions of nodes.
 const maxNodes = 20_000
 
 // TooLarge is the reference that InlineRefs gives for a schema that would have more nodes than it allows.
@@ -91,8 +91,8 @@ func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside 
 	return map[string]any{"$ref": ref}
 }
 
-// RebaseRefs gives a schema with its local references changed for another root, in which it stands at the reference
-// base. Its own $id and $schema go: it is a part there.
+// RebaseRefs returns a schema with its local references rewritten for another root, in which it is at the reference
+// base. Its own $id and $schema are dropped, since it is a part there.
 func RebaseRefs(v any, base string) any {
 	out := jsonval.WithHeld(v, func(held any) any { return RebaseRefs(held, base) })
 	m := jsonval.AsObject(out)

@@ -19,13 +19,12 @@ const (
 	smallPart  = 1000   // values that one part holds which the validator is given whole
 )
 
-// misfits are what does not fit in the parts of a large value.
+// misfits are the errors in the parts of a large value.
 type misfits struct {
-	texts []string // no more than maxErrors+1
+	texts []string // at most maxErrors+1
 }
 
-// checkParts gives what is found of a large value that surely does not fit. A value of which nothing is found may
-// still not fit.
+// checkParts returns the certain errors of a large value. A value without such errors may still not fit.
 func checkParts(s *jsonschema.Schema, v any) error {
 	if countValueNodes(v, largeValue) <= largeValue || refersDynamically(s) {
 		return nil
@@ -88,7 +87,7 @@ func (m *misfits) findUnknown(s *jsonschema.Schema, v map[string]any, at string)
 	}
 }
 
-// schemaForKey gives one part that the value at a key must fit; nil: there is none.
+// schemaForKey returns one schema that the value at a key must fit; nil: none.
 func schemaForKey(s *jsonschema.Schema, key string) *jsonschema.Schema {
 	if p := s.Properties[key]; p != nil || len(s.PatternProperties) > 0 {
 		return p

@@ -7,9 +7,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// WithoutNulls gives a value, at a path of the schema, without the properties that are null and that the schema neither
-// requires nor lets be null. Strict mode makes the LLM write every property at any depth, and null for what it leaves
-// out.
+// WithoutNulls returns a value, at a path of the schema, without properties that are null although the schema neither
+// requires them nor allows null. Strict mode makes the LLM write every property at any depth, and null for omitted
+// ones.
 func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	if !containsNull(v) {
 		return v
@@ -41,7 +41,7 @@ func containsNull(v any) bool {
 // maxNullSteps bounds the work: choices of a schema that are tried within each other multiply.
 const maxNullSteps = 500_000
 
-// nullRemover removes nulls by one schema, in which references are resolved.
+// nullRemover removes nulls by one schema with its references resolved.
 type nullRemover struct {
 	rootSchema any
 	stepsLeft  float64 // that are left; with none the value stays as it is

@@ -11,23 +11,23 @@ import (
 // its text: `(…){1000}`. So the steps of programs are counted before they are made.
 
 const (
-	// maxPatternSteps is how many steps the patterns of one schema may come to: some megabytes.
+	// maxPatternSteps bounds the steps of the patterns of one schema: some megabytes.
 	maxPatternSteps = 100_000
-	// MaxPatternStepsInFile is how many those of all schemas of a file may come to.
+	// MaxPatternStepsInFile bounds the steps of all schemas of a file.
 	MaxPatternStepsInFile = 500_000
-	// MaxForeignPatternSteps is how many those of tools may come to that servers describe.
+	// MaxForeignPatternSteps bounds the steps of all tools that servers describe.
 	MaxForeignPatternSteps = 200_000
-	// MaxForeignPattern is how many one of them may.
+	// MaxForeignPattern bounds the steps of one of their patterns.
 	MaxForeignPattern = 10_000
 
 	stepBytes  = 80 // of memory, about
 	rangeBytes = 4
 )
 
-// PatternSteps counts the steps of a pattern's program. The error says why Go has none.
+// PatternSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
 func PatternSteps(pattern string) (int, error) {
 	if len(pattern) > maxPatternSteps {
-		return len(pattern), nil // it has as many at least
+		return len(pattern), nil // it has at least as many
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -37,7 +37,7 @@ func PatternSteps(pattern string) (int, error) {
 	return steps + ranges*rangeBytes/stepBytes, nil
 }
 
-// sizeOf counts steps, and the ends of ranges of characters, which stand in memory once however often they repeat.
+// sizeOf counts steps, and the ends of ranges of characters, which are in memory once however often they repeat.
 func sizeOf(re *syntax.Regexp) (steps, ranges int) {
 	for _, sub := range re.Sub {
 		s, r := sizeOf(sub)
@@ -54,8 +54,8 @@ func sizeOf(re *syntax.Regexp) (steps, ranges int) {
 	return steps + 2, ranges
 }
 
-// CheckPatterns refuses schemas whose patterns come to more steps than most. What cannot be read is left to the
-// compiler, which says why.
+// CheckPatterns refuses schemas whose patterns have more steps than most in all. It ignores unreadable patterns, which
+// the compiler reports.
 func CheckPatterns(schemas any, most int) error {
 	_, err := countPatternSteps(schemas, most)
 	return err

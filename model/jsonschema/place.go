@@ -8,17 +8,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Subschema is what a schema says of one path. A Place that is neither Known nor Closed says nothing: anything may
-// stand there.
+// Subschema is the part of a schema for one path. If it is neither IsDescribed nor IsForbidden, any value is allowed.
 type Subschema struct {
-	Pointer     string // JSON pointer of the part that describes the path, if it is Known
+	Pointer     string // JSON pointer of the part that describes the path, if IsDescribed
 	Node        any    // that part
 	IsDescribed bool   // a part of the schema describes the path
-	IsForbidden bool   // no value may stand at the path
+	IsForbidden bool   // no value is allowed at the path
 }
 
 // SubschemaAt follows `properties`, `additionalProperties`, `items` and local references down a path;
-// `patternProperties` and `type` may allow it or not. Other keywords say nothing about a path before there is a value.
+// `patternProperties` and `type` may allow it or not. It ignores other keywords, which need a value.
 func SubschemaAt(root any, path jsonval.Path) Subschema {
 	at, pointer := ResolveLocalRefs(root, root, "")
 	for _, step := range path {

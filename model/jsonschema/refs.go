@@ -101,7 +101,7 @@ func EscapePointerStep(s string) string {
 	return url.PathEscape(pointerEscapes.Replace(s))
 }
 
-// UnescapePointerStep undoes EscapePointerStep. A step whose escapes are broken stands for itself.
+// UnescapePointerStep undoes EscapePointerStep. A step with invalid escapes is returned unchanged.
 func UnescapePointerStep(s string) string {
 	if !strings.ContainsAny(s, "%~") {
 		return s

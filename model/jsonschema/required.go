@@ -6,10 +6,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// InPlaceKeywords are those under which stand more schemas of the same value: one, or a list.
+// InPlaceKeywords hold further schemas of the same value: one, or a list.
 var InPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
 
-// InPlaceParts lists the schemas that stand under one of InPlaceKeywords.
+// InPlaceParts lists the schemas under one of InPlaceKeywords.
 func InPlaceParts(schema map[string]any, keyword string) []any {
 	if list, ok := schema[keyword].([]any); ok {
 		return list

@@ -48,8 +48,8 @@ func NewLazySchema(source any, pointer string) *Schema {
 	})}
 }
 
-// Validate gives an error that says how a value does not fit, and nil if it fits. A value from outside must have come
-// through jsonval.Decode.
+// Validate returns an error that describes how a value does not fit; nil if it fits. A value from outside must have
+// come through jsonval.Decode.
 func (s *Schema) Validate(v any) error {
 	fits, err := s.check(v)
 	switch {
@@ -61,7 +61,7 @@ func (s *Schema) Validate(v any) error {
 	return nil
 }
 
-// Matches reports whether a value fits. It gives an error if the validator cannot tell.
+// Matches reports whether a value fits. It returns an error if the validator cannot decide.
 func (s *Schema) Matches(v any) (ok bool, err error) {
 	fits, err := s.check(v)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Schema) Matches(v any) (ok bool, err error) {
 	return fits == nil, nil
 }
 
-// check gives how a value does not fit, or why that cannot be told.
+// check returns how a value does not fit, or why that cannot be decided.
 func (s *Schema) check(v any) (unfit, err error) {
 	if s == nil {
 		return nil, nil
@@ -93,7 +93,7 @@ func (s *Schema) check(v any) (unfit, err error) {
 	return compiled.Validate(v), nil
 }
 
-// AllowsNull reports whether null is a value of its own here. If not, null means that there is no value.
+// AllowsNull reports whether null is a valid value here. Otherwise null means that there is no value.
 func (s *Schema) AllowsNull() bool { return s != nil && s.Validate(nil) == nil }
 
 // WithoutMetaKeys gives a copy of a schema without its top-level keys that begin with `_`.

@@ -79,8 +79,8 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	return nil
 }
 
-// mostWays counts the parts of a schema that one value is held against which lies so many levels within: infinitely
-// many of one that leads back to itself over the same value.
+// mostWays counts the parts of a schema that check the same value depth levels within: infinitely many if a part leads
+// back to itself over the same value.
 func (c *stepCounter) mostWays(s *jsonschema.Schema, depth int) float64 {
 	ways := c.countWays(schemaAtDepth{s, depth, false})
 	if depth > 0 {
@@ -89,8 +89,8 @@ func (c *stepCounter) mostWays(s *jsonschema.Schema, depth int) float64 {
 	return ways
 }
 
-// countWays is mostWays for a value that is an array, or an object. Of the keys of an object only the one with the most
-// parts counts, since no value lies behind two of them.
+// countWays is mostWays for a value that is an array, or an object. Only the key of an object with the most parts
+// counts, since no value is behind two keys.
 func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
 	if w, ok := c.waysByDepth[at]; ok {
 		return w
@@ -118,7 +118,7 @@ func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
 	return ways + most
 }
 
-// countByDepth adds to counts how many values lie how many levels within a value that itself lies at a depth.
+// countByDepth adds to counts the number of values at each level below a value that is itself at a depth.
 func countByDepth(v any, depth int, counts []int) []int {
 	if len(counts) == depth {
 		counts = append(counts, 0)

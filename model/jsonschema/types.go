@@ -8,7 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// TypesAt lists the JSON types that a schema allows at a path, and nil if it does not say.
+// TypesAt lists the JSON types that a schema allows at a path; nil: any.
 func TypesAt(schema any, p jsonval.Path) []string {
 	return allowedTypes(schema, SubschemaAt(schema, p).Node, maxFollowed)
 }
@@ -31,7 +31,7 @@ func allowedTypes(root, node any, depth int) []string {
 	return nil
 }
 
-// allowedTypesOfAny lists the types that any of the choices allows, and nil if one of them does not say.
+// allowedTypesOfAny lists the types that any of the choices allows; nil if one of them allows any type.
 func allowedTypesOfAny(root any, choices []any, depth int) []string {
 	var all []string
 	for _, choice := range choices {
@@ -54,11 +54,11 @@ type TypeCompatibility int
 // How well types fit.
 const (
 	FitsNever   TypeCompatibility = iota
-	FitsPerhaps                   // a number where an integer is wanted
-	FitsByType                    // as far as types can tell
+	FitsPerhaps                   // a number if an integer is wanted
+	FitsByType                    // as far as types decide
 )
 
-// CompareTypes compares types that are given with types that are wanted; nil stands for any type.
+// CompareTypes compares given types with wanted types; nil means any type.
 func CompareTypes(given, wanted []string) TypeCompatibility {
 	if given == nil || wanted == nil {
 		return FitsByType

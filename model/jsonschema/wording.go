@@ -11,8 +11,8 @@ import (
 
 const maxErrors = 3 // texts of one error; the rest is counted
 
-// validationErrorText gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own
-// order is random.
+// validationErrorText is the text of a validator's error, sorted, with at most maxErrors parts: the library's own order
+// is random.
 func validationErrorText(err error) string {
 	var se *jsonschema.SchemaError
 	if errors.As(err, &se) && se.Err != nil {
@@ -51,7 +51,8 @@ func sortQuotedNames(message string) string {
 	return before + strings.Join(names, "', '") + after
 }
 
-// leafTexts words the errors that have no causes of their own, sorted, each once. at is where the value stands.
+// leafTexts returns the texts of the errors without causes of their own, sorted, each once. at is the place of the
+// value.
 func leafTexts(ve *jsonschema.ValidationError, at string) (texts []string) {
 	for _, l := range leafErrors(ve) {
 		text := strings.Replace(sortQuotedNames(l.Message), "valid must be", "the elements that fit must be", 1)

@@ -20,11 +20,11 @@ const (
 	deltaAppend  = "+"
 	deltaRemove  = "-"
 
-	minAppendLength = 64 // bytes from which a string that only grew is kept as the text appended to it
+	minAppendLength = 64 // bytes from which a string that only grew is stored as the appended text
 )
 
-// ComputeDelta gives what changed from one JSON value to another, null and the digits of numbers included. ok is false
-// if nothing did. ApplyDelta makes the other value of it.
+// ComputeDelta returns what changed from one JSON value to another, including null and the digits of numbers. ok is
+// false if nothing did. ApplyDelta makes the second value from it.
 func ComputeDelta(from, to any) (delta map[string]any, ok bool) {
 	switch to := to.(type) {
 	case map[string]any:

@@ -14,8 +14,8 @@ import (
 // as they were written. Digests are over these bytes.
 func Encode(v any) []byte { return AppendJSON(nil, v) }
 
-// AppendJSON appends the bytes of Encode to b. It makes room for all of them at once: States are megabytes, and a slice
-// that grows step by step takes several times as much memory.
+// AppendJSON appends the bytes of Encode to b. It makes room for all of them in one step: States are megabytes, and a
+// slice that grows step by step takes several times as much memory.
 func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSize(v)), v) }
 
 // EncodeToPooledBuffer calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next
@@ -112,7 +112,7 @@ type OrderedField struct {
 	Value any
 }
 
-// Value gives the value of a key; nil if there is none.
+// Value returns the value of a key; nil if there is none.
 func (o OrderedObject) Value(key string) any {
 	for _, f := range o {
 		if f.Key == key {
@@ -187,7 +187,7 @@ func nextEightNeedNoEscape(s string) bool {
 }
 
 func appendEscapedByte(b []byte, c byte) []byte {
-	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // what has an escape of its own, and its letter
+	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // characters with a short escape, and its letter
 	if at := strings.IndexByte(short, c); at >= 0 {
 		return append(b, '\\', letters[at])
 	}

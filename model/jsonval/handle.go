@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// A BlobHandle stands in State for a large value that lies in the blob store. In JSON it is an object with the one key
-// BlobHandleKey.
+// A BlobHandle replaces a large value in State; the value is in the blob store. In JSON it is an object with the one
+// key BlobHandleKey.
 //
-// Invariant: no data from outside is read as a Handle, because Escape adds a dagger to what looks like one.
+// Invariant: no data from outside is read as a BlobHandle, because EscapeBlobHandles adds a dagger to anything that
+// looks like one.
 type BlobHandle struct {
 	Digest    string `json:"digest"` // SHA-256 of the value's canonical bytes, in hex
 	Size      int    `json:"size"`   // bytes
@@ -20,13 +21,13 @@ type BlobHandle struct {
 // BlobHandleKey is the only key of a Handle in JSON.
 const BlobHandleKey = "†blob"
 
-// LargeValueBytes is the size in bytes above which a value lies in the blob store and State holds its Handle.
+// LargeValueBytes is the size in bytes above which a value is kept in the blob store, with its BlobHandle in State.
 const LargeValueBytes = 64 << 10
 
 // previewRunes is how much of a large value is shown.
 const previewRunes = 200
 
-// JSONPrefix gives the beginning of a value's JSON, which stands for a large value where people and the LLM read.
+// JSONPrefix returns the beginning of a value's JSON, which people and the LLM see in place of a large value.
 func JSONPrefix(data []byte) string {
 	runes := []rune(string(data[:min(len(data), 4*previewRunes)]))
 	return string(runes[:min(len(runes), previewRunes)])
@@ -35,7 +36,7 @@ func JSONPrefix(data []byte) string {
 // AsJSONValue gives the handle as the JSON value that State holds.
 func (h BlobHandle) AsJSONValue() any { return map[string]any{BlobHandleKey: ToJSONValue(h)} }
 
-// AsBlobHandle reads a value as a Handle. ok is false if it is none.
+// AsBlobHandle reads a value as a BlobHandle; ok is false if it is none.
 func AsBlobHandle(v any) (h BlobHandle, ok bool) {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) != 1 {
@@ -58,7 +59,8 @@ func ContainsBlobHandle(v any) bool {
 	})
 }
 
-// EscapeBlobHandles gives a value from outside in which the key of whatever looks like a Handle has one more dagger.
+// EscapeBlobHandles returns a value from outside with one more dagger in the key of anything that looks like a
+// BlobHandle.
 func EscapeBlobHandles(v any) any {
 	return renameBlobHandleKeys(v, func(dagger string) string { return "†" + dagger })
 }

@@ -19,7 +19,7 @@ type DecodeLimits struct {
 	IntegersFitFloat64 bool // integers too must be in the range of a float64
 }
 
-// decodeBounds are those of Decode: far above what people write and far below what hurts.
+// decodeBounds are the bounds of Decode: far above what people write and far below what hurts.
 var decodeBounds = DecodeLimits{MaxDepth: 128, MaxNumberLen: 1000}
 
 const maxExponent = 308 // of a number's power of ten, as for float64
@@ -106,7 +106,7 @@ func (d *decoder) decodeValue() (any, error) {
 	return t, nil
 }
 
-// nextToken is Token with truncation told apart from a clean end, which encoding/json does not do.
+// nextToken is Token, but distinguishes truncation from a clean end, which encoding/json does not.
 func (d *decoder) nextToken() (json.Token, error) {
 	t, err := d.Token()
 	if errors.Is(err, io.EOF) {
@@ -153,7 +153,7 @@ func (d *decoder) decodeArray() (any, error) {
 	return a, err
 }
 
-// CheckNumbers returns what is wrong with a number of a value, at any depth. Depth does not count.
+// CheckNumbers returns the error of an invalid number in a value, at any depth. The depth is not checked.
 func (b DecodeLimits) CheckNumbers(v any) error {
 	if n, ok := v.(json.Number); ok {
 		return b.checkNumber(n)

@@ -2,13 +2,12 @@ package jsonval
 
 import "fmt"
 
-// A value takes many times the memory of its text: an object of one key about four hundred bytes. So a text from
-// outside may have so many parts for its length, and what is denser than that is refused before anything of it is
-// read.
+// A value takes many times the memory of its text: an object of one key about four hundred bytes. So the number of
+// parts in a text from outside is limited by its length, and a denser text is refused before any of it is read.
 const (
 	freeParts    = 200_000
 	bytesPerPart = 8
-	// ObjectParts is what an object counts as, beside its keys.
+	// ObjectParts is the number of parts that an object counts for, beside its keys.
 	ObjectParts = 8
 )
 
@@ -16,8 +15,8 @@ const (
 // table.
 func MaxParts(bytes int) int { return freeParts + bytes/bytesPerPart }
 
-// CheckParts refuses a text of JSON, or of JSON Lines, that has more parts than MaxParts allows. It says nothing of
-// the text's form.
+// CheckParts refuses a text of JSON, or of JSON Lines, with more parts than MaxParts allows. It does not check the
+// syntax.
 func CheckParts(text []byte) error {
 	left, quoted, escaped := MaxParts(len(text)), false, false
 	for _, b := range text {
@@ -42,7 +41,7 @@ func CheckParts(text []byte) error {
 	return nil
 }
 
-// TooManyParts is the error of a text of so many bytes that has more parts than it may.
+// TooManyParts is the error for a text with too many parts for its size in bytes.
 func TooManyParts(bytes int) error {
 	return fmt.Errorf("it has more than %d values and keys, which is the most for %d bytes: send it in several parts",
 		MaxParts(bytes), bytes)

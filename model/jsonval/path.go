@@ -102,7 +102,7 @@ func (p *Path) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// IsAtOrBelow reports whether p is q or lies below it.
+// IsAtOrBelow reports whether p is q or below it.
 func (p Path) IsAtOrBelow(q Path) bool {
 	return len(p) >= len(q) && slices.Equal(p[:len(q)], q)
 }
@@ -131,7 +131,7 @@ func keyNeedsNoQuotes(s string) bool {
 	return s != "" && !strings.ContainsAny(s, ".[]\"'\\") && strings.IndexFunc(s, unicode.IsSpace) < 0
 }
 
-// NearestAncestorValue returns what stands at the longest part of a path, short of all of it, at which anything stands.
+// NearestAncestorValue returns the value at the longest proper prefix of a path that has one.
 func NearestAncestorValue(v any, p Path) any {
 	for n := len(p) - 1; n > 0; n-- {
 		if above, ok := ValueAt(v, p[:n]); ok {
@@ -141,7 +141,7 @@ func NearestAncestorValue(v any, p Path) any {
 	return v
 }
 
-// CanSetAt reports whether something can be put at a path: what stands above it is an object.
+// CanSetAt reports whether a value can be set at a path: the value above it is an object.
 func CanSetAt(v any, p Path) bool {
 	_, isObject := NearestAncestorValue(v, p).(map[string]any)
 	return isObject

@@ -6,7 +6,7 @@ import "slices"
 // too many.
 type PathIndex[T comparable] struct {
 	byFirstKey  map[string][]T
-	hasRootPath bool // an item has the empty path: every path lies below it
+	hasRootPath bool // an item has the empty path: every path is below it
 }
 
 // NewPathIndex indexes items by their paths.

@@ -30,8 +30,8 @@ func ChildValue(v any, step string) (next any, ok bool) {
 	return nil, false
 }
 
-// SetAt gives a copy of v in which the value at p is x. It copies only the objects along the path, and makes those that
-// are missing. ok is false if something other than an object is in the way.
+// SetAt returns a copy of v with x at p. It copies only the objects along the path, and adds missing ones. ok is false
+// if something other than an object is in the way.
 func SetAt(v any, p Path, x any) (out any, ok bool) {
 	if len(p) == 0 {
 		return x, true

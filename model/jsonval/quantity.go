@@ -26,14 +26,14 @@ func ReadCount(v any, most int) (int, error) {
 	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", most, Shown(v))
 }
 
-// Every duration that somebody may write is within these: what is shorter no server of processes can tell from
-// nothing, and sums of what is longer would pass what a Go duration can hold.
+// The range of all durations that people may write: a shorter one is no different from zero to a server of processes,
+// and sums of longer ones could overflow a Go duration.
 const (
 	MinDuration = time.Millisecond
 	MaxDuration = 10 * 365 * 24 * time.Hour
 )
 
-// DurationRange is how the bounds of a duration are told to people.
+// DurationRange describes the bounds of a duration to people.
 const DurationRange = "from 1ms to 10 years (87600h)"
 
 // ReadDuration reads "72h", "10s", or a number of seconds. Beside the error for one that is too short or too long it

@@ -2,15 +2,14 @@ package jsonval
 
 import "encoding/json"
 
-// MaxWhole is how large a value may be, in bytes of JSON, that References put together: the parameters of a Call with
-// all that they stand for, or an output.
+// MaxWhole bounds a value with all its References resolved, in bytes of JSON: the parameters of a Call, or an output.
 const MaxWhole = 20 << 20
 
-// SizeUpToLimit gives about how many bytes a value takes as JSON. It counts no further than a little over limit, so
+// SizeUpToLimit returns the approximate size of a value as JSON, in bytes. It counts only a little beyond limit, so
 // that a value which holds another one ten thousand times costs no more than the limit.
 func SizeUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, false) }
 
-// SizeWithBlobsUpToLimit is SizeUpToLimit with every Handle of a whole value counted as the value that it stands for.
+// SizeWithBlobsUpToLimit is SizeUpToLimit with every BlobHandle of a whole value counted with the size of that value.
 func SizeWithBlobsUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, true) }
 
 func sizeUpToLimit(v any, limit int, whole bool) int {

@@ -44,19 +44,19 @@ func TypeOf(v any) string {
 	return "number"
 }
 
-// AsObject gives v as an object, and nil if it is none.
+// AsObject returns v as an object; nil if it is none.
 func AsObject(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-// AsList gives v as an array, and nil if it is none.
+// AsList returns v as an array; nil if it is none.
 func AsList(v any) []any {
 	list, _ := v.([]any)
 	return list
 }
 
-// AsText gives v as a string, and "" if it is none.
+// AsText returns v as a string; "" if it is none.
 func AsText(v any) string {
 	s, _ := v.(string)
 	return s
@@ -86,7 +86,7 @@ func AsStringList(v any) (list []string, ok bool) {
 	return list, true
 }
 
-// Map gives what f makes of each element of a list.
+// Map returns the results of f for each element of a list.
 func Map[T, U any](list []T, f func(T) U) []U {
 	out := make([]U, len(list))
 	for i, e := range list {
@@ -163,8 +163,8 @@ func ContainsAny(v any, holds func(any) bool) bool {
 	return false
 }
 
-// WithHeld gives a copy of an object or an array in which each value that it holds is what change makes of it. Any
-// other value stays as it is.
+// WithHeld returns a copy of an object or an array with each value in it replaced by the result of change. Any other
+// value stays as it is.
 func WithHeld(v any, change func(any) any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -179,7 +179,7 @@ func WithHeld(v any, change func(any) any) any {
 	return v
 }
 
-// WithKey gives a copy of an object in which a key has another value.
+// WithKey returns a copy of an object with another value for a key.
 func WithKey(m map[string]any, key string, value any) map[string]any {
 	out := make(map[string]any, len(m)+1)
 	maps.Copy(out, m)
@@ -197,14 +197,14 @@ func WithoutKey(m map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// DeepMerge lays b over a: objects key by key at every depth, anything else as a whole.
+// DeepMerge merges b over a: objects key by key at every depth, any other value as a whole.
 func DeepMerge(a, b any) any { return MergeWith(a, b, DeepMerge) }
 
-// OverlayObject lays b over a: a top-level key of b replaces that of a.
+// OverlayObject merges b over a: a top-level key of b replaces that of a.
 func OverlayObject(a, b any) any { return MergeWith(a, b, func(_, v any) any { return v }) }
 
-// MergeWith lays object b over object a and joins the two values of a key that both have. If either is no object, the
-// result is b.
+// MergeWith merges object b over object a and joins the two values of a key that both have. If either is not an object,
+// the result is b.
 func MergeWith(a, b any, join func(old, new any) any) any {
 	am, aok := a.(map[string]any)
 	bm, bok := b.(map[string]any)

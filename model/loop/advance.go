@@ -23,9 +23,8 @@ const (
 	StepFinished Step = "finished"
 )
 
-// Advance brings the process as far as it can go now and returns what to do next, with the Request to make for
-// StepRequest. The order of what it decides stands in the package documentation. NextWakeTime returns until when
-// StepWait holds.
+// Advance brings the process as far as it can go now and returns the next Step, with the Request to make for
+// StepRequest. The package documentation gives the order of its decisions. StepWait holds until NextWakeTime.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime, l.awaitsQuota = time.Time{}, false
 	l.settleDirectPlanInstances()
@@ -120,8 +119,8 @@ func (l *Loop) quotaLedger() quota.Ledger {
 	return book
 }
 
-// allocateQuotas gives the instances leave for the Calls and the delegates' Requests that they need, as far as limits
-// allow, and returns the limit that is in the way; nil if none, or if it is that of the process that this one is a part
+// allocateQuotas grants the instances the Calls and the delegates' Requests that they need, as far as limits allow. It
+// returns the limit that prevents more: nil if none does, or if it is the limit of the process that this one is a part
 // or a delegate of.
 func (l *Loop) allocateQuotas() *diag.Fault {
 	changed, f := l.quotaLedger().Allocate()
@@ -212,12 +211,12 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 		l.wakeTime.After(now.Add(longWait))
 }
 
-// AllReportedSincePause reports whether every instance has told what it had done when the pause reached it.
+// AllReportedSincePause reports whether every instance has reported what it had done when the pause reached it.
 func (l *Loop) AllReportedSincePause() bool {
 	return !l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !inst.Idle && !inst.HeldByPause })
 }
 
-// HasUnsealedPause reports whether no Idea tells of the pause yet.
+// HasUnsealedPause reports whether no Idea records the pause yet.
 func (l *Loop) HasUnsealedPause() bool {
 	return slices.ContainsFunc(l.UnsealedLog,
 		func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == approval.SteerPause })
@@ -231,13 +230,13 @@ func (l *Loop) readyInstances() []*InstanceProgress {
 // allInstancesEnded reports whether every instance has ended, so that only the output may still be wanted.
 func (l *Loop) allInstancesEnded() bool { return !l.any((*InstanceProgress).isWorking) }
 
-// GatherAskedChange is the change of the rules by which a Request is gathered for people who were asked just now.
+// GatherAskedChange names the rule that a Request is gathered for people who were asked just now.
 const GatherAskedChange = "gather for people who were just asked"
 
-// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so
-// that they share the Request, but no longer than the gathering time. Instances on which people have just decided wait
-// as well for those that still need a decision, so that ten decisions in a row make one Request; and where the file
-// names the gathering time, all wait a moment for people who were just asked.
+// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for busy ones, so that they
+// share the Request, but no longer than the gathering time. Instances on which people have just decided also wait for
+// those that still need a decision, so that ten decisions in a row make one Request. If the file sets the gathering
+// time, all wait a moment for people who were just asked.
 func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true
@@ -269,17 +268,16 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	return false
 }
 
-// InterimReportChange is the change of the rules by which busy instances report before a Request that does not cover
-// them.
+// InterimReportChange names the rule that busy instances report before a Request that does not cover them.
 const InterimReportChange = "interim reports before a Request for others"
 
 // reportPatience bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up
 // the others.
 const reportPatience = 5 * time.Second
 
-// awaitsReports asks the busy instances, once each, for a report of what they have done so far, and tells whether one
-// is still to come before the deadline. An instance reports by itself only when it is idle. The Idea of a Request for
-// others would call its finished Calls running, and a fork at that Idea would repeat their effects.
+// awaitsReports asks each busy instance once to report what it has done so far. It reports whether a report is still
+// due before the deadline. By itself an instance reports only when it is idle. Without the reports, the Idea of a
+// Request for other instances would list finished Calls as running, and a fork at that Idea would repeat their effects.
 func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 	if !now.Before(deadline) || !l.Knows(InterimReportChange) {
 		return false

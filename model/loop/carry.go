@@ -13,8 +13,7 @@ import (
 	"processidea/model/turn"
 )
 
-// CarriedLoop is a Loop as data, without what it was started with: its workflow carries it over when it continues as
-// new.
+// CarriedLoop is a Loop as data, without what it was started with. Its workflow carries it over continue-as-new.
 type CarriedLoop struct {
 	// AddedMessages holds the Messages by which people corrected the process, and those of added instances.
 	AddedMessages []any             `json:"context,omitempty"`
@@ -25,58 +24,58 @@ type CarriedLoop struct {
 	HeldPlan *CarriedHeldPlan `json:"heldPlan,omitempty"`
 }
 
-// carriedState is what continue-as-new carries of a Loop as it stands: a field that is added here is carried.
+// carriedState holds the fields of a Loop that continue-as-new carries unchanged. A field added here is carried.
 type carriedState struct {
 	StartedAt time.Time `json:"started"`
-	// PriorRequests are those of the earlier process from whose Idea this one starts.
+	// PriorRequests counts the Requests of the earlier process from whose Idea this one starts.
 	PriorRequests int `json:"before,omitempty"`
-	// RequestCount counts the Requests that were replied to, whatever the reply, TurnCount the attempts at the LLM, but
-	// for Requests that were lost without a trace.
+	// RequestCount counts the Requests that were replied to, whatever the reply. TurnCount counts the attempts at the
+	// LLM, except those of Requests that were lost without a trace.
 	RequestCount      int             `json:"requests"`
 	TurnCount         int             `json:"turns"`
 	BadRepliesInRow   int             `json:"badReplies,omitempty"`
 	BadOutputsInRow   int             `json:"badOutputs,omitempty"`
 	WorkerLossesInRow int             `json:"lost,omitempty"`
 	Usage             turn.TokenUsage `json:"usage"`
-	// UnassignedCalls counts the malformed Calls that name no instance, and UnassignedFailures says what is wrong.
+	// UnassignedCalls counts the malformed Calls that name no instance. UnassignedFailures holds their faults.
 	UnassignedCalls    int           `json:"unnamed,omitempty"`
 	UnassignedFailures turn.Failures `json:"unassignedFailures,omitempty"`
-	// ReadySince is since when an instance is ready for a Request; zero: none is.
+	// ReadySince is when an instance became ready for a Request; zero: none is ready.
 	ReadySince time.Time `json:"readySince,omitzero"`
 	// PlannedCalls are the Calls that a later Request may be shown, in Plan order.
 	PlannedCalls  []PlannedCall  `json:"plan,omitempty"`
 	PendingErrors []PendingError `json:"troubles,omitempty"`
 	LastErrorID   int            `json:"notes,omitempty"`
-	// UnsealedLog is what changed since the last Idea.
+	// UnsealedLog holds the changes since the last Idea.
 	UnsealedLog []turn.LogEntry `json:"log,omitempty"`
 	// HasUnsealedChanges reports whether something has happened since TakeUnsealedLog that the next Idea will hold: a
-	// Call came further, a value was written, somebody decided, or an instance joined. That an instance has settled by
-	// the reply of a Request stands in the Idea of that Request.
+	// Call advanced, a value was written, somebody decided, or an instance joined. An instance that settles by the
+	// reply of a Request is no such change, since the Idea of that Request holds it.
 	HasUnsealedChanges bool `json:"unsealed,omitempty"`
-	// AnsweringLLMs are those since the last Idea or, if AnsweringLLMsSealed, those of it.
+	// AnsweringLLMs are the LLMs that answered since the last Idea or, if AnsweringLLMsSealed, those of the last Idea.
 	AnsweringLLMs       []turn.LLMUsage `json:"answers,omitempty"`
 	AnsweringLLMsSealed bool            `json:"answersSealed,omitempty"`
 	Output              any             `json:"output,omitempty"` // nil while there is none
 	HasOutput           bool            `json:"hasOutput,omitempty"`
-	// WiredOutput is the output as a reply wrote it, where that is of References alone.
+	// WiredOutput is the output as a reply wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
-	// Notes are what the LLM wants to be shown again.
+	// Notes are the LLM's notes to itself, shown to it again.
 	Notes []turn.Note `json:"llmNotes,omitempty"`
-	// DraftOutput is the last output of a reply, where it does not count, and may be put right.
+	// DraftOutput is the last output of a reply that does not count and may be corrected.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
-	// PlanOutputTried: takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use. A part whose
-	// whole has its final output already is started with it.
+	// PlanOutputTried means that takeDirectPlanOutput has taken the outputs of direct Plans, or found them unusable. It
+	// is set from the start in a part of a process whose output is final already.
 	PlanOutputTried bool `json:"planOutput,omitempty"`
-	// OutputFault is why there is no output, where the LLM may not be asked for it.
+	// OutputFault is why there is no output, if the LLM may not be asked for it.
 	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
 	PauseReason *diag.Fault     `json:"paused,omitempty"` // nil: it is not paused
 	Limits      ideafile.Limits `json:"limits"`
-	// SelfPauseCount counts the pauses for reasons of the process's own.
+	// SelfPauseCount counts the pauses that the process caused itself.
 	SelfPauseCount int           `json:"ownPauses,omitempty"`
 	Progress       StallDetector `json:"progress,omitzero"`
-	// ParentQuota is what the process that this one is a part or a delegate of allows.
+	// ParentQuota is the quota granted by the process that this one is a part or a delegate of.
 	ParentQuota turn.Quota `json:"quota"`
-	// Rechecked is what it came to that answers were asked for twice.
+	// Rechecked counts the answers that were asked for twice, and how they compared.
 	Rechecked             quality.Tally `json:"rechecked,omitzero"`
 	PausedForDisagreement bool          `json:"disagreed,omitempty"`
 }
@@ -88,10 +87,10 @@ type CarriedHeldPlan struct {
 	Reply   turn.LLMReply     `json:"reply"`
 }
 
-// CarriedInstance is an InstanceProgress, with what of it takes another form when it is carried.
+// CarriedInstance is an InstanceProgress together with the fields that take another form when it is carried.
 type CarriedInstance struct {
 	InstanceProgress
-	// InitialState is the initial State of an instance that people added; that of the others follows from the Idea.
+	// InitialState is the initial State of an instance that people added. For other instances it follows from the Idea.
 	InitialState         any                `json:"start,omitempty"`
 	Writes               []statelog.Write   `json:"writes,omitempty"`
 	Calls                []turn.CallReport  `json:"calls,omitempty"`

@@ -11,14 +11,15 @@ import (
 	"processidea/model/turn"
 )
 
-// RequestConclusion is what a Request came to. Its Calls may still run.
+// RequestConclusion is the result of a Request. Its Calls may still run.
 type RequestConclusion struct {
 	*llmRequest
-	// Calls are the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
+	// Calls are the solution's Calls, as written. For a Request that broke off, they are the Calls that instances had
+	// accepted.
 	Calls []ideafile.WrittenCall
-	// CallsToRedeliver is what every covered instance is still to be sent of a Request that broke off while its Calls
-	// were handed out: those for all that another one has accepted. It is not empty where there are none, since it
-	// closes the Request.
+	// CallsToRedeliver holds, for a Request that broke off while its Calls were handed out, the Calls that each covered
+	// instance must still be sent: those for all instances that another instance has accepted. An entry without Calls
+	// is kept too, since it closes the Request at the instance.
 	CallsToRedeliver []ResumedCalls
 }
 
@@ -59,8 +60,8 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	return c
 }
 
-// addInstanceEnds notes how each instance has ended in the input of the Request by which the process reached its goal:
-// its Idea is the last one.
+// addInstanceEnds records how each instance has ended in the input of the Request by which the process reached its
+// goal. The Idea of that Request is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	for n, inst := range l.Instances {
 		one := &full.Instances[n]
@@ -90,12 +91,11 @@ func (l *Loop) hasRequestEnded() bool {
 	return true
 }
 
-// TellCallsChange is the change of the rules by which instances tell the Calls of a lost reply, those too that had the
-// whole of it.
+// TellCallsChange names the rule that instances report the Calls of a lost reply, even if they had received all of it.
 const TellCallsChange = "instances tell the Calls of a lost reply"
 
-// MustTellCalls reports whether the Calls of a reply are known from the instances alone. One that had the whole reply
-// has told what became of them, but not what they are.
+// MustTellCalls reports whether the Calls of a reply are known from the instances alone. An instance that received the
+// whole reply has reported the outcomes of the Calls but not the Calls themselves.
 func (l *Loop) MustTellCalls(r *turn.LLMReply) bool {
 	return r.CallsMayBeUndelivered() && l.Knows(TellCallsChange)
 }
@@ -129,9 +129,9 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	return accepted
 }
 
-// instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, where the
-// reply broke off, those that got a Call of it. The reply might have come to the others: what they showed the LLM, it
-// is to be shown again.
+// instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, if the
+// reply broke off, those that got a Call of it. The reply had not reached the others, so their data must be shown to
+// the LLM again.
 func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 	covered := l.coveredInstances(req.Input)
 	if req.Reply.Complete {
@@ -148,7 +148,7 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 	})
 }
 
-// callsOfRequest returns a Request's Calls by index: those of its reply and, where the reply was lost, those that
+// callsOfRequest returns a Request's Calls by index: the Calls of its reply and, if the reply was lost, the Calls that
 // instances reported.
 func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCall, accepted int) {
 	calls = map[int]ideafile.WrittenCall{}
@@ -170,9 +170,8 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	return calls, accepted
 }
 
-// callsToRedeliver returns what the instances are still to be sent of a Request whose Calls may not have reached all of
-// them. A Call for several is for all of these: one that an instance has accepted belongs to every covered one that it
-// names.
+// callsToRedeliver returns what the instances must still be sent of a Request whose Calls may not have reached all of
+// them. A Call for several instances that one has accepted belongs to every covered instance that it names.
 func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	if !req.Reply.CallsMayBeUndelivered() || req.Input.OutputOnly {
 		return nil
@@ -233,8 +232,8 @@ func (l *Loop) countBadReply(req *llmRequest) {
 	}
 }
 
-// describeRequestFault says of a Request that failed for good what it was made for, where that is not its process's
-// first plan: who reads the fault would look for the cause in the LLM.
+// describeRequestFault adds to the fault of a failed Request what the Request was made for, unless it was for the first
+// plan of its process. Without the purpose, a reader of the fault would look for the cause in the LLM.
 func describeRequestFault(req *llmRequest) *diag.Fault {
 	f := *req.Reply.Fault
 	var purposes []string

@@ -12,7 +12,7 @@ import (
 	"processidea/model/turn"
 )
 
-// CodeNoPlan marks an instance for which no Plan's condition holds and the LLM may not be asked.
+// CodeNoPlan marks an instance that matches no Plan's condition and for which the LLM may not be asked.
 const CodeNoPlan = "no_plan"
 
 // assignDirectPlan assigns an instance that joins its direct Plan, if one matches.
@@ -81,8 +81,8 @@ func (l *Loop) LLMAllowed() bool {
 	return l.any(func(inst *InstanceProgress) bool { return !l.llmForbidden(inst) })
 }
 
-// settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the
-// LLM's answer.
+// settleDirectPlanInstances decides on the instances whose direct Plan has ended, unless they wait for the LLM's
+// answer.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.Instances {
 		if inst.isPlannedDirectly() && inst.phase() == ready &&
@@ -106,7 +106,7 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	}
 }
 
-// directPlanFault returns why a direct Plan that has come to its end did not suffice; nil if it did.
+// directPlanFault returns why an ended direct Plan did not suffice; nil if it did.
 func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 	switch {
 	case len(p.Questions) > 0:
@@ -118,8 +118,8 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 	return p.PlanFailure
 }
 
-// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a
-// closing Request is told why, or the process has failed where none may be made. A part leaves it to the whole.
+// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. If that fails, a closing
+// Request is given the reason; if no Request may be made, the process fails. A part leaves the output to the whole.
 func (l *Loop) takeDirectPlanOutput() {
 	if l.HasOutput || l.PlanOutputTried || !l.allInstancesEnded() {
 		return
@@ -212,7 +212,7 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 		(leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
 }
 
-// eachPastDirectCall goes through the Calls of which the records of direct Plans tell, in each instance.
+// eachPastDirectCall calls do for each Call in the records of direct Plans, and each of its instances.
 func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	tokensByPlan := map[int][]string{}
 	for _, inst := range l.Instances {
@@ -230,8 +230,8 @@ func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	}
 }
 
-// restoreDirectCall restores what the record of a direct Plan tells of a Call in the process before. Where the Plan
-// goes on, a Call that does not stand as it is will be reported anew.
+// restoreDirectCall restores a Call of an earlier process from the record of a direct Plan. If the Plan goes on, only a
+// Call whose outcome is final for the instance is restored; the others are reported anew.
 func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	status := past.StatusByInstance[p.Token]
 	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {
@@ -240,10 +240,10 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	c := past.Report(p.Token)
 	c.FromEarlierProcess = true
 	p.calls[c.CallKey()] = c
-	p.callsWithErrorsShown[c.CallKey()] = true // what was not told yet stands among the errors of the context
+	p.callsWithErrorsShown[c.CallKey()] = true // the errors of the context hold those not shown yet
 }
 
-// CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up:
+// CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume:
 // those on which a person is asked again, and the others.
 func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
@@ -258,8 +258,8 @@ func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	return askedAgain, takenUp
 }
 
-// anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. One whose Plans depend
-// on what it will be given is taken to find one that holds.
+// anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. A delegate whose Plans
+// depend on its input counts as one with a matching Plan.
 func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file string, calls []ideafile.WrittenCall,
 	depth int) bool {
 	for _, call := range calls {

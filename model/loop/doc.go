@@ -4,14 +4,14 @@
 //
 // A Loop holds an InstanceProgress for every instance: what the process knows of it. The Calls themselves run in
 // package dataflow, one Instance each; the two packages share only the types of package turn. Package split is above: a
-// process with too many instances for one Request. Carried is a Loop as data, for continue-as-new.
+// process with too many instances for one Request. CarriedLoop is a Loop as data, for continue-as-new.
 //
 // # The life of a Request
 //
-// An output is wired if the reply gives it beside its Calls, as References alone or saying that it is finished: it
-// counts if they end as planned. One that does not count for some instances is a draft: the reply to a Request about
-// those instances may put it right, as long as every other instance ends as planned. Notes of a reply let the output
-// come with later Calls in the same way.
+// An output is wired if the reply gives it beside its Calls, as References alone or with "finished": it counts if the
+// Calls end as planned. An output that does not count for some instances is a draft: the reply to a Request about those
+// instances may correct it, as long as every other instance ends as planned. With notes in a reply, the output may come
+// with later Calls in the same way.
 //
 //	state      what it waits for                               what comes next
 //	none       an instance that is ready                       in flight (Advance returns StepRequest)
@@ -42,5 +42,5 @@
 //   - The process knows the same State of each instance as the instance itself, and counts every Call once, as it
 //     ended.
 //   - Any Idea of a process can start a new process with the same States.
-//   - A refused correction changes nothing. A Loop restored from its Carried cannot be told from the original.
+//   - A refused correction changes nothing. A Loop restored from its CarriedLoop behaves like the original.
 package loop

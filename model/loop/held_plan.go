@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds Plans as a whole until a person has decided on them: that of a Request, and what a process begins
-// with. Nothing of a Plan that is held was sent to any instance.
+// This file holds back whole Plans until a person has decided on them: the Plan of a Request, and the Plan that a
+// process begins with. No Call of a held Plan has been sent to an instance.
 
 // HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an
 // instance would take: there is nothing to decide on otherwise.
@@ -27,7 +27,7 @@ func (l *Loop) HoldReply(now time.Time) bool {
 		return false
 	}
 	l.hold(p, now, l.coveredInstances(req.Input))
-	// Meanwhile Ideas may be sealed that take what has changed.
+	// Ideas sealed meanwhile may have taken the changes.
 	l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 	l.HasUnsealedChanges, req.LogBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
 	return true
@@ -153,7 +153,7 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	return true
 }
 
-// amendPending puts the Calls of an amendment in the place of those that wait.
+// amendPending replaces the waiting Calls by those of an amendment.
 func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
 	if l.PendingPlan.Request > 0 {
@@ -167,11 +167,11 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	return l.PendingPlan
 }
 
-// decideReply lets the reply to the Request in flight count as decided. Its Idea is the process as it stands now, since
-// others may have been sealed meanwhile.
+// decideReply applies a person's decision to the reply to the Request in flight. The Idea of the Request is the process
+// as it is now, since other Ideas may have been sealed meanwhile.
 func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
-	// they were said of the Plan as the LLM made it
+	// both refer to the Plan as the LLM made it
 	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) {
 		req.Reply.Finished, req.Reply.Notes = false, ""
 	}
@@ -283,8 +283,7 @@ func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ide
 	l.Idea = l.Idea.WithContextReplaced(context)
 }
 
-// PlanToHandOut returns what each instance is sent of a Plan that was held, once it is decided on: its Calls, which may
-// be none.
+// PlanToHandOut returns the Calls of a decided Plan for each instance, which may be none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
 	byToken := callsByInstance(req.Input, req.Reply.Calls)
@@ -308,8 +307,8 @@ func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map
 	return byToken
 }
 
-// MarkGone notes the instances whose workflows took nothing of what was handed out: somebody had terminated or deleted
-// them.
+// MarkGone records the instances whose workflows took none of the delivered Calls, because somebody had terminated or
+// deleted them.
 func (l *Loop) MarkGone(tokens []string) {
 	for _, token := range tokens {
 		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {

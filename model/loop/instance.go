@@ -27,22 +27,23 @@ type InstanceProgress struct {
 	callsWithErrorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
 }
 
-// carriedProgress is what continue-as-new carries of an instance as it stands: a field that is added here is carried.
+// carriedProgress holds the fields of an instance that continue-as-new carries unchanged. A field added here is
+// carried.
 type carriedProgress struct {
-	// ReleaseCount counts how often the instance was told that it goes on after a pause.
+	// ReleaseCount counts how often the instance was released from a pause.
 	ReleaseCount int `json:"releases,omitempty"`
-	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
+	// The last Request that covered it, the last that planned for it, and the highest that it has closed.
 	LastCoveringRequest  int `json:"covered,omitempty"`
 	LastPlanningRequest  int `json:"planned,omitempty"`
 	ClosedThroughRequest int `json:"closed,omitempty"`
 	// LastWantedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
 	LastWantedRequest int `json:"last,omitempty"`
-	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM said last, in notes or in
-	// an output beside Calls, what comes of it; 0: it did not.
+	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM last described their
+	// result, in notes or in an output beside Calls; 0: it never did.
 	OutputPlanRequest int `json:"outputPlan,omitempty"`
-	// The highest Request that it takes no more of from whoever hands it out.
+	// The highest Request from which it accepts no more Calls while the reply is streamed; 0: none.
 	RefusedThroughRequest int `json:"refused,omitempty"`
-	// The highest Request whose reply was lost of which it has told all Calls that it accepted.
+	// The highest Request with a lost reply for which it has reported all Calls that it accepted.
 	ToldThroughRequest int `json:"toldCalls,omitempty"`
 	// Invariant: AckedCorrectionCount <= SentCorrectionCount.
 	SentCorrectionCount  int `json:"corrected,omitempty"`
@@ -51,32 +52,32 @@ type carriedProgress struct {
 	LLMCost price.Money `json:"cost,omitempty"` // its share of what Requests cost
 	// the place of its direct Plan in the context, from 1; 0: it has none
 	DirectPlanPosition int `json:"direct,omitempty"`
-	// FellBackToLLM: its direct Plan did not suffice, and the LLM plans in its place. NoPlanMatched: the LLM may not be
-	// asked either, and it has failed.
+	// FellBackToLLM: its direct Plan did not suffice, so that the LLM plans instead. NoPlanMatched: it has failed,
+	// since the LLM may not be asked either.
 	FellBackToLLM bool `json:"handed,omitempty"`
 	NoPlanMatched bool `json:"barred,omitempty"`
 
-	// UndoneFor is why the instance failed, from when on it takes back what it did; nil: it does not.
+	// UndoneFor is why the instance failed, from when on it undoes what it did; nil: it undoes nothing for a failure.
 	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
 
-	// UndoneBy is a person who has it take back what it did; nil: nobody.
-	// TookBack is what came of it, while others are at it.
+	// UndoneBy is a person's order to undo what it did; nil: none. TookBack is the result, until the other instances
+	// have one too.
 	UndoneBy *approval.UndoOrder `json:"undoneBy,omitempty"`
 	TookBack *turn.TakenBack     `json:"tookBack,omitempty"`
 
-	// SettledForNow is whether it has settled, but not for good: a Call that names it reopens it.
+	// SettledForNow means that it has settled, but that a Call which names it reopens it.
 	SettledForNow bool `json:"forNow,omitempty"`
-	// ReopenCount counts how often it was reopened, and ReopenReason says who did so, and why, until a Request was
-	// told.
+	// ReopenCount counts how often it was reopened. ReopenReason says who reopened it and why, until a Request was
+	// given that; empty: nothing to report.
 	ReopenCount  int    `json:"reopens,omitempty"`
 	ReopenReason string `json:"reopened,omitempty"`
 
-	// Steps say what became of the steps of its instructions when it ended.
+	// Steps are the outcomes of the steps of its instructions when it ended.
 	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
-	// HeldBackRequest is the last Request whose Calls would have settled it, had nothing been missing.
+	// HeldBackRequest is the last Request whose Calls would have settled it if nothing had been missing; 0: none.
 	HeldBackRequest int `json:"heldBack,omitempty"`
 
-	// What people did since the last Request that covered it.
+	// Acts of people since the last Request that covered it.
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
@@ -110,7 +111,7 @@ func (p *InstanceProgress) runsDirectPlan() bool {
 	return p.isWorking() && p.isPlannedDirectly()
 }
 
-// instancePhase is what an instance is up to, as far as the process knows.
+// instancePhase is the current phase of an instance, as far as the process knows.
 //
 //	phase           what it waits for                             what may come next
 //	busy            its Calls; the Calls of a Request about it;   awaitingPerson, ready
@@ -148,7 +149,7 @@ func (p *InstanceProgress) CanReceiveCalls() bool {
 	return p.isWorking() || p.SettledForNow
 }
 
-// DisplayStatus is the status that people are shown: it tells apart an instance that waits for a person.
+// DisplayStatus is the status that people are shown: an instance that waits for a person has a status of its own.
 func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 	if p.phase() == awaitingPerson {
 		return ideafile.InstanceWaiting
@@ -165,8 +166,8 @@ func (l *Loop) StateOf(token string) any {
 	return inst.state.Snapshot()
 }
 
-// missingRequiredPathsForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was
-// to have brought it.
+// missingRequiredPathsForLLM returns the missing paths to report in the next Request: none, until a Request or a Plan
+// should have provided them.
 func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
 	if !p.isToldOfLack() {
 		return nil
@@ -217,8 +218,8 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	return true
 }
 
-// hasStalePauseFault reports whether a report asks for a pause over a Call that the instance tries again meanwhile: it
-// was told to go on after what the report tells.
+// hasStalePauseFault reports whether a report asks for a pause because of a Call that the instance retries meanwhile:
+// it was released after it sent the report.
 func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) &&
 		r.HeardReleaseNumber < p.ReleaseCount
@@ -294,8 +295,8 @@ func (l *Loop) countProgress() ProgressCounts {
 	return m
 }
 
-// takeNewFailures returns what came to nothing of the Calls that Requests planned for instances since it was called for
-// them last: each as a digest of the Call and of the reason, and all reasons for people.
+// takeNewFailures returns the Calls of instances that came to nothing since its last call for them: each as a digest of
+// the Call and of the reason, and all reasons for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
 	for _, p := range l.PlannedCalls {
 		call := ""

@@ -15,7 +15,7 @@ import (
 // hasInstructions reports whether any instance has instructions with steps: all Calls are kept then, as evidence.
 func (l *Loop) hasInstructions() bool { return ideafile.HasInstructions(l.Idea.Context) }
 
-// stepOutcomes says of each step of an instance's instructions what became of it, as State and Calls are now.
+// stepOutcomes returns the outcome of each step of an instance's instructions, given State and Calls as they are now.
 func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome) {
 	if !l.hasInstructions() {
 		return nil
@@ -34,7 +34,8 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 	return list
 }
 
-// unfulfilledSteps lists the steps that keep an instance from settling. What is made up from schemas cannot fulfil any.
+// unfulfilledSteps lists the steps that keep an instance from settling. Values made up from schemas cannot fulfil a
+// step, so that a simulation with them keeps no instance from it.
 func (l *Loop) unfulfilledSteps(inst *InstanceProgress) []ideafile.StepOutcome {
 	if s := l.Idea.Simulation; s != nil && (s.ToolResultsFrom == ideafile.FakedBySchemas ||
 		s.LLMRepliesFrom == ideafile.FakedBySchemas) {
@@ -60,7 +61,7 @@ func (l *Loop) unfulfilledInstances() []*InstanceProgress {
 	return l.those(func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 })
 }
 
-// evidence is what a step can require of a Call: what ran, after people's decisions, and what came of it.
+// evidence is what a step can require of a Call: what ran, after people's decisions, and its result.
 func (l *Loop) evidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
 	view map[string]any) map[string]any {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
@@ -103,7 +104,8 @@ func (p *InstanceProgress) valueSeenByCall(c turn.CallReport, ref refexpr.Refere
 	return refexpr.ValueOrBlobHandleAt(value, ref.Path)
 }
 
-// outputOfCall returns the result of a Call that is done: what its report keeps, or what stands where it wrote.
+// outputOfCall returns the result of a done Call: its own output, the value it wrote to State, or what its report
+// keeps.
 func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) any {
 	if call.HasOutput {
 		return call.Output
@@ -127,8 +129,8 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 	return nil
 }
 
-// unfulfilledForLLM returns the steps that the next Request is told of: none, before a Request or a Plan was to have
-// fulfilled them, here or in the process before.
+// unfulfilledForLLM returns the steps to report as unfulfilled in the next Request: none, until a Request or a Plan
+// should have fulfilled them, here or in the earlier process.
 func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
 	isTakenUp := inst.ReopenCount > 0 || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
 	if !inst.isToldOfLack() && !isTakenUp {
@@ -137,7 +139,7 @@ func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome 
 	return l.unfulfilledSteps(inst)
 }
 
-// StepCounts says of each step of the instructions in how many of the instances that have ended it is fulfilled.
+// StepCounts counts, for each step of the instructions, the ended instances in which it is fulfilled.
 func (l *Loop) StepCounts() ideafile.StepCounts {
 	counts := ideafile.CountSteps(l.Idea.Context)
 	for _, inst := range l.Instances {

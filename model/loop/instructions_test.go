@@ -143,7 +143,7 @@ func TestAnInstructionThatNobodyCanReadIsRefused(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}}]`)
 	for message, want := range map[string]string{
-		`{"type": "instruction", "file": "p.json"}`: `$.context[0].file: there is no p.json: its content may stand beside it, under "instruction"`,
+		`{"type": "instruction", "file": "p.json"}`: `$.context[0].file: there is no p.json; its content may also be given beside it, as "instruction"`,
 		`{"type": "instruction", "file": "p.json", "instruction": {"instruction": {"steps": [{"id": "a", "text": "x", "tools": ["u"]}]}}}`: `p.json: $.instruction.steps[0].tools: unknown tool "u"`,
 	} {
 		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: []any{modeltest.DecodeJSON(t, message)}})

@@ -14,10 +14,10 @@ import (
 	"processidea/model/turn"
 )
 
-// Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no work
-// by itself: its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its
-// fields are there to be read, but for those that its workflow sets at each start: IsPart, HoldsPlans and
-// PlanDeciders, ParentQuota, PlanOutputTried, Knows.
+// Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no I/O:
+// its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its fields are
+// for reading, except those that its workflow sets at each start: IsPart, HoldsPlans and PlanDeciders, ParentQuota,
+// PlanOutputTried, Knows.
 type Loop struct {
 	carriedState
 
@@ -57,11 +57,11 @@ type llmRequest struct {
 	Input             *turn.RequestInput
 	AllInstancesInput *turn.RequestInput // all instances when the Request was made, for its Idea
 	LogBeforeRequest  []turn.LogEntry    // what had changed since the last Idea when it was made
-	// the output is that of a solution, of whose process every other instance had settled
+	// the reply is a resumed solution with an output, and every instance outside it had settled
 	resumesFinalOutput bool
 	hadUnsealedChanges bool           // whether anything had
 	Reply              *turn.LLMReply // nil: in flight
-	// what the LLM is told of a person's changes of its Plan; empty: there were none
+	// what the LLM is shown of a person's changes to its Plan; empty: there were none
 	amendment string
 	drawn     []int // the covered instances that are asked about twice, by their places in the input
 }
@@ -90,7 +90,7 @@ const (
 	// MaxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes
 	// its worker each time would be paid for without end.
 	MaxWorkerLossesInRow = 10
-	maxMissingRetries    = 3 // Requests that are told what an instance misses, before the instance fails
+	maxMissingRetries    = 3 // Requests that report what an instance lacks, before the instance fails
 )
 
 // New starts the loop of a process; now is its starting time.
@@ -165,7 +165,7 @@ func (l *Loop) any(holds func(*InstanceProgress) bool) bool {
 	return slices.ContainsFunc(l.Instances, holds)
 }
 
-// those lists the instances of which something holds.
+// those lists the instances for which holds returns true.
 func (l *Loop) those(holds func(*InstanceProgress) bool) (list []*InstanceProgress) {
 	for _, inst := range l.Instances {
 		if holds(inst) {
@@ -175,7 +175,7 @@ func (l *Loop) those(holds func(*InstanceProgress) bool) (list []*InstanceProgre
 	return list
 }
 
-// take empties a list, and returns what was in it.
+// take returns the elements of a list, and empties it.
 func take[T any](list *[]T) []T {
 	taken := *list
 	*list = nil
@@ -207,26 +207,26 @@ func (l *Loop) dropOutput() {
 		nil, false, nil
 }
 
-// TakeUnsealedLog returns what changed since its last call, for the Idea that is sealed now.
+// TakeUnsealedLog returns the changes since its last call, for the Idea that is sealed now.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	l.HasUnsealedChanges = false
 	return take(&l.UnsealedLog)
 }
 
-// TakeLLMUsages returns which LLM answered since its last call, for the Idea that is sealed now; if nobody did, who
-// answered before.
+// TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is sealed now. If none did, it
+// returns those that answered before.
 func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 	l.AnsweringLLMsSealed = true
 	return l.AnsweringLLMs
 }
 
-// TakeEndedInstances returns the instances that settled or failed since its last call, and those that are to take back
-// what they did: they are at work still.
+// TakeEndedInstances returns the instances that settled or failed since its last call, and those that must undo what
+// they did, which still work.
 func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 	return take(&l.newlyEndedInstances)
 }
 
-// endInstance ends an instance. Where one that fails is to take back what it did, it does so first.
+// endInstance ends an instance. A failing instance that must undo what it did does so first.
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoneFor == nil && inst.hasDoneCalls() &&
 		f.Code != turn.CodeInstanceGone {

@@ -6,8 +6,8 @@ import (
 	"processidea/model/turn"
 )
 
-// This file keeps what the LLM has said of instances that it is not shown again: notes, or an output that did not
-// count. As long as that holds, the output may come with the last Calls.
+// This file keeps what the LLM said about instances that it is not shown again, in notes or in an output that did not
+// count. As long as that still holds, the output may come with the last Calls.
 
 // areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply
 // planned that spoke of it, or is on its way.
@@ -22,8 +22,8 @@ func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
 		})
 }
 
-// tellWhatIsKnown has a Request tell what the LLM has said for the output: its notes, and the output that it may put
-// right, unless that no longer holds for an instance that the Request does not cover.
+// tellWhatIsKnown adds to a Request the LLM's notes and the draft output that the reply may correct. It omits the draft
+// if it no longer holds for an instance that the Request does not cover.
 func (l *Loop) tellWhatIsKnown(input *turn.RequestInput, covered []*InstanceProgress) {
 	input.Notes = l.Notes
 	if input.OutputOnly || !l.areKnownBesides(covered) {
@@ -59,7 +59,7 @@ func (l *Loop) takeNotes(req *llmRequest) {
 	}
 }
 
-// forgetOutputPlans forgets them where the LLM will not be shown what it said.
+// forgetOutputPlans clears every OutputPlanRequest, since the LLM will not be shown what it said.
 func (l *Loop) forgetOutputPlans() {
 	for _, inst := range l.Instances {
 		inst.OutputPlanRequest = 0

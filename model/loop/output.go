@@ -9,15 +9,15 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Wiring is an output as it was written, with References, and the instances over whose States they are resolved: a
-// Reference to State stands for an object with the value of each instance that has one, by its token. One that has
-// failed, or took another way, is left out.
+// Wiring is an output as it was written, with References, and the instances over whose States they are resolved. A
+// Reference to State becomes an object that maps the token of each instance with a value to that value. Instances
+// without a value, because they failed or took another branch, are left out.
 //
 // Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
 type Wiring struct {
 	Output    any      `json:"output"`
 	Instances []string `json:"instances"`
-	// DirectPlanPosition is the place in the context, from 1, of the direct Plan that has it; 0: a reply has it.
+	// DirectPlanPosition is the place in the context, from 1, of the direct Plan with this output; 0: a reply has it.
 	DirectPlanPosition int `json:"place,omitempty"`
 }
 
@@ -25,9 +25,9 @@ type Wiring struct {
 // was refused.
 const ChangeOutputs = "outputs leave out instances without a value"
 
-// ResolveWirings makes the output of a process of what was wired: each output over its instances, laid over each
-// other in their order, and checked against the output form. knows is asked for ChangeOutputs, only where the answer
-// decides; nil: yes.
+// ResolveWirings makes the output of a process: it resolves each Wiring over its instances, merges the results in
+// order, and checks the output against its schema. knows is asked for ChangeOutputs only if the answer matters; nil
+// means yes.
 func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any,
 	knows func(change string) bool) (out any, f *diag.Fault) {
 	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
@@ -77,7 +77,7 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 	return out, err
 }
 
-// evaluateForInstance resolves an expression over an instance's State and the shared context, as it stands once no Call
+// evaluateForInstance resolves an expression over an instance's State and the shared context. State is final: no Call
 // runs any more.
 func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, state any) (any, bool) {
 	return e.Evaluate(func(r refexpr.Reference) (any, bool) {

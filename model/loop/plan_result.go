@@ -11,35 +11,36 @@ import (
 	"processidea/model/turn"
 )
 
-// ChangeAlternatives names what processes that began before it do otherwise: there the LLM was asked about every Call
-// that came to nothing.
+// ChangeAlternatives names the rule that alternatives make up for a Call. Processes that began before it ask the LLM
+// about every Call that came to nothing.
 const ChangeAlternatives = "alternatives make up for a Call"
 
-// PlanResult is what is known of the Calls that one Request planned for an instance: it tells whether each brought
-// what it was for, or another Call brought that in its place. It depends on how the Calls ended and on State alone,
-// not on the order in which they did.
+// PlanResult is what is known of the Calls that one Request planned for an instance. It decides whether each Call, or
+// another Call in its place, provided its value. The decision depends only on State and on how the Calls ended, not on
+// their order.
 //
-//	the Call                                          and State at its output path          the Plan
-//	failed, blocked, or rejected since nobody         holds a value                         it is made up for: as good as done
-//	decided in time                                   holds none, and an unfinished Call    it may still be made up for
-//	                                                  of the Plan writes the same path
-//	                                                  holds none                            has failed
-//	rejected by a person                              whatever it holds                     has failed: the LLM reads the reason
-//	changed by a person, and failed or blocked then   whatever it holds                     has failed: the path may be another one
-//	without an output path, an update, or for the     whatever it holds                     has failed: no value tells that
-//	whole State                                                                             another Call did the same
+//	the Call                         and State at its output path   the Plan
+//	failed, blocked, or rejected     holds a value                  it is made up for: as good as done
+//	since nobody decided in time     no value, and an unfinished    it may still be made up for
+//	                                 Call of the Plan writes there
+//	                                 no value                       has failed
+//	rejected by a person             in any case                    has failed: the LLM reads the reason
+//	changed by a person, and         in any case                    has failed: the path may be another one
+//	failed or blocked then
+//	without an output path, an       in any case                    has failed: no value proves that another
+//	update, or for the whole State                                  Call did the same
 type PlanResult struct {
 	Idea  *ideafile.Idea
 	State any // the instance's
-	// Reports are those of the Calls, in any order.
+	// Reports are the reports of the Calls, in any order.
 	Reports []turn.CallReport
-	// WrittenCall returns a Call as the LLM wrote it, the zero WrittenCall where that is not known.
+	// WrittenCall returns a Call as the LLM wrote it, or the zero WrittenCall if that is not known.
 	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// Knows is asked for ChangeAlternatives, only where the answer decides.
+	// Knows is asked for ChangeAlternatives only if the answer matters.
 	Knows func(change string) bool
 }
 
-// Failed reports whether a Call came to nothing and neither is nor may still be made up for.
+// Failed reports whether a Call came to nothing that no other Call made up for, or may still make up for.
 func (p PlanResult) Failed() bool {
 	toNothing := p.callsThatCameToNothing()
 	for _, c := range toNothing {
@@ -70,8 +71,8 @@ func (p PlanResult) callsThatCameToNothing() (list []turn.CallReport) {
 	return list
 }
 
-// madeUpFor reports whether State has a value at every path of one of the Call's branches. What is within a value that
-// lies in the store is not known here.
+// madeUpFor reports whether State has a value at every path of one of the Call's branches. It does not look inside
+// values that are kept in the store.
 func (p PlanResult) madeUpFor(c turn.CallReport) bool {
 	for _, branch := range p.valueOf(c) {
 		missing := slices.ContainsFunc(branch, func(path jsonval.Path) bool {
@@ -85,7 +86,8 @@ func (p PlanResult) madeUpFor(c turn.CallReport) bool {
 	return false
 }
 
-// mayBeMadeUpFor reports whether an unfinished Call of the Plan may bring the value of a Call that came to nothing.
+// mayBeMadeUpFor reports whether an unfinished Call of the Plan may still provide the value of a Call that came to
+// nothing.
 func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
 	wanted := p.valueOf(c).Paths()
 	return slices.ContainsFunc(p.Reports, func(other turn.CallReport) bool {
@@ -95,8 +97,8 @@ func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
 	})
 }
 
-// valueOf returns the paths of the value that a Call is for; none where no value tells that another Call has done the
-// same, or where the LLM must read what people said of the Call.
+// valueOf returns the paths of the value that a Call is for. It returns none if no value can prove that another Call
+// did the same, or if the LLM must read a person's decision on the Call.
 func (p PlanResult) valueOf(c turn.CallReport) refexpr.OutputPath {
 	call, ok := p.Idea.OutputOf(p.WrittenCall(c.CallKey()))
 	if !ok || call.OutputPath.WritesWholeState() || call.OutputMethod != "" {
@@ -108,8 +110,8 @@ func (p PlanResult) valueOf(c turn.CallReport) refexpr.OutputPath {
 	return call.OutputPath
 }
 
-// mustBeRead reports whether a decision may tell the LLM how to go on: a person changed the Call, or refused it, with a
-// reason.
+// mustBeRead reports whether the LLM must read a decision to know how to go on: a person changed the Call, or refused
+// it with a reason.
 func mustBeRead(d approval.Decision) bool {
 	return d.Kind != policy.Approve && d.DecidedBy != approval.DecidedByTimeout
 }

@@ -16,9 +16,8 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 		})
 }
 
-// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start: with the
-// Calls of the Request in flight, as far as they are known, and with those that an instance has been sent and has not
-// reported of yet.
+// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start. It includes
+// the known Calls of the Request in flight, and those that were sent to an instance that has not reported them yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	accepted, all := l.callsAcceptedInFlight(), l.hasInstructions()
 	return l.summarizeCalls(slices.Concat(l.PlannedCalls, accepted), l.Instances,
@@ -85,8 +84,8 @@ func (l *Loop) summarizeCalls(
 	return out
 }
 
-// isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
-// result is not in State, and those on which a person decided otherwise than the LLM had proposed.
+// isShownToLLM reports whether a Request about an instance shows a Call. It shows the Calls of the instance's last
+// plan, those whose result is not in State, and those on which a person overruled the LLM.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
 	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.Idea.HasNoOutputPath(p.Call) ||
 		c.WasOverruledByPerson()
@@ -157,7 +156,8 @@ func (l *Loop) LatestPlan() []turn.CallCount {
 	return list
 }
 
-// statusIn tells how a Call stands in an instance, as far as is known; is is false where it is none of the instance's.
+// statusIn returns the status of a Call in an instance, as far as it is known; is is false if the instance has no such
+// Call.
 func (l *Loop) statusIn(inst *InstanceProgress, p PlannedCall) (status ideafile.CallStatus, is bool) {
 	if !p.isPlannedFor(inst) {
 		return "", false

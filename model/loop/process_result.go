@@ -23,7 +23,7 @@ const (
 	StatusRunning   Status = "running"
 )
 
-// Result is what `run --json` prints.
+// Result is the output of `run --json`.
 type Result struct {
 	ProcessID string                    `json:"process"`
 	Status    Status                    `json:"status"`
@@ -32,33 +32,33 @@ type Result struct {
 	Ideas     int                       `json:"ideas"`
 	Requests  int                       `json:"requests"`
 	Calls     turn.CallCounts           `json:"calls"`
-	// Failures says why Calls failed, were blocked or rejected: each reason once.
+	// Failures are the reasons why Calls failed, were blocked or rejected, each once.
 	Failures turn.Failures   `json:"failures"`
 	Usage    turn.TokenUsage `json:"usage"`
-	// Quality is what it came to that answers were asked for twice; nil: none was.
+	// Quality compares the answers that were asked for twice; nil: none was.
 	Quality *quality.Report `json:"quality"`
 	Error   *diag.Fault     `json:"error"`
-	// HeldUp is what holds the process up, its parts and its delegates, that nobody inside them can mend; absent:
-	// nothing does.
+	// HeldUp lists what holds up the process, its parts and its delegates and needs a person from outside; absent:
+	// nothing.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
-	// NotWrittenResults lists what Calls gave and State did not take.
+	// NotWrittenResults lists the results of Calls that State did not take.
 	NotWrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
-	// Instructions say of each step of the instructions in how many of the instances that have ended it is fulfilled.
+	// Instructions counts, for each step of the instructions, the ended instances in which it is fulfilled.
 	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
-	// ToolNotes say what is left out of what MCP servers offer, and why.
+	// ToolNotes say which Tools of MCP servers are left out, and why.
 	ToolNotes []string `json:"toolNotes,omitempty"`
-	// Simulated says that no Tool was touched, and who played; absent of a process that ran.
+	// Simulated names what played the Tools and the LLM in a simulation; absent for a real run.
 	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
 }
 
-// UnwrittenResult is a part of a Call's result that State did not take, with the instances in which it did not.
+// UnwrittenResult is a part of a Call's result that State did not take, with the instances concerned.
 type UnwrittenResult struct {
 	CallID string `json:"call"` // its id without an instance
 	turn.UnwrittenPath
 	Instances []string `json:"instances,omitempty"`
 }
 
-// AddUnwrittenResult adds to a list what was not written, or its instances where the same is said of others.
+// AddUnwrittenResult adds a result to a list. If the list has the same Call and path, it adds only the instances.
 func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenResult {
 	at := slices.IndexFunc(list, func(o UnwrittenResult) bool {
 		return o.CallID == n.CallID && o.UnwrittenPath == n.UnwrittenPath
@@ -80,10 +80,10 @@ type InstanceResult struct {
 	FailedCalls int `json:"failedCalls,omitempty"`
 }
 
-// Standing says how the instance stands: its status, and how many of its Calls failed.
+// Standing describes the instance: its status, and how many of its Calls failed.
 func (i InstanceResult) Standing() string { return Standing(string(i.Status), i.FailedCalls) }
 
-// Standing says how something stands: its status, and how many of its Calls failed.
+// Standing joins a status with the number of failed Calls.
 func Standing(status string, failedCalls int) string {
 	switch failedCalls {
 	case 0:

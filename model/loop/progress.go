@@ -17,12 +17,12 @@ import (
 // maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
 const maxFruitless = 3
 
-// StallDetector tells whether Requests still bring anything new: a write to State, a Call that is done, an instance
-// that has ended, something that a person did, or at least another failure. Failures that differ in numbers, times
-// and ids alone are one.
+// StallDetector reports whether Requests still bring anything new: a write to State, a Call that is done, an instance
+// that has ended, an act of a person, or at least a different failure. Failures that differ only in numbers, times and
+// ids count as the same.
 type StallDetector struct {
 	LastProgress ProgressCounts `json:"mark,omitzero"`
-	// FailureDigests are the digests of what has failed since LastProgress was, and why.
+	// FailureDigests are the digests of the failures since LastProgress, with their reasons.
 	FailureDigests []string `json:"failures,omitempty"`
 	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the
 	// first of them.
@@ -37,7 +37,7 @@ type ProgressCounts struct {
 	PeopleActions  int `json:"people,omitempty"` // decisions on Calls, and messages
 }
 
-// UpdateAfterRequest is the watch after a Request, by what has failed of it.
+// UpdateAfterRequest returns the detector after a Request, given the failures of the Request.
 func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string) StallDetector {
 	if mark != w.LastProgress {
 		return StallDetector{LastProgress: mark, FailureDigests: failures}
@@ -55,8 +55,8 @@ func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string
 	return w
 }
 
-// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures is what has
-// failed lately.
+// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures are the latest
+// failures.
 func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
 	if w.FruitlessRequests < maxFruitless {
 		return nil
@@ -84,8 +84,7 @@ func describeFailures(list turn.Failures) string {
 	return strings.Join(parts, "; ")
 }
 
-// CallFingerprint is what makes a Call the same as another one: all but the instance that it names, and the LLM's
-// thoughts about it.
+// CallFingerprint identifies equal Calls: all of a Call except its instances and the LLM's reasoning.
 func CallFingerprint(call ideafile.WrittenCall) string {
 	v := call.RawValue()
 	if m, ok := v.(map[string]any); ok {
@@ -97,7 +96,7 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 // changing matches what differs in the texts of one failure from time to time: numbers, times and ids.
 var changing = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
-// FailureDigest tells failures of a Call apart by their reasons. call is its CallFingerprint.
+// FailureDigest distinguishes failures of a Call by their reasons. call is its CallFingerprint.
 func FailureDigest(call string, c turn.CallReport) string {
 	why := ""
 	if c.Fault != nil {

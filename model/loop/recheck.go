@@ -11,9 +11,9 @@ import (
 	"processidea/model/turn"
 )
 
-// This file asks for some answers a second time: how often the LLM decides otherwise then says how far its answers can
-// be trusted. Nothing of the second answer runs, and nothing waits for it but the end of the process, and Calls that
-// the file has wait (`config.quality.before`). It counts towards no limit.
+// This file asks for some answers a second time. How often the two differ measures how far the LLM's answers can be
+// trusted. Nothing of the second answer runs. Only the end of the process waits for it, and Calls that the file names
+// (`config.quality.before`). It counts towards no limit.
 
 // recheck is an answer that is being asked for a second time.
 type recheck struct {
@@ -24,7 +24,7 @@ type recheck struct {
 // RechecksInFlight reports whether any answer is being asked for a second time.
 func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 
-// Quality reports what it came to that answers were asked for twice.
+// Quality reports the comparison of the answers that were asked for twice.
 func (l *Loop) Quality() *quality.Report {
 	return l.Rechecked.Report(quality.SizeFor(l.Idea, l.bindings))
 }
@@ -35,7 +35,8 @@ func (l *Loop) drawRecheck() {
 	if !HandsOutCalls(req.Input) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.Input.RequestNumber, len(req.Input.Instances), settings.Recheck)
+	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.Input.RequestNumber, len(req.Input.Instances), settings.Recheck,
+		l.IsPart)
 	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
 		for _, n := range req.drawn {
 			req.Input.HeldTokens = append(req.Input.HeldTokens, req.Input.Instances[n].Token)
@@ -43,8 +44,8 @@ func (l *Loop) drawRecheck() {
 	}
 }
 
-// StartRecheck returns the Request that asks a second time for what was just answered; nil: none does. Its instances
-// stand among other ones in another order.
+// StartRecheck returns the Request that asks a second time for the answer just given; nil: none is due. The second
+// Request has its instances among other ones, in another order.
 func (l *Loop) StartRecheck() *turn.RequestInput {
 	req := l.requestInFlight
 	if req == nil || req.Reply == nil || len(req.drawn) == 0 {
@@ -63,6 +64,9 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	l.TurnCount++ // it uses up a line of a script
 	input.Turn += max(1, req.Reply.HTTPAttempts)
 	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, Positions: map[string]int{}}
+	if by := req.Reply.AnsweringLLM; by != nil {
+		input.Recheck.LLM = by.RequestedModel
+	}
 	input.Instances, input.ReopenableTokens = nil, nil
 	input.Others.Working += len(req.Input.Instances) - len(drawn)
 	for _, n := range slices.Sorted(slices.Values(drawn)) {
@@ -73,8 +77,8 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	return &input
 }
 
-// ApplyRecheck takes the end of a recheck, whatever it was, and returns what instances are sent for it: the Calls that
-// were held, and those that a person must look at since they were decided otherwise the second time.
+// ApplyRecheck applies the end of a recheck, however it ended. It returns what to send to instances: the Calls that
+// were held, and those that a person must review because the second answer differed.
 func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []ResumedCalls) {
 	at := slices.IndexFunc(l.rechecks, func(c *recheck) bool { return c.input == input })
 	if at < 0 {
@@ -85,7 +89,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	l.Rechecked.Usage.Add(r.Usage)
 	why := map[string]string{}
 	for _, c := range r.Comparisons {
-		l.Rechecked.Add(c.Position, c.Differed)
+		l.Rechecked.Add(c)
 		l.log(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.Differed {
@@ -115,7 +119,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	return list
 }
 
-// disagreement tells whoever decides on a Call what the LLM answered each time.
+// disagreement describes the LLM's two answers for the person who decides on a Call.
 func disagreement(c turn.Comparison) string {
 	return fmt.Sprintf("asked a second time, the LLM decided otherwise. First: %s. Then: %s", answerText(c.First),
 		answerText(c.Second))

@@ -106,7 +106,8 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 	return list, nil
 }
 
-// reopenByPerson reopens an instance. One that was told that it has ended is started anew: TakeRestarts returns it.
+// reopenByPerson reopens an instance. If the instance has been notified of its end, it is started anew: TakeRestarts
+// returns it.
 func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
 	told := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
 	l.newlyEndedInstances = slices.DeleteFunc(slices.Clone(l.newlyEndedInstances),
@@ -122,12 +123,12 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 	}
 }
 
-// TakeRestarts returns the reopened instances whose workflows were told since its last call that they had ended.
+// TakeRestarts returns the reopened instances whose workflows were notified of their end since its last call.
 func (l *Loop) TakeRestarts() []*InstanceProgress {
 	return take(&l.restarts)
 }
 
-// StateHistory returns what an instance started with, and every write since, in Plan order.
+// StateHistory returns an instance's initial State, and every write since, in Plan order.
 func (p *InstanceProgress) StateHistory() (initial any, writes []statelog.Write) {
 	return p.state.InitialValue, p.state.Writes()
 }
@@ -140,7 +141,7 @@ func (p *InstanceProgress) CallReports() (list []turn.CallReport) {
 	return list
 }
 
-// InstanceEndedError says that an instance which a message is about has ended.
+// InstanceEndedError reports that a message names an instance that has ended.
 func InstanceEndedError(token string, status ideafile.InstanceStatus) error {
 	text := fmt.Sprintf("instance %s has %s", token, status)
 	if token == "" {

@@ -68,7 +68,7 @@ func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
 	return list
 }
 
-// AllInstancesInput returns the process as it stands, in the form of a Request about every instance: for an Idea.
+// AllInstancesInput returns the current process in the form of a Request about every instance, for an Idea.
 func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	input := &turn.RequestInput{
 		ProcessID: l.ProcessID, RequestNumber: l.PriorRequests + l.RequestCount, Turn: l.TurnCount,
@@ -88,7 +88,7 @@ func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	return input
 }
 
-// RequestInFlight returns the Request in flight, nil where there is none.
+// RequestInFlight returns the Request in flight; nil: none.
 func (l *Loop) RequestInFlight() *turn.RequestInput {
 	if l.requestInFlight == nil {
 		return nil

@@ -57,7 +57,7 @@ func (l *Loop) Failures() turn.Failures {
 	return list
 }
 
-// addFailures adds the Calls of one instance that did not succeed, as far as they are of interest.
+// addFailures adds the unsuccessful Calls of one instance for which ofInterest returns true.
 func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.CallReport) bool) turn.Failures {
 	for _, c := range p.CallReports() {
 		if c.IsUnsuccessful() && ofInterest(c) {
@@ -67,7 +67,7 @@ func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.
 	return list
 }
 
-// Result returns the process as it stands.
+// Result returns the result of the process so far.
 func (l *Loop) Result(status Status, withStates bool) Result {
 	r := Result{
 		ProcessID: l.ProcessID, Status: status, Output: l.Output, Instances: map[string]InstanceResult{},

@@ -10,7 +10,7 @@ import (
 	"processidea/model/turn"
 )
 
-// resumedEndChange is the change of the rules by which a solution that is resumed may end the process, as a reply may.
+// resumedEndChange names the rule that a resumed solution may end the process, as a reply may.
 const resumedEndChange = "a resumed solution may end the process"
 
 // ResumedCalls are the unfinished Calls of one Request of the earlier process, which an instance is sent when it has
@@ -19,7 +19,7 @@ type ResumedCalls struct {
 	Token   string
 	Request int
 	Calls   []turn.DeliveredCall
-	// Known reports that the instance has the Calls, and is only told that a person must look at them.
+	// Known means that the instance has the Calls already and only learns that a person must review them.
 	Known bool
 }
 
@@ -36,7 +36,7 @@ func (l *Loop) dropHistoryMessages() {
 	}
 }
 
-// restoreHistory restores what a context tells of the process whose Idea this one starts from.
+// restoreHistory restores what the context records of the process whose Idea this one starts from.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
 	l.PriorRequests = earlierRequestCountOf(l.Idea)
@@ -131,7 +131,7 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 		inst.LastPlanningRequest = max(inst.LastPlanningRequest, p.Request)
 		status := p.StatusByInstance[token]
 		if key.IsUndo() && !status.IsFinal() {
-			continue // whoever takes back does so where it was begun
+			continue // an undo goes on only where it was begun
 		}
 		if status.IsFinal() {
 			c := p.Report(token)
@@ -200,8 +200,8 @@ func (l *Loop) ResumeRecordedCalls() {
 	}
 }
 
-// resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were
-// ready for it. An output of the solution that does not hold for each of them is passed over, and asked for.
+// resumeEnd applies the end and the notes of a solution, as if it were a reply about the instances that were ready for
+// it. It ignores an output that does not hold for each of them; the LLM is asked for a new one.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 	req := &llmRequest{Input: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
 		Reply: reply}

@@ -10,7 +10,7 @@ import (
 // SentNotices holds the notices that people were sent of Calls that wait for them, by digest.
 type SentNotices map[string]approval.Notice
 
-// TakeChanges returns what has changed since its last call.
+// TakeChanges returns the changes since its last call.
 func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 	n := approval.Notices{ProcessID: l.ProcessID, IdeaPath: l.Idea.ProcessPath, NewlyWaiting: []approval.Notice{},
 		NewlyDecided: []approval.Notice{}}
@@ -23,7 +23,7 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 			switch {
 			case !known:
 				n.NewlyWaiting = append(n.NewlyWaiting, after)
-				// nobody could be told before, and those to whom it went are to hear that it did
+				// nobody was notified before, and the people it was escalated to must hear of it
 				if len(after.EscalatedTo) > 0 {
 					n.Escalations = append(n.Escalations, after)
 				}

@@ -15,7 +15,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	wasFinished := req.Reply.Finished
 	if l.Idea.OutputSchema != nil && wasFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
 		l.Knows(DraftOutputChange) {
-		req.Reply.Finished = false // the Idea must not say that the output was the last word
+		req.Reply.Finished = false // the Idea must not record the output as final
 	}
 	if l.doesReplyWireOutput(req) {
 		l.wireOutput(req)
@@ -42,10 +42,10 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 }
 
-// settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, and those
-// without such a goal of which the LLM said that nothing is left to plan, once the Calls of a whole Plan have ended
-// well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first: nobody
-// settles of whom a Request is in flight, whose reply may still break off.
+// settleReachedGoals settles instances without asking the LLM, once the Calls of a whole Plan have ended well. These
+// are the instances whose State holds all that their schema requires, and those without such a goal for which the LLM
+// said that nothing is left to plan. If a Call failed and no other made up for it, or a part of the reply was wrong,
+// the LLM is asked first. An instance with a Request in flight never settles, since that reply may still break off.
 func (l *Loop) settleReachedGoals() {
 	if l.Idea.Config.AskLLMBeforeSettling {
 		return
@@ -68,7 +68,7 @@ func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
 		inst.LastCoveringRequest == l.requestInFlight.Input.RequestNumber
 }
 
-// noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say
+// noteLastReply records that the LLM wants to plan nothing more for the instances of a Request, if it was able to say
 // so.
 func (l *Loop) noteLastReply(req *llmRequest) {
 	if !req.Input.MayBeLast || !req.Reply.Finished {
@@ -79,8 +79,8 @@ func (l *Loop) noteLastReply(req *llmRequest) {
 	}
 }
 
-// mayBeLast reports whether the reply to a Request about these instances may be the last: some of them have no goal in
-// State, and no output is wanted, whose References would say the same.
+// mayBeLast reports whether the LLM may call the reply to a Request about these instances the last one. That takes an
+// instance without a goal in State, and a process without an output: the References of an output would say the same.
 func (l *Loop) mayBeLast(instances []*InstanceProgress) bool {
 	return l.Idea.OutputSchema == nil && !l.Idea.Config.AskLLMBeforeSettling &&
 		slices.ContainsFunc(instances, l.hasNoGoal)
@@ -139,9 +139,9 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 	return list
 }
 
-// settleOrAskAgain settles an instance, unless State lacks what its schema requires, or a step of its instructions is
-// not fulfilled: then the next Request is told, three times at most, before the instance fails. What one Request
-// planned counts once.
+// settleOrAskAgain settles an instance, unless State lacks what its schema requires or a step of its instructions is
+// not fulfilled. Then the next Request reports the lack, at most maxMissingRetries times, before the instance fails.
+// All Calls of one Request count as one attempt.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	lack := l.lack(inst)
 	switch {
@@ -158,9 +158,9 @@ func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 
 func (l *Loop) lacksSomething(inst *InstanceProgress) bool { return l.lack(inst) != nil }
 
-// takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle.
-// The output of a Request that did not cover all instances is ignored, as a closing Request follows; so is that of a
-// part whose Plans wire the output of the whole. A bad output is reported to the next one.
+// takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle. It
+// ignores the output of a Request that did not cover all instances, since a closing Request follows, and that of a part
+// whose Plans wire the output of the whole. A bad output is reported in the next Request.
 func (l *Loop) takeReplyOutput(req *llmRequest) bool {
 	if !l.mayReplyGiveOutput(req) || (l.IsPart && !l.any(l.lacksPlanOutput)) {
 		return true

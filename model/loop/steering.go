@@ -13,8 +13,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send
-// it to. An error says why nothing has changed.
+// ApplyRevision applies a correction: messages that follow all others, and limits. It returns the instances to send it
+// to. If it returns an error, nothing has changed.
 func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstanceProgress, err error) {
 	context, tokens, err := ideafile.ExtractReopenedTokens(
 		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.Idea.Context, s.Context)))
@@ -63,9 +63,9 @@ func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 	return ideafile.WithTokensNormalized(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
 }
 
-// CheckCallWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported. Of one
-// that is not known it proposes others, which takes long, unless briefly (asked for those alone; nil: false) says not
-// to.
+// CheckCallWaiting explains why a Call does not wait for a person, as far as its instance has reported. For an unknown
+// Call it proposes similar ones, which takes long; briefly, asked only then, turns the proposals off (nil: they are
+// on).
 func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
@@ -88,8 +88,8 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs directly, and none does; without its " +
 	"stage it guides the next Request")
 
-// checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why
-// one of the messages cannot be applied. A message without a payload, such as text, is for the LLM alone.
+// checkCorrections returns the instances that messages are about, each with whether they change its view, or why one of
+// the messages cannot be applied. A message without a payload, such as text, is for the LLM only.
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}

@@ -14,9 +14,9 @@ import (
 	"processidea/model/turn"
 )
 
-// This file has instances that fail take back what they did (config.onFailure).
+// This file makes instances that fail undo what they did (config.onFailure).
 
-// hasDoneCalls reports whether something may be there to take back.
+// hasDoneCalls reports whether there may be something to undo.
 func (p *InstanceProgress) hasDoneCalls() bool {
 	//workflowcheck:ignore -- any or none, in any order
 	for _, c := range p.calls {
@@ -27,8 +27,8 @@ func (p *InstanceProgress) hasDoneCalls() bool {
 	return false
 }
 
-// planUndo keeps a Call that takes another back, and the other, for Ideas to tell of: no Request has planned the one,
-// and the other may be forgotten.
+// planUndo keeps an undo Call and the Call that it undoes, so that Ideas can record them. No Request planned the first,
+// and the second may have been forgotten.
 func (l *Loop) planUndo(inst *InstanceProgress, c turn.CallReport) {
 	if !isUndoOrUndone(c) || c.Call.IsZero() {
 		return
@@ -44,21 +44,23 @@ func isUndoOrUndone(c turn.CallReport) bool {
 	return c.CallKey().IsUndo() || c.Status == ideafile.Undone
 }
 
-// BeginUndo has instances take back what they did, and returns them. The process is paused meanwhile. The error says
-// why nothing is done.
+// Why nothing is taken back of a process that has not ended.
+var (
+	ErrUndoAtWork    = errors.New("the process is at work: pause it first, so that all that it did is on record")
+	ErrUndoNotAtRest = errors.New("something of it runs yet: wait until it rests")
+	ErrNothingToUndo = approval.NothingDone("nothing of it is at work: what has ended is taken back when all of it has")
+)
+
+// BeginUndo has instances undo what they did, and returns them. The process is paused meanwhile. If it returns an
+// error, nothing is undone.
 func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
-	token, named := "", o.Instance != nil || o.Call != ""
-	if o.Instance != nil {
-		token = *o.Instance
-	} else {
-		token = ideafile.InstanceTokenOfCallID(o.Call)
-	}
+	token, named := o.NamedInstance()
 	found, known := l.FindInstance(token)
 	switch {
 	case l.PauseReason == nil:
-		return nil, errors.New("the process is at work: pause it first, so that all that it did is on record")
+		return nil, ErrUndoAtWork
 	case !l.IsAtRest(now):
-		return nil, errors.New("something of it runs yet: wait until it rests")
+		return nil, ErrUndoNotAtRest
 	case named && !known:
 		return nil, fmt.Errorf("there is no instance %q", token)
 	}
@@ -68,7 +70,7 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	})
 	switch {
 	case len(list) == 0:
-		return nil, errors.New("nothing of it is at work: what has ended is taken back when all of it has")
+		return nil, ErrNothingToUndo
 	case at >= 0:
 		return nil, fmt.Errorf("instance %q is not at rest, or takes back already", list[at].Token)
 	}
@@ -78,8 +80,8 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	return list, nil
 }
 
-// TakeEndedUndo returns, once, an act of BeginUndo that has come to its end, and what it could not take back; nil:
-// none has. The next Request of each instance is told.
+// TakeEndedUndo returns, once, an order of BeginUndo that has ended, and the Calls that could not be undone; nil: none
+// has ended. The next Request of each instance reports it.
 func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	var list []*InstanceProgress
 	for _, inst := range l.Instances {
@@ -109,13 +111,16 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 				"%s; %s", why, t.Said)})
 		}
 	}
-	if len(list) > 0 && (failed || nothing) {
-		refusal = errors.New(strings.Join(said, "; "))
+	switch text := strings.Join(said, "; "); {
+	case failed:
+		refusal = errors.New(text)
+	case len(list) > 0 && nothing:
+		refusal = approval.NothingDone(text)
 	}
 	return o, refusal
 }
 
-// endTakenBack ends an instance that failed and has taken back what it could.
+// endTakenBack ends an instance that failed and has undone what it could.
 func (l *Loop) endTakenBack(inst *InstanceProgress, t turn.TakenBack) {
 	if inst.UndoneBy != nil {
 		inst.TookBack = &t

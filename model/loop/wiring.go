@@ -7,17 +7,16 @@ import (
 	"processidea/model/turn"
 )
 
-// KnownOutputChange is the change of the rules by which an output of known values may stand beside Calls, and instances
-// that have reached their goal settle while an output waits for others.
+// KnownOutputChange names the rule that an output of known values may be given beside Calls, and that instances that
+// have reached their goal settle while an output waits for others.
 const KnownOutputChange = "an output beside Calls may hold what is known"
 
-// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as
-// planned, is put right in the Request about the instances that are still open, and by which the LLM keeps notes of the
-// others.
+// DraftOutputChange names two rules. An output that did not count, since not all Calls ended as planned, is corrected
+// in the Request about the instances that are still open. The LLM keeps notes of the other instances.
 const DraftOutputChange = "an output that did not count is a draft"
 
-// doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by
-// References alone, or saying so.
+// doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: as
+// References alone, or with "finished".
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	if l.Idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.Reply.CallFaults) > 0 ||
 		len(req.Reply.Calls) == 0 {
@@ -30,8 +29,8 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	return HasOnlyReferences(written) || (written != nil && req.Reply.Finished && l.Knows(KnownOutputChange))
 }
 
-// mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every
-// instance, or what the LLM has said of the others still holds.
+// mayReplyGiveOutput reports whether the output of a reply can be the output of the whole process: the reply is about
+// every instance, or what the LLM said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 	return len(req.Input.Instances) == len(l.Instances) || req.resumesFinalOutput ||
 		l.areKnownBesides(l.coveredInstances(req.Input))
@@ -103,18 +102,19 @@ func (l *Loop) settleOrDropWiredOutput() {
 	l.dropWiredOutput()
 }
 
-// settlesWhileOutputWaits reports whether an instance settles by its goal, whatever becomes of the output that was
+// settlesWhileOutputWaits reports whether an instance settles by its goal, whatever happens to the output that was
 // given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange) &&
 		!l.lacksSomething(inst)
 }
 
-// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for
-// them. It reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
+// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances, so that it may be
+// corrected for them. It reports whether it did. After a person's revision it keeps none, since another output may be
+// wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	revised := l.any(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
-	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // of a value in the store, the LLM sees the beginning
+	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // the LLM sees only the beginning of a stored value
 	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
 	}
@@ -126,7 +126,7 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	return true
 }
 
-// dropWiredOutput forgets the wired output; where it was not taken, the next Request is told.
+// dropWiredOutput drops the wired output. If it was not taken, the next Request reports that.
 func (l *Loop) dropWiredOutput() {
 	if !l.HasOutput {
 		l.addError(diag.Faultf(turn.CodeOutputNotTaken,
@@ -138,8 +138,8 @@ func (l *Loop) dropWiredOutput() {
 	}
 }
 
-// breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is
-// known holds no longer where a person decided otherwise than was known.
+// breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output of known values no
+// longer holds once a person decided differently.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 	isOfKnownValues := !HasOnlyReferences(l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output))
 	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
@@ -162,8 +162,8 @@ func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCo
 // hasActiveCalls reports whether Calls run, or wait for the LLM's answer.
 func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || len(p.Questions) > 0 }
 
-// settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing. The
-// next Request is told of steps that are not fulfilled.
+// settleByWiredOutput settles every instance, if the output resolves and fits its schema and nothing is missing. The
+// next Request reports unfulfilled steps.
 func (l *Loop) settleByWiredOutput() {
 	written := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output)
 	out, f := l.resolveAndCheckOutput(written)
@@ -185,7 +185,7 @@ func (l *Loop) settleByWiredOutput() {
 	}
 }
 
-// planOf is what is known of the Calls that a Request planned for an instance.
+// planOf returns the PlanResult of the Calls that a Request planned for an instance.
 func (l *Loop) planOf(inst *InstanceProgress, request int) PlanResult {
 	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, Knows: l.Knows}
 	//workflowcheck:ignore -- in any order

@@ -9,7 +9,7 @@ import (
 	"processidea/model/loop"
 )
 
-// CarryInstance returns an Instance after continue-as-new: what it carries is encoded, decoded and resumed from.
+// CarryInstance returns an Instance after continue-as-new: its carried data is encoded, decoded and restored.
 func CarryInstance(t Fataler, i *dataflow.Instance) *dataflow.Instance {
 	var c dataflow.CarriedInstance
 	roundTripJSON(t, i.CarryIntoNextRun(), &c)

@@ -9,7 +9,7 @@ import (
 	"processidea/model/turn"
 )
 
-// DescribeErrors lists the errors that a Request tells the LLM, one a line.
+// DescribeErrors lists the errors in a Request, one a line.
 func DescribeErrors(in *turn.RequestInput) string {
 	var lines []string
 	for _, t := range in.Errors {
@@ -22,7 +22,7 @@ func DescribeErrors(in *turn.RequestInput) string {
 	return strings.Join(lines, "\n")
 }
 
-// DescribePlan lists the earlier Calls that a Request tells the LLM, with the number of instances in each status.
+// DescribePlan lists the earlier Calls in a Request, with the number of instances in each status.
 func DescribePlan(in *turn.RequestInput) string {
 	var parts []string
 	for _, e := range in.PlanEntries {
@@ -51,7 +51,7 @@ func StateOf(l *loop.Loop, token string) string {
 // OutputJSON returns the process's output as JSON.
 func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output)) }
 
-// DescribeInstances lists how each instance stands, as people see it.
+// DescribeInstances lists the status of each instance as people see it.
 func (s *Scenario) DescribeInstances() string {
 	var parts []string
 	for _, m := range s.Loop.Instances {
@@ -60,7 +60,7 @@ func (s *Scenario) DescribeInstances() string {
 	return strings.Join(parts, ", ")
 }
 
-// DescribeDecisions lists the people's decisions that a Request tells the LLM, one a line.
+// DescribeDecisions lists the people's decisions in a Request, one a line.
 func DescribeDecisions(in *turn.RequestInput) string {
 	var lines []string
 	for _, e := range in.PlanEntries {

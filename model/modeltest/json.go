@@ -67,7 +67,7 @@ func AnyText() *rapid.Generator[string] {
 	)
 }
 
-// MustDecodeJSON decodes a JSON text, and panics if it is none.
+// MustDecodeJSON decodes a JSON text, and panics on an error.
 func MustDecodeJSON(s string) any {
 	v, err := jsonval.Decode([]byte(s))
 	if err != nil {

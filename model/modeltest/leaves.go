@@ -11,10 +11,10 @@ import (
 
 // Leaf is a place in an Idea file that holds a number or a duration.
 type Leaf struct {
-	// Path leads to it by the keys of objects; "*" stands for any key, "[]" for an item of a list.
+	// Path leads to it by the keys of objects; "*" matches any key, "[]" an item of a list.
 	Path       []string
 	IsDuration bool
-	// Least and Most are the smallest and the largest number that the schema says; "" where it says none.
+	// Least and Most are the minimum and the maximum in the schema; "": none.
 	Least, Most json.Number
 }
 
@@ -105,7 +105,7 @@ func put(node any, path []string, at int, value any) any {
 		if isList {
 			node = nil
 		}
-		return append(slices.Clone(list), put(node, path, at+1, value)) // one LLM may stand for a list of it
+		return append(slices.Clone(list), put(node, path, at+1, value)) // one LLM may be written in place of a list
 	}
 	m := maps.Clone(jsonval.AsObject(node))
 	if m == nil {
@@ -122,8 +122,8 @@ func put(node any, path []string, at int, value any) any {
 	return m
 }
 
-// Edges are the values, as JSON, that show what a reader makes of a place: the smallest and the largest that it
-// takes, what is just beyond them, and what is no number at all.
+// Edges are the values, as JSON, that test the reading of a place: the smallest and the largest valid value, those just
+// beyond, and values that are not numbers.
 func (l Leaf) Edges() []string {
 	beyond := []string{`0`, `-1`, `1.5`, `1e-10`, `-0.5`, `9007199254740993`, `9223372036854775807`, `1e300`, `"1"`,
 		`"many"`, `""`, `true`, `[]`, `{}`,

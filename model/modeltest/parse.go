@@ -53,7 +53,7 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	return out
 }
 
-// NewBlobHandleValue returns the handle of a large value, as it stands in a JSON value.
+// NewBlobHandleValue returns the handle of a large value, in the form of a JSON value.
 func NewBlobHandleValue(kind string, size int) map[string]any {
 	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size,
 		ValueType: kind}.AsJSONValue().(map[string]any)

@@ -70,7 +70,7 @@ var DrawnPlanTools = func() ideafile.Palette {
 	return p
 }()
 
-// What random Plans are drawn from.
+// The elements of random Plans.
 var (
 	DrawnPlanPaths   = []string{"a", "a.b", "a.b.c", "a.d", "b", "b.a", "c", "c.e"}
 	DrawnStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`,

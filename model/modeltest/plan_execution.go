@@ -16,7 +16,7 @@ type PlanExecution struct {
 	Plan     DrawnPlan
 	token    string
 	Calls    map[string]DrawnCall
-	// Inputs is what each started Call was given, by its id.
+	// Inputs are the parameters of each started Call, by its id.
 	Inputs map[string]string
 	// Running are the Calls that are run by code and have not ended.
 	Running []dataflow.ReadyCall
@@ -49,7 +49,7 @@ func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
 	return p
 }
 
-// startReady starts what is ready, and fails the test if a Call starts for the second time.
+// startReady starts the ready Calls, and fails the test if a Call starts for the second time.
 func (p *PlanExecution) startReady(t Fataler) {
 	for _, ready := range p.Instance.Advance() {
 		id := ready.Record.ID
@@ -98,9 +98,9 @@ func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
 	}
 }
 
-// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when everything
-// of the one before it has ended. Several events may happen before the instance is asked what is ready, as with signals
-// that arrive together.
+// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when all Calls
+// of the one before it have ended. Several events may happen before the instance advances, as with signals that arrive
+// together.
 func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
 	for n, calls := range p.Plan.Requests {
 		p.runRequest(t, n+1, calls, choose)
@@ -140,8 +140,8 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, ch
 	}
 }
 
-// Outcome describes everything that must not depend on the order of events: each Call's fate, why, what it was given,
-// and the State.
+// Outcome describes everything that must not depend on the order of events: each Call's outcome, its reason and its
+// parameters, and the State.
 func (p *PlanExecution) Outcome() string {
 	var b strings.Builder
 	for _, rec := range p.Instance.CallRecords() {

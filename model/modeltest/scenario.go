@@ -34,8 +34,8 @@ func SnapshotFile(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls [
 }
 
 // Scenario plays a process without Temporal: the loop, its instances, and an LLM whose replies the test writes. It
-// stands for the workflows and activities between them, and carries loop and instances over to new runs at every step,
-// as continue-as-new does.
+// replaces the workflows and activities between them, and carries loop and instances over to new runs at every step, as
+// continue-as-new does.
 type Scenario struct {
 	T         rapid.TB
 	Idea      *ideafile.Idea
@@ -46,17 +46,17 @@ type Scenario struct {
 	// RunTool runs a Tool that is run by code. A test may replace it.
 	RunTool func(tool string, params map[string]any) (any, *diag.Fault)
 
-	// Input is that of the Request in flight, and Ended are the instances that the last Request ended.
+	// Input is the input of the Request in flight, and Ended are the instances that the last Request ended.
 	Input *turn.RequestInput
 	Ended []*loop.InstanceProgress
-	// Usage is what each Request takes; zero: 100 tokens in and 10 out.
+	// Usage is the usage of each Request; zero: 100 tokens in and 10 out.
 	Usage turn.TokenUsage
-	// Unreached are the instances that no Call of a Request reaches.
+	// Unreached are the instances that receive no Call of a Request.
 	Unreached []string
-	// ToldWhole are the instances that have the whole of a reply that the process loses, and have told what became of
-	// it.
+	// ToldWhole are the instances that received the whole of a reply that the process loses, and have reported its
+	// outcome.
 	ToldWhole []string
-	retold    int // the lost Request of which instances tell all Calls
+	retold    int // the lost Request of which instances report all Calls
 	// Reported is what each instance has reported of its Calls, by token and Call id.
 	Reported map[string]map[string]ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has
@@ -68,7 +68,7 @@ type Scenario struct {
 	reportCount int
 }
 
-// ReportedCall is what an instance last reported of a Call.
+// ReportedCall is the last report of an instance on a Call.
 type ReportedCall struct {
 	status    ideafile.CallStatus
 	decisions int

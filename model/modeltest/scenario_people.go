@@ -123,7 +123,7 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	return touched
 }
 
-// restartReopened starts the dataflow of the reopened instances anew that were told that they had ended.
+// restartReopened starts the dataflow of reopened instances anew, if they had been notified of their end.
 func (s *Scenario) restartReopened() {
 	for _, inst := range s.Loop.TakeRestarts() {
 		initial, writes := inst.StateHistory()

@@ -120,7 +120,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 	return r
 }
 
-// deliverCall returns the instances that a Call was delivered to, or why there are none.
+// deliverCall returns the instances that a Call was delivered to, or the reason why there are none.
 func (s *Scenario) deliverCall(p ideafile.Palette, index int, call ideafile.WrittenCall) ([]string, *diag.Fault) {
 	tokens, f := p.TargetInstances(call)
 	for _, token := range tokens {

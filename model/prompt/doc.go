@@ -2,14 +2,15 @@
 //
 // It turns an Idea and a turn.RequestInput into the two things that are sent:
 //
-//   - Render: the messages. The first holds the rules and the palette, the second what all instances share, the third
-//     the Plans, the status of the Calls so far, the States, the errors and what is asked.
-//   - ResponseFormatFor: the ResponseFormat, a JSON Schema of the reply. An ordinary Request may be answered with Calls
-//     and an output, one with Questions only with results and corrected parameters, a closing one only with an output.
+//   - Render: the messages. The first holds the rules and the palette, the second the context of all instances, the
+//     third the Plans, the status of the Calls so far, the States, the errors and the question.
+//   - ResponseFormatFor: the ResponseFormat, a JSON Schema of the reply. An ordinary Request may be answered with
+//     Calls and an output, one with Questions only with results and corrected parameters, a closing one only with an
+//     output.
 //
 // NewResponseFormat composes the schema from the palette. It first tries the subset of JSON Schema that servers can
-// enforce while they generate ("strict structured outputs", see toStrictSchema and exceededStrictLimit), and drops to
-// full JSON Schema where the palette cannot be expressed in it.
+// enforce while they generate ("strict structured outputs", see toStrictSchema and exceededStrictLimit), and falls back
+// to full JSON Schema if the subset cannot express the palette.
 //
 // Invariants:
 //

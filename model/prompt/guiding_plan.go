@@ -50,8 +50,8 @@ func (w *promptWriter) writeGuidingPlans() {
 	}
 }
 
-// guidingCallStatus words what is known of a guiding Plan's Call: its record, or in how many instances its output path
-// already holds a value.
+// guidingCallStatus describes a guiding Plan's Call: its record, or the number of instances whose output path already
+// has a value.
 func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall) string {
 	switch status := recorded.(type) {
 	case string:

@@ -19,8 +19,8 @@ const maxNamedInstances = 12
 // maxNamedCalls is how many Calls with the same result a line of the prompt lists by their ids.
 const maxNamedCalls = 8
 
-// writeCallHistory writes what became of the Calls planned so far. Those that are done and whose result stands in State
-// are summed up: the State says the rest.
+// writeCallHistory writes the outcomes of the Calls planned so far. Done Calls whose result is in State are summarized,
+// since the State shows the rest.
 func (w *promptWriter) writeCallHistory() {
 	if len(w.request.PlanEntries) == 0 {
 		return
@@ -57,7 +57,7 @@ func (w *promptWriter) writeCallHistory() {
 		switch {
 		case !summedUp:
 			w.writeCall(entry)
-		case entry.CallID == ids[0]: // of those with the same result one line, in the place of the first
+		case entry.CallID == ids[0]: // one line for those with the same result, in the place of the first
 			if len(ids) > maxNamedCalls {
 				ids = append(slices.Clone(ids[:maxNamedCalls]), "…")
 			}
@@ -177,7 +177,7 @@ func (w *promptWriter) inOrder(tokens []string) []string {
 	return slices.SortedStableFunc(slices.Values(tokens), func(a, b string) int { return position(a) - position(b) })
 }
 
-// statusSummary says what became of a Call, and in which instances.
+// statusSummary describes the outcome of a Call, and in which instances.
 func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	var parts []string
 	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
@@ -203,7 +203,7 @@ func (w *promptWriter) writeContextErrors() {
 		}
 	}
 	errors := slices.DeleteFunc(slices.Clone(w.request.Errors), func(e turn.ContextError) bool {
-		return e.Fault.Code == turn.CodeOutputNotTaken && w.request.DraftOutput != nil // writeDraftOutput says so
+		return e.Fault.Code == turn.CodeOutputNotTaken && w.request.DraftOutput != nil // writeDraftOutput reports it
 	})
 	if len(errors)+len(fileErrors) == 0 {
 		return
@@ -225,7 +225,7 @@ func (w *promptWriter) writeContextErrors() {
 	}
 }
 
-// webAddress is where an error of a tool says which server was asked. The LLM knows the tool by its name.
+// webAddress matches the server's address in a tool's error. The LLM knows the tool by its name only.
 var webAddress = regexp.MustCompile(`\b(?:[A-Z]{3,7} )?https?://[^\s"]+: `)
 
 // callName is a Call's id with its tool, where it is among the Calls so far.

@@ -11,7 +11,7 @@ import (
 	"processidea/model/turn"
 )
 
-// writeSharedContext writes the part of the context that all instances share: what is to be done, and when it is done.
+// writeSharedContext writes the part of the context that all instances share: the instructions, and the goal.
 func (w *promptWriter) writeSharedContext() {
 	w.writeHeading("The process")
 	headingOnly := w.Len()
@@ -42,8 +42,8 @@ func (w *promptWriter) writeSharedContext() {
 	}
 }
 
-// stateFormText has a place for the form of State. Of a State that holds nothing beside what its schema names, it says
-// what that means for a Call.
+// stateFormText has a place for the schema of State. If State may hold only what its schema names, the text says what
+// that means for a Call.
 func stateFormText(stateSchema any) string {
 	if m, _ := stateSchema.(map[string]any); m["additionalProperties"] != false {
 		return "Form of State: %s"
@@ -51,7 +51,7 @@ func stateFormText(stateSchema any) string {
 	return `Form of State: %s. It has no other places: a result that fits none gets "_outputPath": null.`
 }
 
-// writeGoal says in words when an instance is finished.
+// writeGoal describes in words when an instance is finished.
 func (w *promptWriter) writeGoal(stateSchema any) {
 	m := jsonval.AsObject(stateSchema)
 	names := jsonschema.Required(m)
@@ -122,8 +122,8 @@ func (w *promptWriter) writeInstanceStates() {
 	w.writePreviewsRule()
 }
 
-// instanceOrder is a permutation by the seed of the Idea: places in a prompt change answers, and nobody is to stand at
-// the same one each time. The rules and the palette stay in front, for prompt caches.
+// instanceOrder is a permutation by the seed of the Idea: places in a prompt affect answers, and no instance is to have
+// the same place each time. The rules and the palette stay in front, for prompt caches.
 func (w *promptWriter) instanceOrder() []int {
 	asked := quality.AskedFirst
 	if w.request.Recheck != nil {
@@ -142,7 +142,7 @@ func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []
 	return kinds, payloads
 }
 
-// ownPayloads returns what each instance of the Request has beside its State and what all share, by token and kind.
+// ownPayloads returns what each instance of the Request has beside its State and the shared context, by token and kind.
 func (w *promptWriter) ownPayloads() map[string]map[string]any {
 	own := map[string]map[string]any{}
 	var tokens, kinds []string
@@ -210,7 +210,7 @@ func (w *promptWriter) writeStepsOfTools(m ideafile.Message) {
 	}
 }
 
-// worthNaming is how long a type is at least for whose repetition a name stands.
+// worthNaming is the minimum length of a repeated type that gets a name.
 const worthNaming = 30
 
 // stateForm writes the schema of a State. A long type that the palette has shown as a Tool's result is not repeated.

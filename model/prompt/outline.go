@@ -11,21 +11,21 @@ import (
 // How much an outline shows at most.
 const (
 	mostOutlineBytes  = 3 << 10  // of one value
-	allOutlineBytes   = 48 << 10 // of all stored values that are shown together
-	leastOutlineBytes = 256      // with less room the beginning says as much
-	mostOutlined      = 4 << 20  // a stored value of more bytes is not read for its outline
+	allOutlineBytes   = 48 << 10 // of all stored values shown together
+	leastOutlineBytes = 256      // with less room the beginning is as informative
+	mostOutlined      = 4 << 20  // a larger stored value is not read for its outline
 	outlineDepth      = 2        // levels below the value itself
 	outlineMembers    = 8        // members of an object or list within it
 	outlinedKeyBytes  = 200      // a longer key is left out
 )
 
-// outlineTexts are the lengths to which texts in an outline are cut, the first that fits; 0: the keys alone.
+// outlineTexts are the lengths to which texts in an outline are cut, the first that fits; 0: only the keys.
 var outlineTexts = []int{120, 60, 30, 12, 0}
 
-// outlineOf shows what an object or a list holds in so many bytes of JSON: of an object every key if there is room, of
-// a list the first items. more counts what is left out. ok is false for other values, and where there is no room.
+// outlineOf outlines an object or a list in room bytes of JSON: every key of an object if there is room, or the first
+// items of a list. more counts the omitted members. ok is false for other values, and without room.
 //
-// The outline depends on the value and the room alone.
+// The outline depends only on the value and the room.
 func outlineOf(v any, room int) (outline any, more int, ok bool) {
 	if room < leastOutlineBytes {
 		return nil, 0, false
@@ -81,7 +81,7 @@ func outlineOfList(list []any, room int) (outline []any, more int) {
 	return outline, len(list) - len(outline)
 }
 
-// shorten cuts the texts in a value to a length, and says of what lies too deep, or is too much, only what it is.
+// shorten cuts the texts in a value to a length, and replaces parts that are too deep or too many by their type.
 func shorten(v any, textLength, depth int) any {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return fmt.Sprintf("(%s of %d bytes)", h.ValueType, h.Size)

@@ -6,12 +6,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// shownBytes is about how much a prompt shows of all States together, and of all inputs: what is beyond it is shown by
-// previews. Every Request repeats them, and is paid for.
+// shownBytes bounds approximately how much a prompt shows of all States together, and of all inputs: the rest is shown
+// by previews. Every Request repeats them, and is paid for.
 const shownBytes = 256 << 10
 
-// leastPreviewed is the size in bytes from which at most a value is shown by a preview, however much there is. A
-// preview of a smaller one would hardly be shorter.
+// leastPreviewed is the size in bytes below which a value is never shown by a preview, which would hardly be shorter.
 const leastPreviewed = 512
 
 // fitToPrompt shows the largest of some values by previews if they are too much together: all those above a size, which
@@ -87,8 +86,8 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 	return w.previewOf(v, data, len(data), min(mostOutlineBytes, above/8))
 }
 
-// previewOf is what the LLM is shown in the place of a value, with an outline where there is room for one; data is its
-// JSON, and size how many bytes it has.
+// previewOf is the preview of a value for the LLM, with an outline if there is room for one; data is its JSON, and size
+// its size in bytes.
 func (w *promptWriter) previewOf(v any, data []byte, size, room int) map[string]any {
 	w.showsPreviews = true
 	large := map[string]any{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}
@@ -111,7 +110,7 @@ const (
 // abbreviateLargeValues shows values that lie in the store by previews.
 func (w *promptWriter) abbreviateLargeValues(v any) any { return w.abbreviate(v, 2*leastOutlineBytes) }
 
-// abbreviate is abbreviateLargeValues with room for an outline of so many bytes of each.
+// abbreviate is abbreviateLargeValues with an outline of at most room bytes for each.
 func (w *promptWriter) abbreviate(v any, room int) any {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return w.previewOfStored(h, room)
@@ -156,7 +155,7 @@ func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) map[strin
 	return w.previewOf(part, data, size, room)
 }
 
-// writePreviewsRule says what a preview is, where one was written.
+// writePreviewsRule explains previews, if one was written.
 func (w *promptWriter) writePreviewsRule() {
 	if w.showsPreviews {
 		seen, reference := "how it begins", "A Reference to its place brings the whole value."

@@ -16,9 +16,9 @@ type Message struct {
 	Role, Content string // Role is "system" or "user"
 }
 
-// Render renders a Request as three messages. Prompt caches match from the front, so what changes least comes first:
-// the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and what
-// is asked. stored returns the bytes of a value that lies in the store, none if they cannot be had; it may be nil.
+// Render renders a Request as three messages. Prompt caches match from the front, so the most stable parts come first:
+// the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
+// question. stored returns the bytes of a value in the store, nil if unavailable; it may be nil.
 func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput,
 	stored func(jsonval.BlobHandle) []byte) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
@@ -26,8 +26,8 @@ func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, reque
 		(*promptWriter).writeInstanceStates,
 		(*promptWriter).writeContextErrors, (*promptWriter).writeNotes, (*promptWriter).writeDraftOutput,
 		(*promptWriter).writeRequestedReply}
-	// the parameters of each Call are shown resolved: States would only repeat them. Errors say why an alternative has
-	// its turn
+	// the parameters of each Call are shown resolved, so that States would only repeat them. Errors say why an
+	// alternative is tried
 	if len(request.Questions) > 0 {
 		about = []func(*promptWriter){(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
 	}
@@ -45,7 +45,7 @@ type promptWriter struct {
 	bindings map[string]ideafile.ToolBinding
 	request  *turn.RequestInput
 	stored   func(jsonval.BlobHandle) []byte
-	// showsPreviews: a value of which only the beginning is shown was written since writePreviewsRule looked last.
+	// showsPreviews: since writePreviewsRule last ran, a value was written of which only the beginning is shown.
 	showsPreviews bool
 	showsOutlines bool // one of them with an outline
 }
@@ -65,7 +65,8 @@ func (w *promptWriter) writeLine(format string, args ...any) {
 
 func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title) }
 
-// escapeLineBreaks escapes what ends a line for many readers and may stand in a JSON string: no data begins a line.
+// escapeLineBreaks escapes characters that many readers take for a line end and that JSON strings may contain: no data
+// can begin a line.
 func escapeLineBreaks(text string) string {
 	return lineBreakEscapes.Replace(text)
 }
@@ -135,7 +136,7 @@ func (w *promptWriter) writeNotes() {
 	}
 }
 
-// whyOthersAreKnown says why what the LLM has said of the instances that it is not shown still holds.
+// whyOthersAreKnown says why the LLM's statements about the instances that it is not shown still hold.
 func (w *promptWriter) whyOthersAreKnown() string {
 	why := "no Call of theirs failed" + w.ifApprovals(", or was rejected or changed by a person")
 	if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
@@ -162,7 +163,7 @@ func (w *promptWriter) writeDraftOutput() {
 	w.writeLabeledValue("", d.Output)
 }
 
-// writeRequestedReply says what is to be answered now: at the end, where it is read last.
+// writeRequestedReply says what to answer now: at the end, where it is read last.
 func (w *promptWriter) writeRequestedReply() {
 	if len(w.request.Questions) > 0 {
 		w.writeQuestions()
@@ -182,13 +183,13 @@ func (w *promptWriter) writeRequestedReply() {
 	}
 }
 
-// writeFinishedRule says when nothing is left to plan. Where an output is wanted, writeOutputRules does.
+// writeFinishedRule says when nothing is left to plan. If an output is wanted, writeOutputRules says it.
 func (w *promptWriter) writeFinishedRule() {
 	w.writeLine(finishedText+" "+askedAgainText, "", w.ifApprovals("are approved and "),
 		w.ifApprovals(", or a person rejects or changes one"))
 }
 
-// requestedCallsText says for whom Calls are wanted, and who else there is.
+// requestedCallsText says which instances need Calls, and which others there are.
 func (w *promptWriter) requestedCallsText() string {
 	more := ""
 	if maySayFinished(w.idea, w.request) {

@@ -16,7 +16,7 @@ import (
 type ResponseFormat struct {
 	Schema any
 	// Strict reports whether the schema keeps the rules of strict structured outputs. NotStrictReason says why it does
-	// not, else it is "".
+	// not; "" if it does.
 	Strict          bool
 	NotStrictReason string
 }
@@ -28,12 +28,12 @@ type ResponseFormatInput struct {
 	InstanceTokens []string
 	// ReopenableTokens are instances that a Call may name although the Request does not cover them.
 	ReopenableTokens []string
-	OutputSchema     *jsonschema.Schema // nil where no output is wanted
+	OutputSchema     *jsonschema.Schema // nil: no output is wanted
 	// OutputRequired: only the output is wanted, so it cannot be null.
 	OutputRequired bool
-	// MayBeLast: the reply says whether it is the last one.
+	// MayBeLast: the reply may call itself the last one.
 	MayBeLast bool
-	// MayHoldNotes: the reply may hold what the LLM wants to be shown again.
+	// MayHoldNotes: the reply may hold the LLM's notes to itself.
 	MayHoldNotes bool
 	// OutputWithoutReferences: the output has no place for a Reference.
 	OutputWithoutReferences bool
@@ -41,10 +41,10 @@ type ResponseFormatInput struct {
 	ToolInstructions map[string]string
 }
 
-// NewResponseFormat composes the schema of a solution: {"calls": […]}, "finished" where the reply may be the last,
-// "output" where one is wanted, and "notes" where they are of use. Where strict structured outputs cannot express the
-// palette, the schema uses all of JSON Schema, and NotStrictReason names the first obstacle. The same input yields the
-// same bytes.
+// NewResponseFormat composes the schema of a solution: {"calls": […]}, "finished" if the reply may be the last,
+// "output" if one is wanted, and "notes" if they are of use. If strict structured outputs cannot express the palette,
+// the schema uses all of JSON Schema, and NotStrictReason names the first obstacle. The same input yields the same
+// bytes.
 func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
 	return buildStrictIfPossible(in, (*formatBuilder).rootSchema)
 }
@@ -317,8 +317,8 @@ func acceptsAnyString(schema any) bool {
 	})
 }
 
-// outputSchema is the schema of the final output: any part of it may be a Reference, where the form has a place for
-// what that stands for, and all of it may be null where Calls may be planned too.
+// outputSchema is the schema of the final output: any part of it may be a Reference, if the referenced value can fit
+// there, and all of it may be null if Calls may be planned too.
 func (b *formatBuilder) outputSchema() any {
 	if !b.strict {
 		defined := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
@@ -377,7 +377,7 @@ func mayHoldOutputBesideCalls(idea *ideafile.Idea, request *turn.RequestInput) b
 	return idea.OutputSchema != nil && !request.OutputOnly && request.ReplyMayHoldOutput()
 }
 
-// maySayFinished reports whether the reply to a Request says that nothing is left to plan.
+// maySayFinished reports whether the reply to a Request may say that nothing is left to plan.
 func maySayFinished(idea *ideafile.Idea, request *turn.RequestInput) bool {
 	return request.MayBeLast || mayHoldOutputBesideCalls(idea, request)
 }

@@ -9,16 +9,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// What lies deeper than maxSchemaTextDepth, or has more parts than maxSchemaTextParts once its references are followed,
-// is written as JSON Schema: so is a schema that holds itself.
+// A schema deeper than maxSchemaTextDepth, or with more parts than maxSchemaTextParts once its references are followed,
+// is written as JSON Schema, and so is a recursive schema.
 const (
 	maxSchemaTextDepth = 12
 	maxSchemaTextParts = 1000
 )
 
-// schemaText writes a JSON Schema as a type, in the notation of TypeScript with what a type cannot say in comments: it
-// is read more easily than JSON Schema, and is a third as long. A schema that the notation cannot express is written as
-// JSON.
+// schemaText writes a JSON Schema as a type in the notation of TypeScript, with comments for what a type cannot
+// express: it is read more easily than JSON Schema, and is a third as long. A schema that the notation cannot express
+// is written as JSON.
 func schemaText(root, schema any) string { return schemaTextWithNames(root, schema, nil) }
 
 // schemaTextWithNames is schemaText with names in place of the types of fields that have one.
@@ -125,7 +125,7 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// expressibleKeywords are those of JSON Schema that a type and its comment can say.
+// expressibleKeywords are the keywords of JSON Schema that a type and its comment can express.
 var expressibleKeywords = append([]string{"type", "properties", "required", "additionalProperties", "items", "enum",
 	"const", "anyOf", "oneOf", "description",
 	"$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"},
@@ -136,7 +136,7 @@ var constraintKeywords = []string{"default", "format", "pattern", "minimum", "ma
 	"exclusiveMaximum", "multipleOf", "minLength",
 	"maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 
-// typeComment says beside a type what the type cannot: its description, and limits on its values.
+// typeComment is the comment for what a type cannot express: its description, and limits on its values.
 func (w *schemaWriter) typeComment(schema any) string {
 	m := jsonval.AsObject(schema)
 	var parts []string

@@ -25,13 +25,13 @@ var scalarKeywords = []string{"enum", "const", "pattern", "format", "minimum", "
 var ignoredKeywords = []string{"default", "examples", "$comment", "$schema", "$id", "$defs", "definitions",
 	"deprecated", "readOnly", "writeOnly"}
 
-// looseKeywords only narrow what is allowed and cannot be said in strict mode. They are left out of the form: the
-// palette in words has them, and every reply is validated against the whole schema.
+// looseKeywords only narrow what is allowed and cannot be expressed in strict mode. They are left out of the schema:
+// the palette in words has them, and every reply is validated against the whole schema.
 var looseKeywords = []string{"minLength", "maxLength", "uniqueItems", "contains", "minContains", "maxContains",
 	"minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if", "then",
 	"else", "unevaluatedProperties", "unevaluatedItems", "contentEncoding", "contentMediaType", "contentSchema"}
 
-// takenKeywords are those of a schema that can be said in strict mode.
+// takenKeywords are the keywords of a schema that strict mode can express.
 var takenKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKeywords, []string{"oneOf"})
 
 var strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -195,7 +195,7 @@ func scalarTypes(m map[string]any) (types any, ok bool) {
 	return names, len(names) > 0
 }
 
-// schemaAnnotations are the keywords that only inform the LLM; what people alone are shown is none of them.
+// schemaAnnotations are the keywords that only inform the LLM, without those for display to people.
 func schemaAnnotations(m map[string]any) jsonval.OrderedObject {
 	if v, ok := m["description"]; ok {
 		return jsonval.OrderedObject{}.With("description", v)

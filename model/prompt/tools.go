@@ -31,13 +31,13 @@ func (w *promptWriter) writePalette() {
 	}
 }
 
-// finishedText has places for whom it is said of, and for approvals.
+// finishedText has places for the instances that it is about, and for approvals.
 const finishedText = `"finished": true if nothing is left to plan%s once these Calls %shave succeeded, even if you doubt that they will; otherwise false.`
 
-// askedAgainText has a place for what people may say no to.
+// askedAgainText has a place for what people may refuse.
 const askedAgainText = `If one fails%s, you are asked again.`
 
-// writeOutputRules says what the output is like, and when it is given.
+// writeOutputRules describes the output, and when it is given.
 func (w *promptWriter) writeOutputRules() {
 	single := w.hasSingleUnnamedInstance()
 	ofProcess, forWhom, forAll, atEnd := "", "", "", "at the end"
@@ -59,7 +59,7 @@ func (w *promptWriter) writeOutputRules() {
 	}
 }
 
-// outputReferencesRule says what a Reference in the output stands for.
+// outputReferencesRule says what a Reference in the output resolves to.
 func (w *promptWriter) outputReferencesRule() string {
 	switch {
 	case w.hasSingleUnnamedInstance():
@@ -70,8 +70,8 @@ func (w *promptWriter) outputReferencesRule() string {
 	return `Any value in it may be a Reference, also to what these Calls bring; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
 }
 
-// outputMayReferToState reports whether a Reference to State may have a place in the output. In a process of several
-// instances it stands for an object.
+// outputMayReferToState reports whether the output may contain a Reference to State. In a process of several instances
+// it resolves to an object.
 func outputMayReferToState(idea *ideafile.Idea) bool {
 	return isOfSingleUnnamedInstance(idea) || mayHoldObject(idea.OutputSchema.Source, true)
 }
@@ -91,7 +91,7 @@ func mayHoldObject(form any, isRoot bool) bool {
 	}
 }
 
-// writeToolResult says what a Tool's result is and, where the designer chose that, where it goes.
+// writeToolResult describes a Tool's result and, if the designer chose that, where it goes.
 func (w *promptWriter) writeToolResult(t *ideafile.Tool) {
 	switch {
 	case t.OutputSchema != nil:
@@ -108,7 +108,7 @@ func (w *promptWriter) writeToolResult(t *ideafile.Tool) {
 	}
 }
 
-// outputMethodText says what a fixed output method does with what stands at the place already.
+// outputMethodText describes what a fixed output method does with the existing value.
 func outputMethodText(method any) string {
 	switch method {
 	case statelog.MethodPush:

@@ -13,9 +13,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Differ reports whether two answers about an instance decide otherwise: by the Tools of their Calls, and by what the
-// rules count of parameters and latent results. One Call more differs. The order of Calls does not count: alternatives
-// are the same in another order. view is what the instance sees, by kind.
+// Differ reports whether two answers about an instance decide differently: by the Tools of their Calls, and by the
+// parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
+// count: alternatives are the same in another order. view is the instance's view, by kind.
 func Differ(palette *ideafile.Palette, view map[string]any, token string, first, second []ideafile.WrittenCall) bool {
 	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
 	if len(a) != len(b) {
@@ -42,21 +42,21 @@ func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenC
 	return picked
 }
 
-// leaf is a string, number, boolean or null in a Call that stands for itself.
+// leaf is a string, number, boolean or null in a Call, not from a Reference.
 type leaf struct {
 	value  any
 	name   string // of the property that holds it, or the list that it is in
 	schema map[string]any
 }
 
-// rules say which leaves are part of a decision. So is a value by Reference: it names a thing of the case, and another
-// one is another decision. Any other text is not: the same is said in other words each time.
+// rules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the case,
+// and another one is another decision. Any other text is not: it is worded differently each time.
 var rules = []func(leaf) bool{
-	// a number, a boolean, null: an amount or a yes is acted on as it is; 1 and 1.0 are one number
+	// a number, a boolean, null: an amount or a yes is acted on unchanged; 1 and 1.0 are one number
 	func(l leaf) bool { _, isText := l.value.(string); return !isText },
-	// one of an enum, or a const: the file says what there is to choose from
+	// one of an enum, or a const: the file defines the choices
 	func(l leaf) bool { return anyChoice(l.schema, "enum", "const") },
-	// a format or a pattern: dates, addresses, UUIDs and numbers of orders are no prose
+	// a format or a pattern: dates, addresses, UUIDs and order numbers are not prose
 	func(l leaf) bool { return anyChoice(l.schema, "format", "pattern") },
 	// named as an id: it names a thing of the case, written out
 	func(l leaf) bool { return isIDName(l.name) },
@@ -82,11 +82,11 @@ func isIDName(name string) bool {
 		slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
 }
 
-// decision is a Call as it is compared: what it holds, with the values that its References stand for.
+// decision is a Call prepared for comparison: its parts, with the values of its References.
 type decision struct {
 	tool       *ideafile.Tool
 	name       string // of the Tool
-	fault      string // the code of a Call that is none
+	fault      string // the error code of an invalid Call
 	parts      map[string]any
 	references map[string]bool // the places in it that were References
 }
@@ -115,8 +115,8 @@ func readDecisions(palette *ideafile.Palette, view map[string]any, token string,
 	return list
 }
 
-// resolve puts values in the place of References, and notes where they stood. What another Call of the answer is to
-// write stands for that Call's Tool: where in State it goes is no decision.
+// resolve replaces References by their values, and records their places. A value that another Call of the answer is to
+// write is replaced by that Call's Tool: where in State it goes is no decision.
 func (d decision) resolve(view map[string]any, writers map[string]string, at jsonval.Path, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -167,7 +167,7 @@ func (d decision) sameAs(o decision) bool {
 	return jsonval.Equal(mine, others)
 }
 
-// decided is what of a value the rules count; counts: whether that is anything.
+// decided returns the part of a value that the rules count; counts reports whether there is one.
 func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
 	if references[at.String()] {
 		return exact(v), true
@@ -202,7 +202,7 @@ func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (o
 // exact gives equal numbers one form, without a float: 1 for 1.0.
 func exact(v any) any {
 	n, isNumber := v.(json.Number)
-	// what is out of a float's range has more digits than anybody would wait for
+	// a number outside a float's range has too many digits to convert in time
 	if about, err := n.Float64(); !isNumber || err != nil || (about == 0 && len(n) > 20) {
 		return v
 	}
@@ -212,7 +212,7 @@ func exact(v any) any {
 	return v
 }
 
-// schemaAt is what the Tool says of a place in a Call: in its parameters, or in its result.
+// schemaAt is the Tool's schema for a place in a Call: in its parameters, or in its result.
 func (d decision) schemaAt(at jsonval.Path) map[string]any {
 	if d.tool == nil || len(at) == 0 {
 		return nil

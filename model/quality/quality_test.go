@@ -12,6 +12,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 	"processidea/model/quality"
+	"processidea/model/turn"
 )
 
 const tools = `{
@@ -105,17 +106,22 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 	for range 2 {
 		var part quality.Tally
 		part.Usage.PromptTokens = 10
-		part.Add(1, false)
-		part.Add(25, true)
-		part.Add(101, false)
+		part.Add(turn.Comparison{Position: 1, FirstLLM: "a", LLM: "b"})
+		part.Add(turn.Comparison{Position: 25, FirstLLM: "a", LLM: "b", Differed: true})
+		part.Add(turn.Comparison{Position: 101, FirstLLM: "b", LLM: "b"})
 		whole.Merge(part)
 	}
 	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.Size{First: 100, Now: 50, Because: "x"}))))
-	want := `{"byPosition":[{"differed":2,"from":1,"rechecked":4,"to":25},{"differed":0,"from":101,"rechecked":2,"to":125}],` +
+	want := `{"byLLM":[{"again":"b","differed":2,"llm":"a","rechecked":4},{"again":"b","differed":0,"llm":"b","rechecked":2}],` +
+		`"byPosition":[{"differed":2,"from":1,"rechecked":4,"to":25},{"differed":0,"from":101,"rechecked":2,"to":125}],` +
 		`"differed":2,"interval":[0.097,0.7],"rechecked":6,"share":0.333,"size":{"because":"x","first":100,"now":50},` +
 		`"usage":{"completionTokens":0,"promptTokens":20}}`
 	if got != want {
 		t.Error(got)
+	}
+	if got := whole.Report(quality.Size{}).Lines(); len(got) != 6 ||
+		got[3] != "answered by a, then by b: of 4 asked twice 2 were decided otherwise: too few to say" {
+		t.Errorf("%q", got)
 	}
 	if new(quality.Tally).Report(quality.Size{}) != nil {
 		t.Error("nothing was asked twice, and there is a report")
@@ -173,7 +179,7 @@ func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 		var tally quality.Tally
 		seen := map[int]int{}
 		for request := 1; request <= 400; request++ {
-			for _, n := range tally.Draw("seed", request, 10, share) {
+			for _, n := range tally.Draw("seed", request, 10, share, false) {
 				seen[n]++
 			}
 		}
@@ -186,8 +192,33 @@ func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 			}
 		}
 	}
-	if got := new(quality.Tally).Draw("s", 1, 10, 0); got != nil {
+	if got := new(quality.Tally).Draw("s", 1, 10, 0, false); got != nil {
 		t.Errorf("no share draws %v", got)
+	}
+}
+
+// TestPartsDrawWholeRequestsAndKeepTheShareTogether: rules and Tools are repeated for no few instances.
+func TestPartsDrawWholeRequestsAndKeepTheShareTogether(t *testing.T) {
+	t.Parallel()
+	for seed := range 50 {
+		for _, share := range []float64{0.05, 0.5, 0.333, 1} {
+			for parts, requests := range map[int]int{400: 1, 40: 10} {
+				drawn := 0
+				for part := range parts {
+					var tally quality.Tally
+					for request := 1; request <= requests; request++ {
+						got := len(tally.Draw(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share, true))
+						if got != 0 && got != 25 {
+							t.Fatalf("%v: %d of 25 are drawn", share, got)
+						}
+						drawn += got / 25
+					}
+				}
+				if math.Abs(float64(drawn)-400*share) > 4 {
+					t.Errorf("seed %d, %v, %d parts: %d of 400 Requests are drawn", seed, share, parts, drawn)
+				}
+			}
+		}
 	}
 }
 

@@ -4,17 +4,21 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 )
 
-// What an order is for: the instances in the prompt of a Request, in that of its recheck, and who is drawn for that.
+// The purposes of an order: the instances in the prompt of a Request, in that of its recheck, and the drawing for the
+// recheck.
 const (
 	AskedFirst = 0
 	AskedAgain = 1
 	drawing    = 2
 )
 
-// Order is a permutation of n places by a seed, the number of a Request, and how often was asked under it. Without a
-// seed it is that of the file.
+// Order is a permutation of n places by a seed, the number of a Request, and its purpose. Without a seed it is the
+// order of the file.
 func Order(seed string, request, asked, n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -41,18 +45,34 @@ func splitMix(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Draw draws the share of n instances of a Request, by their places in it. What is left over of a share counts on, so
-// that in the end it is kept exactly; the seed says how much of it there is at first.
-func (t *Tally) Draw(seed string, request, n int, share float64) []int {
+// Draw draws the share of n instances of a Request, by their places in it. A fraction of an instance is carried over,
+// so that in the end the share is exact; the seed sets the initial fraction. With whole, all of a Request is drawn or
+// none, since a prompt for a few would repeat its rules and Tools.
+func (t *Tally) Draw(seed string, request, n int, share float64, whole bool) []int {
 	if share <= 0 {
 		return nil
 	}
+	lot := 1
+	if whole {
+		lot = n
+	}
 	t.Covered += n
-	sum := sha256.Sum256([]byte(seed))
-	rest := float64(sum[0]) / 256
-	due := min(max(int(float64(share*float64(t.Covered))+rest)-t.Drawn, 0), n)
+	due := min(max(int(float64(share*float64(t.Covered))+float64(rest(seed)*float64(lot)))-t.Drawn, 0), n)
+	due -= due % lot
 	t.Drawn += due
 	return Order(seed, request, drawing, n)[:due]
+}
+
+// rest is how much of a share a seed says that there is at first. Those of parts, whose seeds end in their number, are
+// spread evenly, by steps of the golden ratio: together the parts keep the share, too.
+func rest(seed string) float64 {
+	at := strings.LastIndexByte(seed, '/')
+	part, err := strconv.Atoi(seed[at+1:])
+	if at < 0 || err != nil {
+		at, part = len(seed), 0
+	}
+	sum := sha256.Sum256([]byte(seed[:at]))
+	return math.Mod(float64(sum[0])/256+float64(float64(part)*math.Phi), 1)
 }
 
 // NewSeed is the seed of a process that no Idea gives one.

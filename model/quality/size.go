@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// How many instances a Request covers where the file says "auto": studies find small losses up to about a hundred where
-// little is written for each, and earlier where each is judged.
+// The number of instances per Request for "auto": studies find small losses up to about a hundred if little is written
+// for each, and earlier if each is judged.
 const (
 	SizeShared = 100
 	SizeJudged = 25
@@ -37,8 +37,8 @@ func SizeFor(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) Size {
 	return Size{n, n, because}
 }
 
-// Kind is the size by what the LLM does for each instance, and why. It is certain only where bindings or the file tell
-// of each Tool whether the LLM writes its results; without, a Tool that only bindings tell of is not latent.
+// Kind is the size by the LLM's work for each instance, and the reason. It is certain only if bindings or the file say
+// for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as latent.
 func Kind(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (size int, because string, certain bool) {
 	certain = true
 	for _, t := range i.Tools {
@@ -57,7 +57,7 @@ func Kind(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (size int,
 	return SizeShared, "what each gets follows from Calls for all, or by Reference", certain
 }
 
-// chosenParam is a parameter of which the LLM chooses one of several values, so that Calls differ by instance.
+// chosenParam is a parameter with several values for the LLM to choose from, so that Calls differ by instance.
 func chosenParam(t *ideafile.Tool) string {
 	props := jsonval.AsObject(t.Source["properties"])
 	for _, name := range jsonval.SortedKeys(props) {
@@ -68,14 +68,14 @@ func chosenParam(t *ideafile.Tool) string {
 	return ""
 }
 
-// hasEntryForEach reports whether an output, or a part of it, is a list or a map of what is alike.
+// hasEntryForEach reports whether an output, or a part of it, is a list or a map of similar entries.
 func hasEntryForEach(schema map[string]any) bool {
 	_, isMap := schema["additionalProperties"].(map[string]any)
 	return isMap || schema["items"] != nil
 }
 
-// NextSize is the size that what was measured calls for: half where the share is sure to be above the limit, a quarter
-// more, up to most, where it is sure to be below.
+// NextSize is the size for the measured share: half if the share is above the limit with confidence, a quarter more, up
+// to most, if it is below with confidence.
 func NextSize(now, most int, c Count, limit float64) (size int, because string) {
 	switch grown := min(now+max(1, now/4), most); {
 	case c.Passes(limit) && now > 1:

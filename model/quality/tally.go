@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"processidea/model/diag"
 	"processidea/model/jsonval"
@@ -11,9 +12,9 @@ import (
 )
 
 const (
-	// FewestRechecks is how many instances must have been asked about twice before anything is said or done about it.
+	// FewestRechecks is the minimum number of instances asked about twice before anything is reported or done about it.
 	FewestRechecks = 30
-	// bucketSize is how many places of a prompt are counted together.
+	// bucketSize is the number of places of a prompt that are counted together.
 	bucketSize = 25
 	z95        = 1.959964 // of the normal distribution, for 95 %
 )
@@ -24,46 +25,70 @@ type Count struct {
 	Differed  int `json:"differed"`
 }
 
-// Tally is what rechecks came to. It is plain data.
+// Tally counts the results of rechecks. It is plain data.
 type Tally struct {
 	Count
 	// ByPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
 	ByPosition []Count         `json:"byPosition,omitempty"`
+	ByLLM      []LLMCount      `json:"byLLM,omitempty"`
 	Usage      turn.TokenUsage `json:"usage,omitzero"`
-	// Covered counts the answers of which some were drawn to be asked for again, and Drawn those that were.
+	// Covered counts the instances of the Requests from which some were drawn to be asked about again, and Drawn those
+	// that were drawn.
 	Covered int `json:"covered,omitempty"`
 	Drawn   int `json:"drawn,omitempty"`
 }
 
+// LLMCount counts the answers of an LLM, by the one that was asked again.
+type LLMCount struct {
+	LLM   string `json:"llm"`
+	Again string `json:"again"`
+	Count
+}
+
 // Add counts one instance. Its place in the prompt counts from 1.
-func (t *Tally) Add(position int, differed bool) {
-	bucket := (position - 1) / bucketSize
+func (t *Tally) Add(c turn.Comparison) {
+	bucket, one := (c.Position-1)/bucketSize, Count{Rechecked: 1}
 	for len(t.ByPosition) <= bucket {
 		t.ByPosition = append(t.ByPosition, Count{})
 	}
-	for _, c := range []*Count{&t.Count, &t.ByPosition[bucket]} {
-		c.Rechecked++
-		if differed {
-			c.Differed++
-		}
+	if c.Differed {
+		one.Differed = 1
+	}
+	t.add(one)
+	t.ByPosition[bucket].add(one)
+	t.addLLM(LLMCount{c.FirstLLM, c.LLM, one})
+}
+
+func (c *Count) add(o Count) {
+	c.Rechecked, c.Differed = c.Rechecked+o.Rechecked, c.Differed+o.Differed
+}
+
+func (t *Tally) addLLM(c LLMCount) {
+	same := func(o LLMCount) bool { return o.LLM == c.LLM && o.Again == c.Again }
+	if at := slices.IndexFunc(t.ByLLM, same); at >= 0 {
+		t.ByLLM[at].add(c.Count)
+	} else {
+		t.ByLLM = append(t.ByLLM, c)
 	}
 }
 
-// Merge adds what was counted elsewhere.
+// Merge adds another Tally.
 func (t *Tally) Merge(o Tally) {
-	t.Rechecked, t.Differed = t.Rechecked+o.Rechecked, t.Differed+o.Differed
+	t.add(o.Count)
 	t.Covered, t.Drawn = t.Covered+o.Covered, t.Drawn+o.Drawn
 	t.Usage.Add(o.Usage)
 	own := t.ByPosition
 	t.ByPosition = make([]Count, max(len(own), len(o.ByPosition)))
 	copy(t.ByPosition, own)
 	for n, c := range o.ByPosition {
-		t.ByPosition[n].Rechecked += c.Rechecked
-		t.ByPosition[n].Differed += c.Differed
+		t.ByPosition[n].add(c)
+	}
+	for _, c := range o.ByLLM {
+		t.addLLM(c)
 	}
 }
 
-// Interval is Wilson's: with 95 % between which shares the true one lies.
+// Interval is Wilson's: the 95 % confidence interval of the true share.
 func (c Count) Interval() (low, high float64) {
 	if c.Rechecked == 0 {
 		return 0, 1
@@ -74,8 +99,8 @@ func (c Count) Interval() (low, high float64) {
 	return max(0, (middle-half)/(1+z95*z95/n)), min(1, (middle+half)/(1+z95*z95/n))
 }
 
-// Passes reports whether the true share is above the limit, and keeps whether it is below it, as far as that is sure.
-// There is none below 0.
+// Passes reports whether the true share is above the limit with confidence, and keeps whether it is below it. A limit
+// below 0 is no limit.
 func (c Count) Passes(limit float64) bool {
 	low, _ := c.Interval()
 	return c.Rechecked >= FewestRechecks && limit >= 0 && low > limit
@@ -91,7 +116,7 @@ func PauseFault(c Count, limit float64) *diag.Fault {
 	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, percent(limit))
 }
 
-// String says it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
+// String describes it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
 func (c Count) String() string {
 	were := "were"
 	if c.Differed == 1 {
@@ -106,12 +131,13 @@ func (c Count) String() string {
 		100*float64(c.Differed)/float64(c.Rechecked), 100*low, 100*high)
 }
 
-// Report is what people are told of rechecks, and programs: `quality` in a result.
+// Report is the report on rechecks to people and programs: `quality` in a result.
 type Report struct {
 	Count
 	Share      float64         `json:"share"`
 	Interval   [2]float64      `json:"interval"`
 	ByPosition []Bucket        `json:"byPosition"`
+	ByLLM      []LLMCount      `json:"byLLM"`
 	Size       Size            `json:"size"`
 	Usage      turn.TokenUsage `json:"usage"` // of the rechecks alone
 }
@@ -119,7 +145,7 @@ type Report struct {
 // MetaKey is where the meta of an Idea keeps the Report of its process, as far as it was then.
 const MetaKey = "quality"
 
-// ReadReport reads the Report in the meta of an Idea; nil: there is none.
+// ReadReport reads the Report in the meta of an Idea; nil: none.
 func ReadReport(meta map[string]any) (r *Report) {
 	if meta[MetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[MetaKey]), &r) != nil {
 		return nil
@@ -141,7 +167,8 @@ func (t Tally) Report(size Size) *Report {
 	}
 	low, high := t.Interval()
 	r := &Report{Count: t.Count, Share: rounded(float64(t.Differed) / float64(t.Rechecked)),
-		Interval: [2]float64{rounded(low), rounded(high)}, ByPosition: []Bucket{}, Size: size, Usage: t.Usage}
+		Interval: [2]float64{rounded(low), rounded(high)}, ByPosition: []Bucket{},
+		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage}
 	for n, c := range t.ByPosition {
 		if c.Rechecked > 0 {
 			r.ByPosition = append(r.ByPosition, Bucket{n*bucketSize + 1, (n + 1) * bucketSize, c})
@@ -150,7 +177,7 @@ func (t Tally) Report(size Size) *Report {
 	return r
 }
 
-// Lines are the report for people: what was measured, where in the prompt, and the size of Requests.
+// Lines are the report for people: the measurement, by place in the prompt and by LLM, and the size of Requests.
 func (r *Report) Lines() []string {
 	if r == nil {
 		return nil
@@ -159,6 +186,11 @@ func (r *Report) Lines() []string {
 	for _, b := range r.ByPosition {
 		if len(r.ByPosition) > 1 {
 			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.From, b.To, b.Count))
+		}
+	}
+	for _, c := range r.ByLLM {
+		if len(r.ByLLM) > 1 || c.LLM != c.Again {
+			lines = append(lines, fmt.Sprintf("answered by %s, then by %s: %s", c.LLM, c.Again, c.Count))
 		}
 	}
 	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.Size, r.Usage))

@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The keys of a result by which an explicit activity says which branch it took.
+// The keys of a result by which an explicit activity names the branch that it took.
 const (
 	BranchKey = "_outputPath"
 	ResultKey = "_result"

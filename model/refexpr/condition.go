@@ -8,18 +8,18 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Condition says over a view whether something is to be done. Both parts are JSON Schemas.
+// Condition decides over a view whether something is done. Both parts are JSON Schemas.
 type Condition struct {
-	// When must hold. Without Unless, nothing is done where it does not.
+	// When must hold. Without Unless, nothing is done if it does not hold.
 	When any `json:"when"`
-	// Unless is where nothing is done; where neither holds, it cannot be told. nil: wherever When does not hold.
+	// Unless is when nothing is done; if neither holds, the Condition is undecided. nil: whenever When does not hold.
 	Unless any `json:"unless,omitempty"`
 }
 
-// Verdict is what a Condition says of a view.
+// Verdict is the result of a Condition for a view.
 type Verdict int
 
-// What a Condition says.
+// The results of a Condition.
 const (
 	Do Verdict = iota
 	Omit
@@ -70,7 +70,7 @@ func (c *Condition) Reads(key string) []jsonval.Path {
 	return slices.CompactFunc(all, slices.Equal[jsonval.Path])
 }
 
-// schemaReads lists the places below one key of a view that a JSON Schema looks at: at is where it stands in the view.
+// schemaReads lists the places below one key of a view that a JSON Schema reads: at is its position in the view.
 func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path) {
 	schema := jsonval.AsObject(source)
 	for k, v := range jsonval.Sorted(schema) {

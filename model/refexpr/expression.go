@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Expression is what a parameter that begins with a dagger stands for: a list of alternatives, joined by ||. Each is a
-// list of References, joined by &&, all of which must be present; the value is that of the last.
+// Expression is a parameter that begins with a dagger: a list of alternatives, joined by ||. Each is a list of
+// References, joined by &&, all of which must be present; the value is that of the last.
 type Expression [][]Reference
 
 const (

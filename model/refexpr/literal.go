@@ -6,7 +6,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Literal is a value as a Call's parameter holds it: what looks like a Reference is none.
+// Literal escapes a value for a Call's parameter, so that no text in it is read as a Reference.
 func Literal(v any) any {
 	if text := jsonval.AsText(v); strings.HasPrefix(text, Dagger) {
 		return Dagger + text

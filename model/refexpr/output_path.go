@@ -13,8 +13,8 @@ import (
 const StateKind = "state"
 
 // OutputPath is where in State a Call's result goes: a list of branches, joined by ||, of which one is taken. Each is a
-// list of paths, joined by &&, all of which are written. Mostly it is one path. If it is empty, the Call is run for its
-// effect.
+// list of paths, joined by &&, all of which are written. Mostly it is one path. If it is empty, the Call runs only for
+// its effect.
 //
 // Invariant: no two of its paths overlap.
 type OutputPath [][]jsonval.Path
@@ -88,8 +88,8 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// ParseOutputPath reads a string of paths in State, with or without †state in front, joined by || and &&. Paths of
-// which one lies within another are an error.
+// ParseOutputPath reads a string of paths in State, with or without †state in front, joined by || and &&. Overlapping
+// paths are an error.
 func ParseOutputPath(v any) (OutputPath, error) {
 	s, ok := v.(string)
 	if !ok {
@@ -107,7 +107,7 @@ func ParseOutputPath(v any) (OutputPath, error) {
 	return o, OutputPath(o).checkCountAndOverlap(s)
 }
 
-// checkCountAndOverlap refuses too many paths, and those that overlap: it would not be known what stands there.
+// checkCountAndOverlap refuses too many paths, and overlapping ones, whose result would be ambiguous.
 func (o OutputPath) checkCountAndOverlap(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {

@@ -7,11 +7,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Dagger begins a Reference; two of them stand for a literal dagger.
+// Dagger begins a Reference; two of them are a literal dagger.
 const Dagger = "†"
 
-// Reference is one place in what an instance sees. In a Call's parameters it is written †kind.path and stands for the
-// value there.
+// Reference is one place in what an instance sees. In a Call's parameters it is written †kind.path and is replaced by
+// the value there.
 type Reference struct {
 	Kind string // state, input, or the kind of a data message
 	Path jsonval.Path

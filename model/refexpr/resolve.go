@@ -26,7 +26,7 @@ func (p *Parsed) parseLeaf(v any) (any, error) {
 	case !isText:
 		return v, nil
 	case !IsReference(s):
-		return strings.TrimPrefix(s, Dagger), nil // ††x stands for †x
+		return strings.TrimPrefix(s, Dagger), nil // ††x is the literal †x
 	case IsTemplate(s):
 		t, err := ParseTemplate(s)
 		p.Expressions = append(p.Expressions, t.expressions...)
@@ -37,7 +37,7 @@ func (p *Parsed) parseLeaf(v any) (any, error) {
 	return e, err
 }
 
-// mapLeaves gives a copy of a value in which each leaf is what f makes of it, in the order of keys.
+// mapLeaves returns a copy of a value with each leaf replaced by the result of f, in the order of keys.
 func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -60,9 +60,9 @@ func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 	return f(v)
 }
 
-// Resolve gives a copy of the value in which the value of each expression takes its place. A value that was put in is
-// data: it is never read as a Reference again. An expression without a value is an error, and so is a whole of more
-// than jsonval.MaxWhole bytes: ten thousand References to one text are a small value, until each is that text.
+// Resolve returns a copy of the value with each expression replaced by its value. An inserted value is data: it is
+// never read as a Reference again. An expression without a value is an error, and so is a result of more than
+// jsonval.MaxWhole bytes: ten thousand References to one text are small until they are resolved.
 func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
 	bytesLeft := jsonval.MaxWhole
 	value := func(e Expression) (any, error) {
@@ -118,13 +118,13 @@ func ResolveExpressions(v any, find func(Expression) (any, bool)) (any, error) {
 	return p.Resolve(find)
 }
 
-// ErrTooLarge says that values take too much room once References are replaced by them.
+// ErrTooLarge means that a value is too large once its References are resolved.
 var ErrTooLarge = fmt.Errorf(
 	"with the values that its References stand for it would have more than %d MB: refer to fewer or smaller values",
 	jsonval.MaxWhole>>20)
 
-// ValueOrBlobHandleAt is jsonval.Lookup, and may lead into a value that lies in the blob store: it then gives the
-// Handle of that value with the rest of the path.
+// ValueOrBlobHandleAt is jsonval.ValueAt, but may lead into a value in the blob store: it then returns the BlobHandle
+// of that value with the rest of the path.
 func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	for i, step := range p {
 		if h, stored := jsonval.AsBlobHandle(v); stored {
@@ -137,8 +137,8 @@ func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	return v, true
 }
 
-// handleForPartOfStoredValue gives the Handle of a place inside a stored value. There is none inside a value that is no
-// object or array.
+// handleForPartOfStoredValue returns the BlobHandle of a place inside a stored value. Only objects and arrays have such
+// places.
 func handleForPartOfStoredValue(h jsonval.BlobHandle, rest jsonval.Path) (any, bool) {
 	inside, err := jsonval.ParsePath(h.PathInValue)
 	if err != nil || (h.ValueType != "object" && h.ValueType != "array") {

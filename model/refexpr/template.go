@@ -9,8 +9,8 @@ import (
 )
 
 // Template is a text with values in it, such as †`Order ${state.order.id} comes on ${state.day || input.day}.` Between
-// ${ and } stands an expression, its daggers left out. A value that is a string goes in as it is, any other as JSON.
-// $${ is a literal ${.
+// ${ and } is an expression without its daggers. A string value is inserted unchanged, any other as JSON. $${ is a
+// literal ${.
 type Template struct {
 	literalTexts []string // before, between and behind the expressions: one more than those
 	expressions  []Expression
@@ -74,7 +74,7 @@ func (t Template) References() []Reference {
 	return slices.Concat(jsonval.Map(t.expressions, Expression.References)...)
 }
 
-// render gives the text with the values in it, or the error of one. A value that lies in the store is an error.
+// render returns the text with its values, or the error of one. A value in the store is an error.
 func (t Template) render(value func(Expression) (any, error)) (any, error) {
 	var b strings.Builder
 	for n, e := range t.expressions {

@@ -1,10 +1,10 @@
 // Package simulate makes up the values that a simulation needs in place of Tools and the LLM, from schemas alone.
 //
 //   - FakeInputs makes up the data that a file refers to or describes and does not contain.
-//   - FakeReply makes up the LLM's reply to a Request: the Calls of the Plan that the file suggests for an instance, or
-//     of a new one that uses each Tool once (planFaker), or the results and corrected parameters that are asked for.
+//   - FakeReply makes up the LLM's reply to a Request: the Calls of the Plan that the file suggests for an instance,
+//     or of a new one that uses each Tool once (planFaker), or the requested results and corrected parameters.
 //   - FakeResult makes up what a Tool returns.
-//   - AnswersRequest reports whether a scripted reply fits the Request that is being made.
+//   - AnswersRequest reports whether a scripted reply fits the Request.
 //
 // The values themselves come from the package sample.
 //

@@ -12,8 +12,8 @@ import (
 )
 
 // FakeInputs returns messages with made-up data, each marked as simulated: what Plans and wired parameters read and the
-// file does not provide, and what the schemas of input and data describe and the file leaves out. It makes up no State
-// that a Call would write. names lists the References to what was made up.
+// file lacks, and what the schemas of input and data describe and the file leaves out. It makes up no State that a Call
+// would write. names lists the References to the made-up data.
 func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
 	for _, token := range idea.InstanceTokens() {

@@ -12,8 +12,9 @@ import (
 )
 
 // FakeReply makes up the solution to one Request, as an LLM would write it: in the first Request the Calls for every
-// instance, then, once there are any, the output. The Calls are those of the Plan that guides an instance, or each Tool
-// once where there is none. It depends on schemas and Plans only, never on results, and returns the same each time.
+// instance, and later, once the output is wanted, the output. The Calls are those of the Plan that guides an instance,
+// or each Tool once without such a Plan. It depends on schemas and Plans only, never on results, and is the same each
+// time.
 func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 	request *turn.RequestInput) map[string]any {
 	solution := map[string]any{"calls": []any{}, "output": nil}
@@ -36,8 +37,8 @@ func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 	return solution
 }
 
-// AnswersRequest reports whether Calls answer what is asked: where results are asked for, at least one result; else at
-// least one Call that was not planned before, or no Calls at all.
+// AnswersRequest reports whether Calls answer a Request: to Questions, at least one result; otherwise at least one new
+// Call, or no Calls at all.
 func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 	if len(request.Questions) > 0 {
 		return slices.ContainsFunc(request.Questions, func(q turn.LLMQuestion) bool {
@@ -126,7 +127,7 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, re
 }
 
 // guidingPlanIndex returns the index in the context of the Plan that guides an instance: the first whose `when` holds;
-// -1 where there is none.
+// -1: none.
 func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	view := ideafile.InstanceViewOf(idea.Context, token)
 	return slices.IndexFunc(idea.Context, func(m ideafile.Message) bool {
@@ -135,7 +136,7 @@ func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	})
 }
 
-// assignCallsToInstances sets the instances for which the Calls of a Plan are.
+// assignCallsToInstances sets the instances of a Plan's Calls.
 func assignCallsToInstances(plan []any, tokens []string, everyInstance bool) []any {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return plan

@@ -6,8 +6,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// FakeResult makes up what a Tool might return: a value that fits its `_output` schema and, where possible, the State
-// schema at its output path. The error says that there is no such value.
+// FakeResult makes up what a Tool might return: a value that fits its `_output` schema and, if possible, the State
+// schema at its output path. It returns an error if there is no such value.
 func FakeResult(tool string, output any, contract *statelog.ResultContract) (any, error) {
 	if output == nil {
 		output = map[string]any{"const": sample.SimulatedText + ": " + tool}

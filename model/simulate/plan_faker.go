@@ -115,8 +115,8 @@ func (f *planFaker) dependsOn(tool, target string) bool {
 
 var identifierPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// chooseOutputPath chooses where a Tool's result goes: where its designer says, at a property of the State schema that
-// it fits, or under the Tool's name where State is open.
+// chooseOutputPath chooses where a Tool's result goes: the designer's path, a property of the State schema that it
+// fits, or the Tool's name if State is open.
 func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool) (jsonval.Path, bool) {
 	path := t.OutputPath.FixedValue
 	if s := t.OutputPath.Schema; s != nil {

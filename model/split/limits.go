@@ -9,7 +9,7 @@ import (
 	"processidea/model/turn"
 )
 
-// What the parts of a process may use together.
+// The limits that the parts of a process share.
 
 // DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time
 // is not limited.
@@ -70,8 +70,8 @@ func (p *Process) quotaLedger() quota.Ledger {
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
 func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().TotalUse(turn.Quota{}) }
 
-// AllocateQuotas gives the parts leave for what they need, as far as limits allow. It returns the numbers of those that
-// are to be told, and the limit that is in the way of more.
+// AllocateQuotas grants the parts what they need, as far as limits allow. It returns the numbers of the parts to
+// notify, and the limit that prevents more.
 func (p *Process) AllocateQuotas() (numbers []int, f *diag.Fault) {
 	book := p.quotaLedger()
 	changed, f := book.Allocate()

@@ -11,7 +11,7 @@ import (
 	"processidea/model/turn"
 )
 
-// How a process in parts comes to one output.
+// How a process in parts gets one output.
 
 // NextTurnNumber returns the turn of the Request that asks for the output.
 func (p *Process) NextTurnNumber() int {
@@ -45,8 +45,8 @@ func (p *Process) AnyPartWithoutOutput() bool {
 	return slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Output == nil })
 }
 
-// OutputSource returns what the output of the process is made of, once all parts have ended; ask: the LLM is to be
-// asked for it first. Neither: the process has no output, or it stands already.
+// OutputSource returns the source of the output, once all parts have ended; ask means that the LLM must be asked for it
+// first. Without either, the process has no output, or has it already.
 func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) {
 	switch list = p.partOutputWirings(i); {
 	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
@@ -98,7 +98,7 @@ func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 	}
 }
 
-// refuseReply has the next Request for the output told what was wrong. The third bad one in a row pauses the process.
+// refuseReply makes the next Request for the output report the error. MaxBadInRow bad ones in a row pause the process.
 func (p *Process) refuseReply(f *diag.Fault) {
 	p.OutputErrors = []turn.ContextError{{Fault: *f}}
 	p.BadOutputsInRow++
@@ -110,8 +110,8 @@ func (p *Process) refuseReply(f *diag.Fault) {
 	}
 }
 
-// AcceptOutput takes what the output came to that OutputSource returned, and reports whether it is one. If it is none,
-// the LLM is told why and asked for another one, or the process has failed where that may not be.
+// AcceptOutput takes the output made from OutputSource, and reports whether it is valid. If it is not, the LLM is asked
+// for another one with the reason, or the process fails if the LLM may not be asked.
 func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good bool) {
 	byReply := p.OwnReport.OutputWirings != nil
 	switch p.OwnReport.OutputWirings = nil; {
@@ -131,8 +131,8 @@ func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good b
 	return f == nil
 }
 
-// partOutputWirings returns what the parts wired, as if they were one: the outputs of direct Plans, or that of replies
-// where it is the same in all parts; nil where a part with a settled instance has neither.
+// partOutputWirings returns the Wirings of the parts as if they were one process: the outputs of direct Plans, or that
+// of replies if it is the same in all parts; nil if a part with a settled instance has neither.
 func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
 	settled := slices.DeleteFunc(slices.Clone(p.All), func(part Part) bool { return part.settledInstanceCount() == 0 })
 	if len(settled) == 0 {
@@ -147,7 +147,7 @@ func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
 	return []loop.Wiring{{Output: wired, Instances: p.InstanceTokens()}}
 }
 
-// planOutputWirings returns the outputs of direct Plans in the order in which these stand in the context of the whole.
+// planOutputWirings returns the outputs of direct Plans in the order of these Plans in the context of the whole.
 func planOutputWirings(i *ideafile.Idea, settled []Part) []loop.Wiring {
 	byPlace := map[int]loop.Wiring{}
 	for _, part := range settled {
@@ -172,7 +172,7 @@ func planOutputWirings(i *ideafile.Idea, settled []Part) []loop.Wiring {
 	return list
 }
 
-// messagePositionsInWhole returns where the Messages of the part's own context stand in that of the whole, from 1.
+// messagePositionsInWhole returns the positions of the part's own Messages in the context of the whole, from 1.
 func (part Part) messagePositionsInWhole(i *ideafile.Idea) (places []int) {
 	for n, msg := range i.Context {
 		if (msg.InstanceToken == "" || slices.Contains(part.Tokens, msg.InstanceToken)) && !turn.IsHistoryMessage(msg) {

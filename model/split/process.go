@@ -26,30 +26,33 @@ const DefaultWorkingParts = 3
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
 	InstancesPerPart int          `json:"size"`                  // instances of a part that has not begun, at most
-	Size             quality.Size `json:"sizes,omitzero"`        // how that came about
+	Size             quality.Size `json:"sizes,omitzero"`        // how that was chosen
 	MaxWorkingParts  int          `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
-	// MaxPerPart is how far their size may grow: no further than the file says, or than studies found good.
+	// MaxPerPart bounds how far their size may grow, by the file or by what studies found good.
 	MaxPerPart int `json:"mostPerPart,omitempty"`
-	// QualityLimit and OnLimit are those of the file (`config.quality`); an empty OnLimit: it has none.
-	QualityLimit          float64         `json:"qualityLimit,omitempty"`
-	OnLimit               string          `json:"onLimit,omitempty"`
-	PausedForDisagreement bool            `json:"disagreed,omitempty"`
-	All                   []Part          `json:"list"`
-	Started               time.Time       `json:"started"`
-	Limits                ideafile.Limits `json:"limits"`
-	ParentQuota           turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
-	PauseReason           *diag.Fault     `json:"paused,omitempty"`
+	// QualityLimit and OnLimit are those of the file (`config.quality`); an empty OnLimit: none.
+	QualityLimit          float64 `json:"qualityLimit,omitempty"`
+	OnLimit               string  `json:"onLimit,omitempty"`
+	PausedForDisagreement bool    `json:"disagreed,omitempty"`
+	// Undo is an act that has parts take back what they did; nil: none does. UndoCount counts them.
+	Undo        *UndoUnderWay   `json:"undo,omitempty"`
+	UndoCount   int             `json:"undos,omitempty"`
+	All         []Part          `json:"list"`
+	Started     time.Time       `json:"started"`
+	Limits      ideafile.Limits `json:"limits"`
+	ParentQuota turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason *diag.Fault     `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
-	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told,
+	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are reported in the next one,
 	// and WorkerLossesInRow counts those that were lost with their worker.
 	BadOutputsInRow   int                 `json:"asks,omitempty"`
 	OutputErrors      []turn.ContextError `json:"outputErrors,omitempty"`
 	WorkerLossesInRow int                 `json:"lost,omitempty"`
-	// OutputWiringsRefused is whether what the parts wired makes no output.
+	// OutputWiringsRefused means that the Wirings of the parts make no valid output.
 	OutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
-	// UnsealedLog is what people decided on the whole process, and Answers are those of the LLM to it, since its latest
-	// Idea.
+	// UnsealedLog has people's decisions on the whole process, and AnsweringLLMs the LLMs that answered it, since its
+	// latest Idea.
 	UnsealedLog   []turn.LogEntry `json:"log,omitempty"`
 	AnsweringLLMs []turn.LLMUsage `json:"answers,omitempty"`
 }
@@ -64,9 +67,9 @@ type Part struct {
 	LastGatheredIdea int `json:"gathered,omitempty"`
 	// Size is how many instances it could have; of how many it has, see Tokens.
 	Size int `json:"size,omitempty"`
-	// GrantedQuota is what of the limits the part was given.
+	// GrantedQuota is the part's share of the limits.
 	GrantedQuota turn.Quota `json:"quota"`
-	// ResumeCount counts how often it was told to go on.
+	// ResumeCount counts how often it was resumed.
 	ResumeCount int `json:"resumes,omitempty"`
 }
 
@@ -154,7 +157,7 @@ func (p *Process) ApplyReport(r PartReport) {
 	if r.Sequence < before.Sequence {
 		return
 	}
-	overtaken := r.ResumeCount < part.ResumeCount // it goes on with what it has paused for
+	overtaken := r.ResumeCount < part.ResumeCount // it goes on from its reported pause
 	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount &&
 		p.PauseReason == nil && !overtaken {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
@@ -189,7 +192,7 @@ func (p *Process) StartNextPart() *Part {
 	return nil
 }
 
-// TakePartsToResume lists the parts that have started and not ended, and counts that they are told to go on.
+// TakePartsToResume lists the parts that have started and not ended, and counts one more resume for each.
 func (p *Process) TakePartsToResume() (numbers []int) {
 	numbers = p.RunningParts()
 	for _, number := range numbers {
@@ -249,7 +252,7 @@ func (p *Process) MarkSealed(at int) {
 	}
 }
 
-// Result returns the process as it stands, without States.
+// Result returns the result of the process so far, without States.
 func (p *Process) Result(process string, status loop.Status) loop.Result {
 	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{},
 		Error: p.PauseReason, Output: p.OwnReport.Output}
@@ -333,8 +336,8 @@ func (p *Process) llmForbidden() bool {
 	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.LLMForbidden })
 }
 
-// IdeaSource is the Idea of the part: the shared Messages and those of its instances. Limits hold for the whole process
-// alone.
+// IdeaSource is the Idea of the part: the shared Messages and those of its instances, without limits, which hold for
+// the whole process.
 func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	out := jsonval.WithoutKey(whole, "context")
 	var context []any
@@ -346,9 +349,9 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	}
 	out["context"] = context
 	solution, _ := out["solution"].(map[string]any)
-	// beside Calls, each part may come to it
+	// beside Calls, each part may get one
 	if calls, _ := solution["calls"].([]any); solution != nil && len(calls) == 0 {
-		out["solution"] = jsonval.WithoutKey(solution, "output") // it is that of the whole
+		out["solution"] = jsonval.WithoutKey(solution, "output") // it belongs to the whole
 	}
 	config, _ := out["config"].(map[string]any)
 	config = jsonval.WithoutKey(config, "limits")

@@ -5,13 +5,13 @@ import (
 	"processidea/model/quality"
 )
 
-// What follows from how often the LLM decided otherwise when it was asked twice. Parts do not decide that: their counts
-// are added up.
+// The consequences of how often the LLM's second answer differed. Parts do not decide on them, since their counts are
+// added up.
 
-// Quality reports what all parts came to; nil where nothing was asked twice.
+// Quality reports the rechecks of all parts; nil: nothing was asked twice.
 func (p *Process) Quality() *quality.Report { return p.rechecked(0).Report(p.Size) }
 
-// rechecked adds up what parts of one size came to; 0: all.
+// rechecked adds up the rechecks of parts of one size; 0: all.
 func (p *Process) rechecked(size int) (all quality.Tally) {
 	for _, part := range p.All {
 		if size == 0 || part.Size == size {
@@ -21,8 +21,8 @@ func (p *Process) rechecked(size int) (all quality.Tally) {
 	return all
 }
 
-// followQuality gives the parts that have not begun another size, or pauses the process, where what was measured says
-// so: at the present size alone, since one that was left says nothing of it.
+// followQuality changes the size of the parts that have not begun, or pauses the process, depending on what was
+// measured at the present size only: earlier sizes do not predict it.
 func (p *Process) followQuality() {
 	switch p.OnLimit {
 	case ideafile.ShrinkRequests:

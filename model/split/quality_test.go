@@ -16,7 +16,7 @@ import (
 // tally counts n instances, of which some were decided otherwise.
 func tally(n, differed int) (t quality.Tally) {
 	for at := range n {
-		t.Add(at%3+1, at < differed)
+		t.Add(turn.Comparison{Position: at%3 + 1, Differed: at < differed})
 	}
 	return t
 }

@@ -20,7 +20,7 @@ type PartReport struct {
 	Status   loop.Status `json:"status"`
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
 	AwaitsOnlyPeople bool `json:"waits,omitempty"`
-	// Resting reports whether the part is at rest, as its latest Idea says: see Loop.IsAtRest.
+	// Resting reports whether the part is at rest, by its latest Idea: see Loop.IsAtRest.
 	Resting           bool                   `json:"rests,omitempty"`
 	Requests          int                    `json:"requests"`
 	Turns             int                    `json:"turns"`
@@ -33,13 +33,13 @@ type PartReport struct {
 	Output            any                    `json:"output,omitempty"`
 	NotWrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
 	Instructions      ideafile.StepCounts    `json:"instructions,omitempty"`
-	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no
+	// OutputWirings are the outputs of the direct Plans by which its instances settled; nil if one of them has no
 	// output.
 	OutputWirings []loop.Wiring `json:"wirings,omitempty"`
-	// WiredOutput is Output as the LLM wrote it, where that is of References alone.
+	// WiredOutput is Output as the LLM wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
-	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from
-	// a direct Plan.
+	// LLMForbidden means that the LLM may be asked about none of its instances, FellBackToLLM that it took over from a
+	// direct Plan.
 	LLMForbidden  bool `json:"llmForbidden,omitempty"`
 	FellBackToLLM bool `json:"fellBack,omitempty"`
 	// Instances holds the status of those that have ended or wait for a person; in the last report, of all.
@@ -54,14 +54,14 @@ type PartReport struct {
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
-	// HeldUp is what holds the part up, and its delegates.
+	// HeldUp lists what holds up the part and its delegates.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
-	// Digest is that of the part's latest Idea.
+	// Digest is the digest of the part's latest Idea.
 	Digest string          `json:"digest,omitempty"`
 	Fates  []approval.Fate `json:"refusals,omitempty"`
 	// SelfPauseCount: see Loop.SelfPauseCount.
 	SelfPauseCount int `json:"ownPauses,omitempty"`
-	// ResumeCount counts how often the part has heard from the whole that it goes on.
+	// ResumeCount counts the resumes that the part has received from the whole.
 	ResumeCount int `json:"resumes,omitempty"`
 }
 

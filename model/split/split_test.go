@@ -1,7 +1,6 @@
 package split_test
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -219,112 +218,6 @@ func TestThePartsResultsAddUp(t *testing.T) {
 		`"failures":[{"calls":["1.1@1","1.1@1"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"pay"}],"ideas":3,"instances":{"1":{"status":"settled"},"2":{"status":"settled"},"3":{"status":"settled"},"4":{"status":"failed"}},"output":null,`+
 		`"process":"p","quality":null,"requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
 		t.Error(got)
-	}
-}
-
-// ended are parts whose instances have all settled, with what each reports beside that.
-func ended(t *testing.T, idea string, reports ...split.PartReport) (*ideafile.Idea, *split.Process) {
-	t.Helper()
-	i := modeltest.IdeaFrom(t, idea)
-	p := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
-	for n, r := range reports {
-		startAll(p)
-		r.Number, r.Sequence, r.Instances = n+1, 1, map[string]ideafile.InstanceStatus{}
-		r.Status = cmp.Or(r.Status, loop.StatusCompleted)
-		for _, token := range p.All[n].Tokens {
-			r.Instances[token] = ideafile.InstanceSettled
-		}
-		p.ApplyReport(r)
-	}
-	return i, p
-}
-
-const twoParts = `{"config": {"batch": 1}, "schema": {"output": {"type": "object", "properties": {"all": {"type": "object"}}, "required": ["all"]}},
-	"context": [{"type": "state", "_instance": "1", "z": 1}, {"type": "state", "_instance": "2", "z": 2}]}`
-
-// A bad output over all parts is told and counted as it is in a process that is not split.
-func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.T) {
-	t.Parallel()
-	states := map[string]any{"1": map[string]any{"z": 1}, "2": map[string]any{"z": 2}}
-	for name, c := range map[string]struct {
-		reply turn.LLMReply
-		told  string
-	}{
-		"does not fit": {turn.LLMReply{Complete: true, Output: 5,
-			OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")}, "no object"},
-		"is missing":        {turn.LLMReply{Complete: true}, "the output form wants one"},
-		"breaks off":        {turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut off")}, "cut off"},
-		"reads what is not": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.y"}}, "†state.y"},
-		"resolves to no form": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†input"}},
-			"does not fit its form"},
-	} {
-		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`,
-			1), split.PartReport{}, split.PartReport{})
-		ask := func() {
-			t.Helper()
-			if _, ask := p.OutputSource(i); !ask {
-				t.Fatalf("%s: nobody is asked", name)
-			}
-			p.ApplyOutputReply(i, c.reply)
-			if list, ask := p.OutputSource(i); !ask {
-				out, f := loop.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
-				p.AcceptOutput(i, out, f)
-			}
-		}
-		for n := 1; n <= 3; n++ {
-			if p.PauseReason != nil {
-				t.Fatalf("%s: it is paused after %d", name, n-1)
-			}
-			ask()
-			if len(p.OutputErrors) != 1 || !strings.Contains(p.OutputErrors[0].Fault.Message, c.told) {
-				t.Errorf("%s: the next Request is told %+v", name, p.OutputErrors)
-			}
-		}
-		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.Requests != 3 ||
-			p.NextTurnNumber() != 4 {
-			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextTurnNumber())
-		}
-		p.PauseReason = nil
-		c.reply = turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.z"}}
-		ask()
-		if got := string(jsonval.Encode(p.OwnReport.Output)); got != `{"all":{"1":1,"2":2}}` || p.PauseReason != nil ||
-			len(p.OutputErrors) > 0 {
-			t.Errorf("%s: then it is %s", name, got)
-		}
-	}
-}
-
-func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) {
-	t.Parallel()
-	i, p := ended(t, twoParts, split.PartReport{}, split.PartReport{})
-	for n := 1; n < 10; n++ {
-		p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
-		if p.PauseReason != nil {
-			t.Fatalf("it is paused after %d: %s", n, p.PauseReason)
-		}
-	}
-	p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
-	if p.PauseReason == nil || p.NextTurnNumber() != 1 {
-		t.Errorf("%v, turn %d", p.PauseReason, p.NextTurnNumber())
-	}
-}
-
-func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testing.T) {
-	t.Parallel()
-	wired := split.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}},
-		WiredOutput: map[string]any{"all": "†state.z"}}
-	other := wired
-	other.WiredOutput = map[string]any{"all": "†state.y"}
-	i, p := ended(t, twoParts, wired, wired)
-	if list, ask := p.OutputSource(i); ask || fmt.Sprint(list) != "[{map[all:†state.z] [1 2] 0}]" {
-		t.Errorf("%v, asked: %v", list, ask)
-	}
-	for name, different := range map[string]split.PartReport{"in another way": other,
-		"in words": {Output: wired.Output}} {
-		i, p := ended(t, twoParts, wired, different)
-		if list, ask := p.OutputSource(i); !ask {
-			t.Errorf("%s: nobody is asked, %v", name, list)
-		}
 	}
 }
 

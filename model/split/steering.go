@@ -43,7 +43,7 @@ func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, 
 	return nil
 }
 
-// statusOf returns how an instance stands, as its part has reported.
+// statusOf returns the status of an instance, as its part has reported.
 func (p *Process) statusOf(token string) ideafile.InstanceStatus {
 	number := p.PartNumberOf(token)
 	if number == 0 {

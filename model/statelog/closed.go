@@ -27,8 +27,8 @@ func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 // Start is the author of what an instance started with.
 const Start = "start"
 
-// AuthorWhoClosedPath reports whether no Call may write a path any more, and by whom it was closed: a value stands
-// there or below, something other than an object stands above, or an ancestor was written whole.
+// AuthorWhoClosedPath reports whether no Call may write a path any more, and who closed it: there is a value there or
+// below, something other than an object above, or an ancestor was written whole.
 func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	_, present := jsonval.ValueAt(s.CurrentValue, p)
 	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
@@ -37,12 +37,12 @@ func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	return "", false
 }
 
-// HasNonObjectAncestor reports whether something other than an object stands above a path. A Handle is no object: what
-// it stands for lies in the blob store.
+// HasNonObjectAncestor reports whether something other than an object is above a path. A BlobHandle is no object: its
+// value is in the blob store.
 func (s *State) HasNonObjectAncestor(p jsonval.Path) bool { return s.BlockingAncestorReason(p) != "" }
 
-// BlockingAncestorReason says, for people and the LLM, why nothing can be put at a path: something other than an object
-// stands above it, or what stands there is stored as a whole. It is empty where nothing is in the way.
+// BlockingAncestorReason says, for people and the LLM, why no value can be set at a path: something other than an
+// object is above it, or the value above is stored as a whole. It is empty if nothing is in the way.
 func (s *State) BlockingAncestorReason(p jsonval.Path) string {
 	v := s.CurrentValue
 	for n, step := range p {

@@ -14,8 +14,8 @@ type Update struct {
 	Value any          `json:"value"`
 }
 
-// NeedsBlobContent reports whether what stands at a path after an update depends on the content of a value that lies in
-// the blob store.
+// NeedsBlobContent reports whether the value at a path after an update depends on the content of a value in the blob
+// store.
 func NeedsBlobContent(method string, old, value any) bool {
 	_, storedOld := jsonval.AsBlobHandle(old)
 	_, storedNew := jsonval.AsBlobHandle(value)
@@ -32,8 +32,8 @@ func NeedsBlobContent(method string, old, value any) bool {
 	return false
 }
 
-// Combine gives what stands at the path after the update. It takes values as they are, without any that lie in the blob
-// store. contract is what the result must fit; nil: anything goes.
+// Combine returns the value at the path after the update. Its values must not be in the blob store. contract is what
+// the result must fit; nil: anything.
 func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	if contract != nil {
 		if err := contract.CheckAt(u.Path, u.Old, u.Value); err != nil {
@@ -46,8 +46,8 @@ func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	return combineByMethod(method, u.Old, u.Value), nil
 }
 
-// HasCombinedLaterWrite reports whether a write would come too late: one that stands behind it in the Plan, at an
-// overlapping path, was put together with a stored value without it.
+// HasCombinedLaterWrite reports whether a write would come too late: a later write of the Plan, at an overlapping path,
+// was already combined with a stored value without it.
 func (s *State) HasCombinedLaterWrite(w Write) bool {
 	for _, o := range s.writesThatMayOverlap(w.Path) {
 		if o.Combined != nil && o.Path.Overlaps(w.Path) && w.precedesCall(o.Request, o.Index) {

@@ -12,7 +12,7 @@ import (
 // because only there is the value whole; the instance checks the others. For SelectBranch, Check and SchemaAtFirstPath
 // nil is a contract that allows every result.
 type ResultContract struct {
-	// StateSchema is the State schema, and Path and Method are those of the Call.
+	// StateSchema is the State schema; OutputPath and OutputMethod are those of the Call.
 	StateSchema  any                `json:"schema,omitempty"`
 	OutputPath   refexpr.OutputPath `json:"path"`
 	OutputMethod string             `json:"method,omitempty"`
@@ -45,8 +45,8 @@ func (c *ResultContract) Check(branch int, value any) error {
 	return nil
 }
 
-// CheckAt gives an error if what stands at a path after the write would not fit the State schema; old is what stands
-// there before. Of the whole State it looks only at what is written: the rest may still be to come.
+// CheckAt returns an error if the value at a path after the write would not fit the State schema; old is the value
+// before. For the whole State it checks only what is written: the rest may still come.
 func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
 	if c.StateSchema == nil {
 		return nil
@@ -87,8 +87,7 @@ func CheckAgainstSchemaAt(schema any, p jsonval.Path, value any) error {
 	return nil
 }
 
-// SchemaAtFirstPath gives what the State schema says of a write-once result at its first path, and nil if it says
-// nothing.
+// SchemaAtFirstPath returns the State schema's part for a write-once result at its first path; nil: any value.
 func (c *ResultContract) SchemaAtFirstPath() any {
 	if c == nil || c.StateSchema == nil || c.OutputMethod != "" {
 		return nil

@@ -2,9 +2,9 @@ package statelog
 
 import "processidea/model/jsonval"
 
-// ContributingWrites picks those of some writes, in Plan order, that made what stands at a path: each that changed it,
-// and each by which a person set it. initial is the State before them. whole is what stands there after all of them, if
-// anything does.
+// ContributingWrites picks, from writes in Plan order, those that made the value at a path: each that changed it, and
+// each by which a person set it. initial is the State before them. whole is the value there after all of them, if there
+// is one.
 func ContributingWrites(initial any, writes []Write, p jsonval.Path) (credited []int, whole any, there bool) {
 	s := NewState(initial)
 	whole, there = jsonval.ValueAt(s.Snapshot(), p)

@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The methods by which a result changes what stands at its output path. The empty method is write-once.
+// The methods by which a result changes the value at its output path. The empty method is write-once.
 const (
 	methodAssign = "assign"
 	MethodMerge  = "merge"

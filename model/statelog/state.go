@@ -13,12 +13,12 @@ import (
 // Write is one patch to State, with its author and its place in the Plan.
 type Write struct {
 	Path jsonval.Path `json:"path"`
-	// OutputMethod is how Value changes what stands there; empty is write-once.
+	// OutputMethod is how Value changes the existing value; empty: write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	// Combined is what stands at Path after the write, where that took the content of a value in the blob store
-	// (NeedsBlobContent): of a write of the whole State, the keys of Value alone. Otherwise it is nil and follows from
-	// Value.
+	// Combined is the value at Path after the write, if computing it needed the content of a value in the blob store
+	// (NeedsBlobContent); for a write of the whole State, only the keys of Value. Otherwise it is nil, since it follows
+	// from Value.
 	Combined any    `json:"combined,omitempty"`
 	Author   string `json:"by"` // a Call's id, or a person's name
 	// Request and Index are the author's place in the Plan.
@@ -32,7 +32,7 @@ type Write struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// precedesCall reports whether the write stands before a place in the Plan.
+// precedesCall reports whether the write precedes a place in the Plan.
 func (w Write) precedesCall(request, index int) bool {
 	return w.Request < request || (w.Request == request && w.Index < index)
 }
@@ -44,12 +44,12 @@ func (w Write) isUpdate() bool { return IsUpdateWrite(w.OutputMethod, w.Path) }
 // top-level keys and is one.
 func IsUpdateWrite(method string, path jsonval.Path) bool { return method != "" || len(path) == 0 }
 
-// State is the JSON object of one instance: what it started with, and every write since, kept as patches.
+// State is the JSON object of one instance: its initial value, and every write since, kept as patches.
 type State struct {
-	// InitialValue is what the instance started with.
+	// InitialValue is the value that the instance started with.
 	InitialValue any
-	// CurrentValue is Initial with all writes. The next write may change its top-level keys: Value gives what can be
-	// kept.
+	// CurrentValue is InitialValue with all writes. The next write may change its top-level keys; Snapshot returns a
+	// value that stays.
 	CurrentValue any
 	writes       []Write // in Plan order
 	// ownsCurrentValue is true if nobody else holds the object Current, so that a write may set its keys. The values
@@ -79,7 +79,7 @@ func RestoreState(initial any, writes []Write) *State {
 	return s
 }
 
-// Snapshot gives the State with every write so far. No later write changes what was given.
+// Snapshot returns the State with every write so far. No later write changes the returned value.
 func (s *State) Snapshot() any {
 	s.ownsCurrentValue = false
 	return s.CurrentValue
@@ -167,7 +167,7 @@ func (s *State) applyLatest(w Write) {
 		s.CurrentValue, s.ownsCurrentValue = combineByMethod(cmp.Or(w.OutputMethod, methodAssign), s.CurrentValue,
 			w.Value), false
 		return
-	case !ok: // there is no path below what is no object
+	case !ok: // there is no path below a value that is no object
 		return
 	case !s.ownsCurrentValue:
 		m = maps.Clone(m)
@@ -203,8 +203,8 @@ func (s *State) BeforeCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
 
-// PartsBeforeCall gives some parts of the State with the writes before a place in the Plan: what stands at the paths
-// given, and else what was there from the start.
+// PartsBeforeCall returns parts of the State before a place in the Plan: at the given paths the values written before
+// it, and elsewhere the initial ones.
 func (s *State) PartsBeforeCall(request, index int, paths []jsonval.Path) any {
 	value := s.InitialValue
 	for _, p := range paths {
@@ -223,8 +223,8 @@ func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
 }
 
-// DropWrittenKeys gives a result for the whole State without the keys that a Call or a person wrote, there or below:
-// such a result may replace what the instance started with, never what was written.
+// DropWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, there or below:
+// such a result may replace initial values, never written ones.
 func (s *State) DropWrittenKeys(value any) any {
 	out := map[string]any{}
 	m, _ := value.(map[string]any)

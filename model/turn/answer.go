@@ -39,8 +39,8 @@ func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
 	return q, output, nil, f
 }
 
-// checkAnsweredResult drops the nulls that stand for absent properties and validates the rest. A handle is validated by
-// the activity that has the value.
+// checkAnsweredResult drops nulls for absent properties and validates the rest. A handle is validated by the activity
+// that loads its value.
 func checkAnsweredResult(t *ideafile.Tool, id string, output any) (any, *diag.Fault) {
 	if t == nil {
 		return output, nil

@@ -1,28 +1,27 @@
 // Package turn holds what travels between the agent loop, the instances and the LLM during one turn of a process: one
-// Request, the Calls that it brings, and what became of them. The packages loop and dataflow do not know each other;
-// they meet here. All types are data: the decisions about them are taken in loop and dataflow. What people see and
-// decide is in package approval.
+// Request, its Calls, and their outcomes. The packages loop and dataflow do not know each other; they meet here. All
+// types are data: loop and dataflow take the decisions on them. What people see and decide is in package approval.
 //
 // What travels:
 //
-//	type            from → to            says
-//	RequestInput    loop → LLM           the instances covered, the Plan so far, the errors; or LLMQuestions about single Calls
-//	LLMReply        LLM → loop           the whole solution, or why it broke off
-//	InstanceReport  instance → loop      Calls and writes that changed, LLMQuestions, PendingApprovals; highest closed Request
-//	Snapshot        loop → chain         the Idea of a Request, a file from which a process can start; with it LogEntry
+//	type            from → to         content
+//	RequestInput    loop → LLM        the covered instances, the Plan so far, the errors; or LLMQuestions about Calls
+//	LLMReply        LLM → loop        the whole solution, or why it broke off
+//	InstanceReport  instance → loop   changed Calls and writes, LLMQuestions, PendingApprovals; closed Requests
+//	Snapshot        loop → chain      the Idea of a Request, from which a process can start; with it LogEntry
 //
 // The life of a Request (the Calls themselves travel from the stream straight to their instances):
 //
-//	state           loop                            instance                       LLM                     what comes next
-//	composed        Advance returns StepRequest     idle                           -                       the activity sends it
+//	state           loop                           instance                     LLM              next
+//	composed        Advance returns StepRequest    idle                         -                the activity sends it
 //	                and a RequestInput
-//	in flight       RequestInFlight; no other       expects Calls of its number    reads, then streams     a Call closes, or an end
-//	calls accepted  sees them in InstanceReports    accepts, may run them already  still streams           more Calls, or the end
-//	replied         has a whole LLMReply            runs what it accepted          has finished            concluded
-//	broken off      has an LLMReply with a Fault;   closes the Request: refuses    is not asked again for  every covered instance
-//	                sends close to its instances    any more Calls of it           this number             reports it closed; concluded
-//	concluded       Conclude: Plan, errors, who     runs on, reports               -                       a Request under the next number
-//	                settles; a Snapshot is sealed
+//	in flight       RequestInFlight; no other      expects Calls of its number  reads, streams   a Call closes, or an end
+//	calls accepted  sees them in reports           accepts, may run them        still streams    more Calls, or the end
+//	replied         has a whole LLMReply           runs what it accepted        has finished     concluded
+//	broken off      has an LLMReply with a Fault;  closes the Request: accepts  not asked again  all covered instances
+//	                closes it at its instances     no more Calls of it          for this number  closed it; concluded
+//	concluded       takes Plan and errors,         runs on, reports             -                the next Request
+//	                seals a Snapshot
 //
 // A Request that ends without a single accepted Call is composed afresh, under the next number.
 //

@@ -12,7 +12,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CallFailure is one reason for which Calls did not succeed, with how many and which.
+// CallFailure is one reason why Calls did not succeed, with their number and ids.
 type CallFailure struct {
 	Status  ideafile.CallStatus `json:"status"` // failed, blocked or rejected
 	Tool    string              `json:"tool"`   // empty where the Call names none
@@ -23,11 +23,11 @@ type CallFailure struct {
 	CallIDs []string `json:"calls"`
 }
 
-// Failures lists each reason once, in the order in which they were added. It is bounded, as it is part of results and
-// reports: CallCounts tells how many Calls there were in all.
+// Failures lists each reason once, in the order in which they were added. It is bounded, since it is part of results
+// and reports; CallCounts has the total number of Calls.
 type Failures []CallFailure
 
-// MarshalJSON writes a list where there are none, too.
+// MarshalJSON writes an empty list for nil.
 func (f Failures) MarshalJSON() ([]byte, error) {
 	if f == nil {
 		return []byte("[]"), nil
@@ -75,7 +75,7 @@ func (f Failures) addFailure(failure CallFailure) Failures {
 	return f
 }
 
-// String says it in a line: pay: tool_failed: the card is unknown (12 Calls: 1.2@①, 1.2@②, …).
+// String describes the failure in one line: pay: tool_failed: the card is unknown (12 Calls: 1.2@①, 1.2@②, …).
 func (f CallFailure) String() string {
 	calls := strings.Join(f.CallIDs, ", ")
 	if f.Count > len(f.CallIDs) {

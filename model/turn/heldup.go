@@ -8,13 +8,12 @@ import (
 // HeldUp is something that holds a process up and that nobody inside the process can mend. The process waits, and
 // goes on by itself once the cause is gone: it is not paused.
 type HeldUp struct {
-	// Cause is a code of faults, such as CodeLLMUnreachable. Message says in plain words what is wrong, Mend what
-	// mends it.
+	// Cause is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Mend the remedy.
 	Cause   string `json:"cause"`
 	Message string `json:"message"`
 	Mend    string `json:"mend,omitempty"`
-	// Since is when it was first found. Next is when it is tried again, Until when the process pauses for it; zero:
-	// not by the clock.
+	// Since is when it was first found. Next is when it is retried, Until when the process pauses because of it; zero:
+	// not at a fixed time.
 	Since time.Time `json:"since"`
 	Next  time.Time `json:"next,omitzero"`
 	Until time.Time `json:"until,omitzero"`
@@ -24,15 +23,15 @@ type HeldUp struct {
 	Process string `json:"process,omitempty"`
 }
 
-// Forever is the patience of what has a time limit of its own.
+// Forever is the patience for waits with a time limit of their own.
 const Forever = time.Duration(math.MaxInt64)
 
-// WaitOut decides whether something that is away is tried once more after a pause: while the patience lasts, which is
-// counted from the first attempt. It says since when, when next and until when.
+// WaitOut decides whether to retry something unavailable after a pause. It retries while patience lasts, counted from
+// the first attempt. It sets Since, Next and Until.
 func (h *HeldUp) WaitOut(begun, now time.Time, pause, patience time.Duration) (again bool) {
 	h.Since, h.Next = begun, now.Add(pause)
 	if patience == Forever {
-		h.Since = now // those before were looks at what was not ready
+		h.Since = now // the attempts before only looked whether it was ready
 		return true
 	}
 	h.Until = begun.Add(patience)
@@ -42,7 +41,7 @@ func (h *HeldUp) WaitOut(begun, now time.Time, pause, patience time.Duration) (a
 // HeldUpPrefix begins the line that String returns, where it is no part's and no delegate's.
 const HeldUpPrefix = "held up"
 
-// String says it in one line. Times are UTC.
+// String describes it in one line. Times are UTC.
 func (h HeldUp) String() string {
 	text := h.prefix()
 	if !h.Since.IsZero() {
@@ -55,7 +54,7 @@ func (h HeldUp) String() string {
 	return text
 }
 
-// Brief says it for a list, which cuts lines at their ends: when it is tried again, and why.
+// Brief describes it for a list that cuts off long lines: the next attempt first, then the cause.
 func (h HeldUp) Brief() string {
 	text := h.prefix()
 	if !h.Next.IsZero() {

@@ -17,15 +17,15 @@ import (
 // which people decided; or a Recheck.
 type LogEntry struct {
 	Instance string `json:"instance"`
-	// Write has no Combined here: what stands in the store is told by the Ideas.
+	// Write has no Combined here, since the Ideas hold values of the store.
 	statelog.Write
 	// Call is the author as the LLM wrote it.
 	Call ideafile.WrittenCall `json:"call,omitzero"`
-	// Decision is what somebody decided. In a write it is that behind the write: older chains have it there.
+	// Decision is a person's decision. In a write it is the decision that led to the write: older chains have it there.
 	Decision *approval.Decision `json:"decision,omitempty"`
-	// Outcome is what became of a Call in the end.
+	// Outcome is the final outcome of a Call.
 	Outcome *CallOutcome `json:"outcome,omitempty"`
-	// Recheck is what it came to that the LLM was asked about the instance a second time.
+	// Recheck is the comparison of the LLM's two answers about the instance; nil: none.
 	Recheck *Comparison `json:"recheck,omitempty"`
 	// ParamsAdaptation is set when the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
@@ -33,7 +33,7 @@ type LogEntry struct {
 	PartProcessID string `json:"part,omitempty"`
 }
 
-// CallOutcome is what became of a Call on which people decided.
+// CallOutcome is the outcome of a Call on which people decided.
 type CallOutcome struct {
 	CallID string              `json:"call"`
 	Status ideafile.CallStatus `json:"status"`
@@ -58,7 +58,7 @@ func (e LogEntry) PersonName() (name string, ok bool) {
 // IsWrite reports whether the entry is a write.
 func (e LogEntry) IsWrite() bool { return e.Author != "" }
 
-// AddWrite adds a write to those of an instance, or takes one out that it withdraws.
+// AddWrite adds a write to those of an instance, or removes the write that e withdraws.
 func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
 	if e.OutputMethod == statelog.MethodWithdraw {
 		return slices.DeleteFunc(list, func(o LogEntry) bool { return e.Withdraws(o.Write) })
@@ -92,8 +92,8 @@ func EncodeLog(log []LogEntry) any {
 	return out
 }
 
-// DecisionsForWrite returns what people decided on the Call that made a write, or the revision that did, and the Call
-// as it ran then; nil if nothing ran. log is all that is logged of the instance.
+// DecisionsForWrite returns people's decisions on the Call that made a write, or the revision that did, and the Call as
+// it ran then; nil if nothing ran. log is the whole log of the instance.
 func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision, ran *ExecutedCall) {
 	if write.CorrectionNumber > 0 {
 		name, _ := write.PersonName()
@@ -115,8 +115,8 @@ func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision
 	return made, ran
 }
 
-// SummarizeDecisions says of every decision in a log what it was, on what, and by whom, when and why: for the meta of
-// the Idea.
+// SummarizeDecisions lists the decisions in a log for the meta of the Idea: each with its object, person, time and
+// reason.
 func SummarizeDecisions(log []LogEntry) []any {
 	var list []any
 	for _, e := range log {

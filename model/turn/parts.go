@@ -11,8 +11,8 @@ import (
 // This file puts the records of a split process's parts together, and takes them apart again: each part is a process,
 // with an Idea of its own.
 
-// AddPartContext adds to the input of the whole process what the last Idea of a part tells of its instances: how they
-// ended, the Calls with what became of them, and the errors that nobody was told of. whole and part are contexts.
+// AddPartContext adds the content of the last Idea of a part to the input of the whole process: how its instances
+// ended, the Calls with their outcomes, and the errors not reported yet. whole and part are contexts.
 func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states map[string]any) {
 	places := directPlanPositions(whole)
 	byToken := map[string]*InstanceInput{}
@@ -73,7 +73,7 @@ func elementOrZero(list []int, n int) int {
 	return list[n]
 }
 
-// addPastCalls adds Calls to those of other parts that are the same.
+// addPastCalls adds Calls, and merges each with the same Call of other parts.
 func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCall) {
 	for _, p := range calls {
 		at := slices.IndexFunc(in.PlanEntries, func(e PlannedCallSummary) bool {
@@ -94,7 +94,7 @@ func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCa
 	}
 }
 
-// addPastError adds an error to those of other parts, or its instances where the same is said of others.
+// addPastError adds an error, or only its instances if another part has the same error.
 func (in *RequestInput) addPastError(e ContextError) {
 	at := slices.IndexFunc(in.Errors, func(o ContextError) bool { return o.CallID == e.CallID && o.Fault == e.Fault })
 	if at < 0 {
@@ -104,8 +104,8 @@ func (in *RequestInput) addPastError(e ContextError) {
 	in.Errors[at].Instances = slices.Concat(in.Errors[at].Instances, e.Instances)
 }
 
-// FilterPlanRecord returns a message as a part of the process sees it: of a Plan's record, what is about the part's
-// instances; ok is false where nothing is left of it.
+// FilterPlanRecord returns a message as a part of the process sees it: a Plan's record keeps only what concerns the
+// part's instances. ok is false if nothing is left.
 func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackInstances) == 0) {
@@ -146,8 +146,8 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	return next, len(calls) > 0
 }
 
-// filterPlanEntry leaves in a record's entry what is about some instances, or about all. left reports whether anything
-// is.
+// filterPlanEntry keeps, of a record's entry, what concerns the given instances or all. left reports whether anything
+// is left.
 func filterPlanEntry(entry any, mine map[string]bool) (out any, left bool) {
 	object, ok := entry.(map[string]any)
 	if !ok {

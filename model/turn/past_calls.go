@@ -21,7 +21,7 @@ type PastCall struct {
 	ResultByInstance    map[string]any
 	DecisionsByInstance map[string][]approval.Decision
 	RanCallByInstance   map[string]ExecutedCall
-	// FaultByInstance say why the Call failed or is blocked; only the record of a Plan that runs directly has them.
+	// FaultByInstance is why the Call failed or is blocked. Only the record of a Plan that runs directly has it.
 	FaultByInstance map[string]*diag.Fault
 }
 
@@ -54,8 +54,8 @@ func ReadPast(m ideafile.Message, tokens []string) []PastCall {
 	return ReadPastDirectPlanCalls(m, tokens)
 }
 
-// ReadPastCalls reads the record of a Plan message. The record's ids, in order, stand for the Plan's Calls. tokens are
-// the instances of an entry that names none.
+// ReadPastCalls reads the record of a Plan message. The record's ids, in order, are those of the Plan's Calls. tokens
+// are the instances of an entry that names none.
 func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 	record, _ := m.Source["record"].(map[string]any)
 	var list []PastCall
@@ -75,8 +75,8 @@ func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 	return list
 }
 
-// ReadPastDirectPlanCalls reads the record of a Plan that runs directly: its Calls, as those of Request 0, of which the
-// record says something.
+// ReadPastDirectPlanCalls reads the record of a Plan that runs directly. It returns the Calls with an entry, as Calls
+// of Request 0.
 func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 	var list []PastCall
 	for n, id := range m.RecordedCallIDs() {
@@ -91,7 +91,7 @@ func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 	return list
 }
 
-// newPastCall reads what the entry of a record says of a Call beside its statuses.
+// newPastCall reads the parts of a record's entry other than the statuses.
 func newPastCall(key ideafile.CallKey, entry any) PastCall {
 	said := jsonval.AsObject(entry)
 	p := PastCall{
@@ -114,9 +114,9 @@ func newPastCall(key ideafile.CallKey, entry any) PastCall {
 	return p
 }
 
-// IsFinalFor reports whether what the record says of the Call in an instance stands, so that it is not tried again: it
-// is done, or people or its Tool have ended it and the record says why. Any other Call of a Plan that runs directly is
-// looked at anew.
+// IsFinalFor reports whether the recorded outcome of the Call in an instance is final, so that the Call is not tried
+// again: it is done, or people or its Tool have ended it and the record says why. Any other Call of a Plan that runs
+// directly is evaluated anew.
 func (p PastCall) IsFinalFor(token string) bool {
 	switch p.StatusByInstance[token] {
 	case ideafile.Done, ideafile.Undone:
@@ -129,7 +129,7 @@ func (p PastCall) IsFinalFor(token string) bool {
 	return false
 }
 
-// Report is what became of the Call in an instance, as the instance would report it.
+// Report is the outcome of the Call in an instance, in the form of the instance's report.
 func (p PastCall) Report(token string) CallReport {
 	c := CallReport{
 		Request: p.Request, Index: p.Index, Status: p.StatusByInstance[token], Fault: p.FaultByInstance[token],
@@ -141,7 +141,7 @@ func (p PastCall) Report(token string) CallReport {
 	return c
 }
 
-// RecordedDecisions reads what the record of a Plan says was decided on one of its Calls.
+// RecordedDecisions reads the decisions in a record's entry of one Call.
 func RecordedDecisions(entry any) (made []approval.Decision) {
 	for _, one := range readList[InstanceDecision](jsonval.AsObject(entry)[recordDecided]) {
 		made = append(made, one.Decision)
@@ -149,7 +149,7 @@ func RecordedDecisions(entry any) (made []approval.Decision) {
 	return made
 }
 
-// readList reads a list of values of one form; empty where it is none.
+// readList reads a list of values of one type; empty if v is no such list.
 func readList[T any](v any) (list []T) {
 	if decodeValue(v, &list) != nil {
 		return nil
@@ -164,8 +164,8 @@ func decodeValue(v, to any) error {
 	return d.Decode(to)
 }
 
-// setStatuses reads the Call's status in each instance. An entry that names no instances and has one status means every
-// instance that the Call is for; with several statuses it cannot be told which instance has which, and none is set.
+// setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of
+// the Call. With several statuses and no instances, none is set, since it is unknown which instance has which.
 func (p *PastCall) setStatuses(entry any, tokens []string) {
 	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults)
 	delete(statuses, recordDecided)
@@ -207,8 +207,8 @@ func ForgetWritesTo(source map[string]any, token string, path jsonval.Path) {
 		func(_ ideafile.Message, p PastCall, _ string) bool { return callWritesTo(idea, p.WrittenCall, path) })
 }
 
-// ForgetFailures changes the records of an Idea in place after a person has opened instances again: what their direct
-// Plans have tried in vain, for want of a value or of a person's consent, may be tried again.
+// ForgetFailures changes the records of an Idea in place after a person has reopened instances: Calls of their direct
+// Plans that failed for want of a value or of a person's consent may be tried again.
 func ForgetFailures(source map[string]any, tokens []string) {
 	idea, _ := ideafile.ReadIdea(source)
 	forgetCalls(idea, tokens, func(m ideafile.Message, p PastCall, token string) bool {
@@ -216,7 +216,7 @@ func ForgetFailures(source map[string]any, tokens []string) {
 	})
 }
 
-// forgetCalls drops what the records of an Idea say of some Calls in some instances.
+// forgetCalls drops the recorded outcomes of some Calls in some instances from the records of an Idea.
 func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Message, PastCall, string) bool) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {

@@ -8,8 +8,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// PlanOfRequest makes the Plan of a Request, from the Calls of its reply. Those that no instance takes stand in it
-// with the reason.
+// PlanOfRequest makes the Plan of a Request from the Calls of its reply. A Call that no instance takes is included with
+// the reason.
 func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
 	p.Request = input.RequestNumber
 	p.Instances = named(input.InstanceTokens())
@@ -45,13 +45,13 @@ func TargetInstances(input *RequestInput, w ideafile.WrittenCall) ([]string, *di
 type DeliveredCall struct {
 	Index int                  `json:"index"`
 	Call  ideafile.WrittenCall `json:"call"`
-	// ReviewReason is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of
-	// another chain, or the LLM decided otherwise when it was asked twice. Empty: the policy decides.
+	// ReviewReason is why a person must review the Call, even if its Tool's policy requires none: it comes from a
+	// process of another chain, or the LLM gave two different answers. Empty: the policy decides.
 	ReviewReason string `json:"why,omitempty"`
 }
 
-// AmendPlan puts the Calls of a Plan that a person has changed into the reply that planned it. An instance of which a
-// person took out every Call does not settle by that: it is asked about again.
+// AmendPlan replaces the Calls of a reply by those of its Plan as a person has amended it. If the person removed every
+// Call of an instance, the instance does not settle, but is asked about again.
 func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCall) {
 	reply.Calls, reply.CallFaults = calls, nil
 	for n, w := range calls {

@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// Quota is how many Requests and Calls somebody may have begun in all. Both only grow, so that it may be told twice.
+// Quota is how many Requests and Calls a consumer may have begun in all. Both only grow, so that a Quota may be
+// delivered twice.
 type Quota struct {
 	Requests int `json:"requests"`
 	Calls    int `json:"calls"`
 }
 
-// Unlimited is a Quota that nobody comes to the end of.
+// Unlimited is a Quota too large to be used up.
 var Unlimited = Quota{Requests: 1 << 40, Calls: 1 << 40}
 
-// QuotaUse is what somebody has begun and used so far, with all delegates, and what it could begin at once if its Quota
-// allowed it.
+// QuotaUse is what a consumer has begun and used so far, with all its delegates, and what it could begin now if its
+// Quota allowed it.
 type QuotaUse struct {
 	Requests int        `json:"requests,omitempty"`
 	Calls    int        `json:"calls,omitempty"`
 	Usage    TokenUsage `json:"usage,omitzero"`
-	// NeededQuota is the Quota with which nothing would wait for a larger one.
+	// NeededQuota is the smallest Quota with which nothing would have to wait for more.
 	NeededQuota Quota `json:"needs,omitzero"`
 	// HeardQuota is the latest Quota that it had heard of when it needed that; zero where it needs none.
 	// HasUnheardGrants reports whether somebody who works for it has still to hear of a larger Quota, and to begin what
@@ -29,14 +30,14 @@ type QuotaUse struct {
 	HasUnheardGrants bool  `json:"unheard,omitempty"`
 }
 
-// Add adds what another has begun and used. What that needs is not added.
+// Add adds what another consumer has begun and used, but not what it needs.
 func (u *QuotaUse) Add(o QuotaUse) {
 	u.Requests += o.Requests
 	u.Calls += o.Calls
 	u.Usage.Add(o.Usage)
 }
 
-// Begun is what it has begun, of what a Quota limits.
+// Begun is the part of it that a Quota limits.
 func (u QuotaUse) Begun() Quota { return Quota{u.Requests, u.Calls} }
 
 // Plus adds two Quotas.
@@ -51,7 +52,7 @@ func (q Quota) Max(o Quota) Quota { return Quota{max(q.Requests, o.Requests), ma
 // Min is the smaller number of each.
 func (q Quota) Min(o Quota) Quota { return Quota{min(q.Requests, o.Requests), min(q.Calls, o.Calls)} }
 
-// Limits is the Quota with 0 in the place of what is unlimited.
+// Limits is the Quota with 0 for unlimited.
 func (q Quota) Limits() Quota {
 	if q.Requests >= Unlimited.Requests {
 		q.Requests = 0
@@ -66,17 +67,17 @@ func (q Quota) Limits() Quota {
 type DelegateView struct {
 	CallID    string `json:"call"`
 	ProcessID string `json:"process"`
-	// Status is that of its process; empty: it has not told yet.
+	// Status is the status of its process; empty: not reported yet.
 	Status string `json:"status,omitempty"`
-	// WaitingFor tells what it waits for, as its query "status" does.
+	// WaitingFor is what it waits for, as its query "status" describes it.
 	WaitingFor []string `json:"waiting,omitempty"`
-	// Code is why it is paused; empty: it is not, or has not told.
+	// Code is why it is paused; empty: it is not, or has not reported.
 	Code string `json:"code,omitempty"`
-	// HeldUp is what holds it up, or what works for it.
+	// HeldUp lists what holds up the delegate, or its own delegates and parts.
 	HeldUp []HeldUp `json:"heldUp,omitempty"`
 }
 
-// StatusLine says in one line how it stands.
+// StatusLine describes the state of the delegate in one line.
 func (d DelegateView) StatusLine() string {
 	if len(d.WaitingFor) == 0 {
 		return cmp.Or(d.Status, "starting")

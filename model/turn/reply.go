@@ -9,9 +9,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// LLMReply is the LLM's side of one Request: what it wrote, or why there is nothing.
+// LLMReply is the LLM's side of one Request: its reply, or why there is none.
 //
-// Invariant: a Reply that is not Complete has a Fault.
+// Invariant: a reply that is not Complete has a Fault.
 type LLMReply struct {
 	// Complete reports whether the solution came to its end. Only a complete solution can settle an instance.
 	Complete bool `json:"whole"`
@@ -25,11 +25,12 @@ type LLMReply struct {
 	CallsUndelivered bool `json:"undelivered,omitempty"`
 	// Calls are the solution's Calls as written, in order.
 	Calls []ideafile.WrittenCall `json:"calls,omitempty"`
-	// CallFaults are those of broken Calls that name no covered instance. All others are reported by their instances.
+	// CallFaults are the faults of broken Calls that name no covered instance. Instances report the faults of all
+	// others.
 	CallFaults []CallFault `json:"faults,omitempty"`
 	// InstancesWithoutCalls lists the covered instances that the solution gave no Call: the ones that may settle.
 	InstancesWithoutCalls []string `json:"idle,omitempty"`
-	// GoneInstances lists the covered instances whose workflows took no Calls any more: somebody had terminated or
+	// GoneInstances lists the covered instances whose workflows took no more Calls, because somebody had terminated or
 	// deleted them.
 	GoneInstances []string `json:"gone,omitempty"`
 	// Output as written, nil if there was none. OutputFault is why it does not fit the output form.
@@ -37,33 +38,33 @@ type LLMReply struct {
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
 	// Finished reports that the LLM has nothing left to plan for the covered instances, if the Calls succeed.
 	Finished bool `json:"finished,omitempty"`
-	// Unfinished reports that the LLM said that more is to be planned: an output beside its Calls does not count.
+	// Unfinished reports that the LLM announced further Calls: an output beside its Calls does not count.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Notes is what the LLM wants to be shown again, since it is not shown the instances that its Calls finish; empty
-	// if it has none.
+	// Notes is what the LLM wants to be shown again, because it will not be shown the instances that its Calls finish;
+	// empty: none.
 	Notes string     `json:"notes,omitempty"`
 	Usage TokenUsage `json:"usage"`
-	// LLMUsage says who answered; nil where nobody knows.
+	// AnsweringLLM is the LLM that answered; nil: unknown.
 	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
 	// HTTPAttempts counts the HTTP requests until the server answered.
 	HTTPAttempts int `json:"attempts,omitempty"`
 	// Faked replies were made up from schemas in a simulation. They use up no line of a script of replies.
 	Faked bool `json:"sketched,omitempty"`
-	// Comparisons are what a Recheck came to.
+	// Comparisons are the results of a Recheck.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 }
 
-// CallsMayBeUndelivered reports whether Calls may not have reached all their instances: whoever handed them out is
-// gone, or gave up.
+// CallsMayBeUndelivered reports whether some instances may lack Calls, because the worker that delivered them is gone
+// or gave up.
 func (r LLMReply) CallsMayBeUndelivered() bool { return r.WorkerLost || r.CallsUndelivered }
 
-// LLMUsage says which LLM answered a Request. The meta of an Idea keeps it.
+// LLMUsage records which LLM answered a Request. The meta of an Idea keeps it.
 type LLMUsage struct {
 	Request int `json:"request"`
-	// RequestedModel is the model as it was asked for, and Served as the server named it.
+	// RequestedModel is the requested name of the model, and ServedModel the name that the server gave.
 	RequestedModel string `json:"model,omitempty"`
 	ServedModel    string `json:"served,omitempty"`
-	// PromptDigest is the SHA-256, in hex, of the messages and the schema that the LLM was sent.
+	// PromptDigest is the SHA-256, in hex, of the messages and the schema sent to the LLM.
 	PromptDigest string `json:"prompt,omitempty"`
 	TokenUsage
 }
@@ -74,16 +75,16 @@ type CallFault struct {
 	Fault diag.Fault `json:"error"`
 }
 
-// TokenUsage counts tokens as the LLM server reports them, and says what they cost.
+// TokenUsage counts tokens as the LLM server reports them, and their cost.
 type TokenUsage struct {
 	PromptTokens     int `json:"promptTokens"`
 	CompletionTokens int `json:"completionTokens"`
-	// CachedTokens are those of the prompt that the server had kept, ReasoningTokens those of the completion that
-	// nobody is shown.
+	// CachedTokens are the tokens of the prompt that the server had cached, ReasoningTokens those of the completion
+	// that are not in the reply.
 	CachedTokens    int `json:"cachedTokens,omitempty"`
 	ReasoningTokens int `json:"reasoningTokens,omitempty"`
-	// Cost is what tokens cost that have a price, and UnpricedTokens counts those that have none although prices or a
-	// limit on money are there.
+	// Cost is the cost of the tokens that have a price. UnpricedTokens counts those that have none, if prices or a
+	// limit on money are given.
 	Cost           price.Money `json:"cost,omitempty"`
 	UnpricedTokens int         `json:"unpricedTokens,omitempty"`
 }
@@ -117,7 +118,7 @@ func (u TokenUsage) String() string {
 	return text
 }
 
-// CostText is what the tokens cost, and how many have no price; empty where nobody has named prices.
+// CostText is the cost of the tokens, and how many have no price; empty without prices.
 func (u TokenUsage) CostText() string {
 	switch {
 	case u.UnpricedTokens == 0 && u.Cost == 0:
@@ -143,7 +144,7 @@ const (
 	CodeStoreForbidden  = "store_forbidden"         // the worker may not write in the store
 	CodeKeysMissing     = "keys_missing"            // no worker has the key of what the process keeps
 	CodeToolWaits       = "tool_waits"              // a Tool's server asks to be left alone for a while
-	CodeRateLimited     = "rate_limited"            // the workers begin only so many Calls and Requests a second
+	CodeRateLimited     = "rate_limited"            // so many Calls and Requests begin a second, and no more
 	CodeNoWorker        = "no_worker"               // no worker serves the task queue
 	CodeWorkerFails     = "worker_fails"            // a worker is there and cannot go on with the process
 	CodeBadReplies      = "bad_replies"             // three bad replies in a row

@@ -11,10 +11,10 @@ import (
 	"processidea/model/statelog"
 )
 
-// InstanceReport is what an instance sends to its process: what changed since its last Report, and how it stands now.
+// InstanceReport is what an instance sends to its process: its changes since the last report, and its current state.
 //
-// Invariant: of the Reports with one Number, the one with the longest history counts, and a Report is never superseded
-// by one with a lower Number. So a Report may arrive twice or out of order.
+// Invariant: of the reports with one ReportNumber, the one with the longest history counts, and a report is never
+// superseded by one with a lower number. So a report may arrive twice or out of order.
 type InstanceReport struct {
 	Token string `json:"token"`
 	// ReportNumber counts the instance's Reports. When a workflow task is lost after its Report was sent, the instance
@@ -22,17 +22,17 @@ type InstanceReport struct {
 	ReportNumber int `json:"number"`
 	// WorkflowHistoryLength counts the events of the instance's history, over all its runs, when the Report was made.
 	WorkflowHistoryLength int `json:"heard"`
-	// ClosedThroughRequest is the highest Request that is closed at the instance: it accepts no more Calls of that
-	// Request, nor of any before it.
+	// ClosedThroughRequest is the highest closed Request: the instance accepts no more Calls of it, nor of any before
+	// it.
 	ClosedThroughRequest int `json:"closed"`
-	// RefusedThroughRequest is the highest Request of which the instance takes no more Calls from whoever hands them
-	// out: the process may have some for it yet, and closes it then.
+	// RefusedThroughRequest is the highest Request from which the instance accepts no more streamed Calls. The process
+	// may still have some to deliver, and then closes it.
 	RefusedThroughRequest int `json:"refused,omitempty"`
-	// ToldThroughRequest is the highest Request that broke off of which the instance has told every Call that it
+	// ToldThroughRequest is the highest broken-off Request for which the instance has reported every Call that it
 	// accepted, as it was written.
 	ToldThroughRequest int `json:"told,omitempty"`
 	InstanceStanding
-	// Calls are those that changed since the last Report, and Writes were made since then.
+	// Calls are the Calls that changed since the last report, Writes the writes made since then.
 	Calls  []CallReport     `json:"calls,omitempty"`
 	Writes []statelog.Write `json:"writes,omitempty"`
 	// AckedCorrectionCount counts the corrections that the instance has applied.
@@ -45,13 +45,13 @@ type InstanceReport struct {
 	HeardReleaseNumber int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
 	QuotaUse QuotaUse `json:"use,omitzero"`
-	// TakenBack is what came of it that the instance was to take back what it did; nil: it was not, or is at it.
+	// TakenBack is the result of an ordered undo; nil: none was ordered, or it is under way.
 	TakenBack *TakenBack `json:"takenBack,omitempty"`
-	// Fates are what became of acts since the last Report.
+	// Fates are the outcomes of acts since the last report.
 	Fates []approval.Fate `json:"refusals,omitempty"`
 }
 
-// InstanceStanding is how an instance stands: the last Report that counts says all of it anew.
+// InstanceStanding is the current state of an instance. Each report has all of it anew.
 type InstanceStanding struct {
 	// Idle reports whether nothing of the instance is running.
 	Idle bool `json:"quiet,omitempty"`
@@ -74,32 +74,32 @@ type InstanceStanding struct {
 	Stalled   bool           `json:"stalled,omitempty"`
 }
 
-// TakenBack is what came of taking back what an instance did. Said says what was taken back, and what not; Failed is
-// whether some of it was to be, Nothing whether nothing was done.
+// TakenBack is the result of undoing what an instance did. Said describes what was undone and what was not. Failed
+// means that some of that should have been undone; Nothing means that nothing was undone.
 type TakenBack struct {
 	Said    string `json:"said"`
 	Failed  bool   `json:"failed,omitempty"`
 	Nothing bool   `json:"nothing,omitempty"`
 }
 
-// CallReport is how one Call stands in one instance.
+// CallReport is the state of one Call in one instance.
 type CallReport struct {
 	Request int                 `json:"request"`
 	Index   int                 `json:"index"`
 	Status  ideafile.CallStatus `json:"status"`
 	Fault   *diag.Fault         `json:"error,omitempty"`
-	// Tool is that of a Call with a Fault.
+	// Tool is the Tool of a Call with a Fault; empty for others.
 	Tool string `json:"tool,omitempty"`
 	// Result is set if State does not hold it: for a Call without an output path, for one whose path a person had
-	// written, and, of a result for the whole State, the keys that were not written.
+	// written, and, for a result for the whole State, the keys that were not written.
 	Result any `json:"result,omitempty"`
-	// NotWrittenPaths lists the places in State that kept what they had, although the Call's result was for them.
+	// NotWrittenPaths lists the paths in State that kept their value, although the Call's result was for them.
 	NotWrittenPaths []UnwrittenPath `json:"notWritten,omitempty"`
-	// Decisions are people's, in the order in which they were made.
+	// Decisions are the decisions of people, in the order in which they were made.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
-	// Remarks are what people said of the Call while it waited for them.
+	// Remarks are the remarks of people while the Call waited for them.
 	Remarks []approval.Decision `json:"remarks,omitempty"`
-	// ExecutedCall is the Call as it ran, if people had decided on it.
+	// RanCall is the Call as it ran, if people had decided on it.
 	RanCall *ExecutedCall `json:"ran,omitempty"`
 	// ParamsAdaptation is set when the LLM was asked to adapt some of the Call's parameters.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
@@ -119,14 +119,14 @@ func (c CallReport) WasOverruledByPerson() bool {
 	return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.Kind != policy.Approve })
 }
 
-// UnwrittenPath is a place in State that kept what it had, although the result of a Call, or a part of it, was for it.
+// UnwrittenPath is a path in State that kept its value, although the result of a Call, or a part of it, was for it.
 type UnwrittenPath struct {
 	Path      string `json:"path"` // a Reference
 	WrittenBy string `json:"by"`   // who had written there: a Call's id, a person, or "start"
 }
 
-// FaultsForLLM are what the next Request is told of the Call as errors: why it failed or is blocked, and what of its
-// result was not written. What a person decided on it is told as a fact.
+// FaultsForLLM are the errors of the Call for the next Request: why it failed or is blocked, and which part of its
+// result was not written. A person's decision is reported as a fact, not as an error.
 func (c CallReport) FaultsForLLM() []diag.Fault {
 	var list []diag.Fault
 	if c.Fault != nil && c.Status != ideafile.Rejected {

@@ -11,14 +11,14 @@ import (
 )
 
 // RequestInput is what one Request is about: the instances that it covers, the Calls planned so far with their outcome,
-// and the errors since the last Request. Together with the process's Idea it is everything that the LLM is told.
+// and the errors since the last Request. Together with the process's Idea it is everything that the LLM reads.
 type RequestInput struct {
 	ProcessID string `json:"process"`
-	// RequestNumber counts the process's Requests from 1. Turn counts only the answered ones, and this one: it falls
-	// behind Number when a Request was lost before the LLM said anything.
+	// RequestNumber counts the process's Requests from 1. Turn counts only the answered ones, and this one: it is lower
+	// than RequestNumber if a Request was lost before the LLM replied.
 	RequestNumber int `json:"number"`
 	Turn          int `json:"turn"`
-	// Instances are the covered ones, in order.
+	// Instances are the covered instances, in order.
 	Instances []InstanceInput `json:"covered"`
 	// PlanEntries lists the Calls of earlier Requests and of Plans that run directly.
 	PlanEntries []PlannedCallSummary `json:"plan,omitempty"`
@@ -26,34 +26,36 @@ type RequestInput struct {
 	Errors []ContextError `json:"troubles,omitempty"`
 	// Others counts the process's instances that the Request does not cover.
 	Others OtherInstanceCounts `json:"others,omitzero"`
-	// ReopenableTokens are those of them that have settled, but not for good: a Call that names one reopens it.
+	// ReopenableTokens are the other instances that have settled only for now: a Call that names one reopens it.
 	ReopenableTokens []string `json:"reopenable,omitempty"`
 	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
 	OutputOnly bool `json:"closing,omitempty"`
-	// MayBeLast reports that the reply may say that it is the last one for the covered instances: no goal in State
-	// would tell.
+	// MayBeLast means that the reply may call itself the last one for the covered instances, since no goal in State
+	// says when they are done.
 	MayBeLast bool `json:"mayBeLast,omitempty"`
-	// Notes are those of earlier replies, in order.
+	// Notes are the notes of earlier replies, in order.
 	Notes []Note `json:"notes,omitempty"`
-	// DraftOutput is the output of an earlier reply that did not count, where it still holds for every instance that
-	// the Request does not cover.
+	// DraftOutput is the output of an earlier reply that did not count, if it still holds for every instance that the
+	// Request does not cover; nil: none.
 	DraftOutput *DraftOutput `json:"draft,omitempty"`
-	// OthersAreKnown reports that the notes and the draft still hold for every instance that the Request does not
-	// cover: the LLM can write the output without being shown them.
+	// OthersAreKnown means that the notes and the draft still hold for every instance that the Request does not cover:
+	// the LLM can write the output without seeing those instances.
 	OthersAreKnown bool `json:"othersKnown,omitempty"`
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters.
 	// Such a Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`
-	// HeldTokens are covered instances whose Calls go to nobody before they are asked for twice.
+	// HeldTokens are covered instances whose Calls are held until the Request was asked a second time.
 	HeldTokens []string `json:"heldFor,omitempty"`
-	// Recheck is set for a Request that asks a second time for an answer that there is: nothing of it runs.
+	// Recheck is set if the Request asks a second time for an answer that is already there: nothing of the second runs.
 	Recheck *Recheck `json:"recheck,omitempty"`
 }
 
-// Recheck is the answer that is asked for a second time, and where its instances stood in the prompt, from 1.
+// Recheck is the answer that is asked for a second time, who gave it, and where its instances stood in the prompt, from
+// 1.
 type Recheck struct {
 	Calls     []ideafile.WrittenCall `json:"calls"`
 	Positions map[string]int         `json:"positions"`
+	LLM       string                 `json:"llm,omitempty"`
 }
 
 // Comparison is two answers about one instance. The chain keeps it as evidence.
@@ -65,11 +67,12 @@ type Comparison struct {
 	Differed bool                   `json:"differed"`
 	First    []ideafile.WrittenCall `json:"first"`
 	Second   []ideafile.WrittenCall `json:"second"`
-	// LLM is the model that gave the second answer.
-	LLM string `json:"llm,omitempty"`
+	// FirstLLM is the model that gave the first answer, LLM that of the second.
+	FirstLLM string `json:"firstLLM,omitempty"`
+	LLM      string `json:"llm,omitempty"`
 }
 
-// OtherInstanceCounts counts the instances that a Request is not about, by what they are up to.
+// OtherInstanceCounts counts the instances that a Request is not about, by their phase.
 type OtherInstanceCounts struct {
 	Finished       int `json:"finished,omitempty"`
 	Failed         int `json:"failed,omitempty"`
@@ -83,7 +86,7 @@ type DraftOutput struct {
 	Output  any `json:"output"` // as written
 }
 
-// Note is what the LLM wrote beside a reply to be shown again.
+// Note is a text that the LLM wrote in a reply, to be shown to it again.
 type Note struct {
 	Request int    `json:"request"`
 	Text    string `json:"text"`
@@ -92,7 +95,7 @@ type Note struct {
 // maxNoteLength is how many characters the notes of one reply may have.
 const maxNoteLength = 4_000
 
-// ShortenNotes bounds the notes of a reply; an ellipsis stands for what is left out.
+// ShortenNotes bounds the notes of a reply. An ellipsis marks a cut.
 func ShortenNotes(text string) string {
 	text = strings.TrimSpace(text)
 	if characters := []rune(text); len(characters) > maxNoteLength {
@@ -107,25 +110,24 @@ type InstanceInput struct {
 	State any    `json:"state"`
 	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
 	MissingRequiredPaths []string `json:"missing,omitempty"`
-	// UnfulfilledSteps are those of its instructions that keep it from settling.
+	// UnfulfilledSteps are the steps of its instructions that keep it from settling.
 	UnfulfilledSteps []ideafile.StepOutcome `json:"unfulfilled,omitempty"`
-	// HasReachedGoal reports that State holds what the schema requires, and that the LLM is asked only since something
+	// HasReachedGoal means that State holds what the schema requires, and that the LLM is asked only because something
 	// went wrong.
 	HasReachedGoal bool `json:"reachedGoal,omitempty"`
-	// Status is set for an instance that has settled or failed, and Fault says why it failed. The LLM is not told; both
-	// go into the snapshot of the Request.
+	// Status is set for an instance that has settled or failed, and Fault is why it failed. Both are for the snapshot
+	// of the Request, not for the LLM.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
-	// Steps say what became of the steps of its instructions, of an instance that has ended.
+	// Steps are the outcomes of the steps of its instructions, for an instance that has ended.
 	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
-	// EndedByRequest is whether it ended by the Request itself, which is the last one: the snapshot tells the end, and
-	// a fork of it makes that Request again.
+	// EndedByRequest means that it ended by the Request itself, which is the last one: the snapshot records the end,
+	// and a fork of it makes that Request again.
 	EndedByRequest bool `json:"endedByRequest,omitempty"`
-	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request
-	// about it.
+	// ReopenReason says who reopened the ended instance, and why; empty: nobody since the last Request about it.
 	ReopenReason string `json:"reopened,omitempty"`
-	// FailedDirectPlanPosition is the position in the context, from 1, of the directly run Plan that did not suffice
-	// for the instance; 0: there is none. It is for the snapshot, too.
+	// FailedDirectPlanPosition is the position in the context, from 1, of the direct Plan that did not suffice for the
+	// instance; 0: none. It is for the snapshot, too.
 	FailedDirectPlanPosition int `json:"fellBackFrom,omitempty"`
 }
 
@@ -141,9 +143,9 @@ type PlannedCallSummary struct {
 	StatusCounts map[ideafile.CallStatus]int `json:"how"`
 	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
 	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
-	// ResultByInstance that State does not hold (see CallReport.Result), by instance.
+	// ResultByInstance holds, by instance, the results that State does not hold (see CallReport.Result).
 	ResultByInstance map[string]any `json:"results,omitempty"`
-	// Faults say, for the record of a directly run Plan, why its Call failed or is blocked.
+	// Faults are, for the record of a direct Plan, why its Call failed or is blocked.
 	Faults []RecordedFault `json:"faults,omitempty"`
 	// Decisions are people's decisions on the Call, in the order of the instances.
 	Decisions []InstanceDecision `json:"decided,omitempty"`
@@ -157,7 +159,7 @@ type InstanceDecision struct {
 	Decision approval.Decision `json:"decision"`
 }
 
-// ContextError is an error that the next Request tells the LLM about. It becomes an error message in the context.
+// ContextError is an error that the next Request reports to the LLM. It becomes an error message in the context.
 type ContextError struct {
 	// CallID is the Call's id without an instance; empty when the error is about the Request as a whole.
 	CallID    string     `json:"call,omitempty"`
@@ -174,13 +176,12 @@ type LLMQuestion struct {
 	Params map[string]any `json:"params"`
 	// Reasoning is the sentence with which the LLM planned the Call.
 	Reasoning string `json:"reasoning,omitempty"`
-	// ParamsError says why Params do not fit the schema; empty when a result is wanted.
+	// ParamsError is why Params do not fit the schema; empty if a result is wanted.
 	ParamsError string `json:"why,omitempty"`
 }
 
-// ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance
-// that there is, or what the LLM has said of the others still holds. Asked about a few without that, the LLM would sum
-// up what it happens to see.
+// ReplyMayHoldOutput reports whether the reply may hold the process's output: the Request covers every instance, or the
+// LLM's statements about the others still hold. Otherwise the LLM would summarize only the few instances that it sees.
 func (in *RequestInput) ReplyMayHoldOutput() bool {
 	return len(in.Questions) == 0 && (in.OutputOnly || in.OthersAreKnown || !in.LeavesOutInstances())
 }
@@ -215,7 +216,7 @@ func (in *RequestInput) EndedByRequest() (tokens []string) {
 	return tokens
 }
 
-// QuestionSummary says in a few words what a Request with Questions asks for.
+// QuestionSummary describes in a few words what a Request with Questions asks for.
 func (in *RequestInput) QuestionSummary() string {
 	misfits := 0
 	for _, q := range in.Questions {

@@ -118,8 +118,8 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 	return m
 }
 
-// splitIntoPlans splits Calls into Plans, in Plan order, in each of which every Call has an id of its own: parts of a
-// process number their Requests each by themselves.
+// splitIntoPlans splits Calls into Plans, in Plan order, such that no id occurs twice in a Plan: each part of a process
+// has its own numbering of Requests.
 func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary) {
 	seen := []map[string]bool{}
 	for _, e := range entries {
@@ -152,7 +152,7 @@ func planMessage(plan []PlannedCallSummary) any {
 	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
-// toRecordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results
+// toRecordValue is the outcome of a Call: its statuses, each with a count or with the instances' tokens, the results
 // that State does not hold, and people's decisions.
 func (e PlannedCallSummary) toRecordValue() any {
 	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))

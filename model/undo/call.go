@@ -11,12 +11,12 @@ import (
 	"processidea/model/statelog"
 )
 
-// Call is what is on record of one Call of one instance.
+// Call is the record of one Call of one instance.
 type Call struct {
-	// Process did it: a part or the process itself. ID is the Call's id there.
+	// Process ran it: a part or the process itself. ID is the Call's id there.
 	Process, ID, Instance string
 	Key                   ideafile.CallKey
-	// Tool is the one that ran, with Params: after people's decisions. Where they are empty it is not known, and
+	// Tool is the Tool that ran, with Params, after people's decisions. If they are empty, they are unknown, and
 	// NotKnown says why.
 	Tool     string
 	Params   map[string]any
@@ -28,13 +28,13 @@ type Call struct {
 	Ran bool
 	// WrittenByLLM is set if the LLM wrote the result into the Call: nothing ran.
 	WrittenByLLM bool
-	// Idea is the first that tells that the Call is done; by it Choice.ToIdea chooses.
+	// Idea is the first that records the Call as done; Choice.ToIdea selects by it.
 	Idea int
-	// How is how its Tool says that it is taken back, Delegate the process that the Call ran.
+	// How is how its Tool can be undone, Delegate the process that the Call ran.
 	How      ideafile.Undo
 	Delegate string
-	// TakenBackBy is the process that took it back before; DoneBefore the process that did it before this one was
-	// forked from it.
+	// TakenBackBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
+	// from it.
 	TakenBackBy, DoneBefore string
 
 	// Reads and Scopes are places in State, After those and Calls that it came after.
@@ -50,8 +50,8 @@ type Call struct {
 // place is where a Call ran: its process and instance.
 func (c *Call) place() [2]string { return [2]string{c.Process, c.Instance} }
 
-// CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. What they came to is
-// the caller's to add.
+// CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller adds
+// their results.
 func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
 	writes := map[ideafile.CallKey][]statelog.Write{}
 	for _, w := range flow.StateWrites() {

@@ -1,15 +1,15 @@
-// Package undo makes the inverse of what Calls did: which other Calls take them back, in which order, and what cannot
-// be taken back.
+// Package undo makes the inverse of what Calls did: which other Calls undo them, in which order, and what cannot be
+// undone.
 //
-//   - Call is what is on record of one Call, CallsOf reads the part of it that an instance tells: what the Call read
-//     and wrote, and when.
-//   - Choice says what is to be taken back: all since an Idea, one instance, or one Call with all that read from it.
+//   - Call is the record of one Call. CallsOf reads the part of it that an instance has: what the Call read and wrote,
+//     and when.
+//   - Choice selects what to undo: all since an Idea, one instance, or one Call with all that read from it.
 //   - Invert makes the Plan.
-//   - OfInstance has an instance that is at work take back what it did, by its own records.
+//   - OfInstance makes a working instance undo what it did, by its own records.
 //
 // Invariants, held by the property test:
-//   - What stays in the world has all that it read: nothing is taken back that something still reads which is not taken
-//     back.
-//   - A Call is taken back before what it read and what it came after; what is independent has no order.
-//   - Every chosen Call is in one list of the Plan, and a Call that was taken back before never runs again.
+//   - Whatever stays in the world has all that it read: a Call is not undone while another Call that stays has read
+//     from it.
+//   - A Call is undone before what it read and what it came after; independent Calls have no order.
+//   - Every chosen Call is in one list of the Plan, and a Call that was undone before never runs again.
 package undo

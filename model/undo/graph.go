@@ -2,7 +2,7 @@ package undo
 
 import "slices"
 
-// graph is who read from whom, and who came after whom, among Calls in Plan order.
+// graph maps the readers and the followers among Calls in Plan order.
 type graph struct {
 	calls []Call
 	// readers and reads are by position; behind are the readers and those that came after.
@@ -47,8 +47,8 @@ func walk(edges [][]int, from int, visit func(n int)) {
 	}
 }
 
-// nearestBehind lists, in order, the steps that must be taken before one: those of the Calls that read from it or came
-// after it, and where such a Call takes no step, those behind it.
+// nearestBehind lists, in order, the steps that must precede one: those of the Calls that read from it or came after it
+// and, if such a Call takes no step, those behind it.
 func (g *graph) nearestBehind(n int, steps map[int]Step) (list []int) {
 	seen := map[int]bool{n: true}
 	for queue := slices.Clone(g.behind[n]); len(queue) > 0; queue = queue[1:] {

@@ -10,8 +10,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// OfInstance says how an instance takes back what it did, by its own records, or what of it is ordered. delegateID
-// names the process that a Call ran.
+// OfInstance returns how an instance undoes what it did, or the part of it that is ordered, by its own records.
+// delegateID names the process that a Call ran.
 func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	delegateID func(callID string) string) dataflow.Undoing {
 	palette, _, token := flow.StartParameters()
@@ -40,10 +40,10 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	return u
 }
 
-// readRecord reads what ran, with what, and what it came to.
+// readRecord reads what ran, with its parameters and result.
 func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	answered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
-	failed := rec.FaultWrittenToBranch // what it wrote is that it had failed
+	failed := rec.FaultWrittenToBranch // it wrote the fact that it had failed
 	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == "" && failed == nil
 	if failed != nil && failed.Code == ideafile.CodeOutcomeUnknown {
 		c.Status, c.Fault = ideafile.Failed, failed

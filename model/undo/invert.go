@@ -12,16 +12,16 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Choice says which Calls are to be taken back. Its zero value means all that are done.
+// Choice selects the Calls to undo. Its zero value selects all done Calls.
 type Choice struct {
-	// ToIdea leaves what was done when the Idea of this number was made; 0: nothing.
+	// ToIdea keeps what was done when the Idea of this number was made; 0: nothing is kept.
 	ToIdea int
-	// Instance is the only one of which Calls are taken back, where IsInstance is set.
+	// Instance is the only instance to undo, if IsInstance is set.
 	Instance   string
 	IsInstance bool
-	// CallID is the only Call that is taken back, with all that read from it.
+	// CallID is the only Call to undo, with all that read from it; empty: no such limit.
 	CallID string
-	// CallIDs are the only ones, where there are any.
+	// CallIDs are the only Calls to undo; empty: no such limit.
 	CallIDs []string
 }
 
@@ -30,7 +30,7 @@ type Step struct {
 	CallID string         `json:"call"`
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"`
-	// After are the ids of the Calls that are taken back before, Process and Instance those of the Call.
+	// After are the ids of the Calls that are undone before; Process and Instance are those of the Call.
 	After    []string `json:"-"`
 	Process  string   `json:"-"`
 	Instance string   `json:"-"`
@@ -38,35 +38,37 @@ type Step struct {
 	Did *Call `json:"-"`
 }
 
-// Left is a Call that is not taken back, and why. Tool is the one that ran.
+// Left is a Call that is not undone, and the reason. Tool is the one that ran.
 type Left struct {
 	CallID  string `json:"call"`
 	Tool    string `json:"tool,omitempty"`
 	Because string `json:"because"`
 	Process string `json:"-"`
 	Did     *Call  `json:"-"`
+	// Reader is the Call for which it is kept, with whose id Because begins; nil: there is none.
+	Reader *Call `json:"-"`
 }
 
-func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c} }
+func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c, nil} }
 
-// Plan is what takes Calls back.
+// Plan is the Plan that undoes Calls.
 type Plan struct {
-	// Undo takes back, in an order in which that can be done.
+	// Undo are the steps, in a possible order.
 	Undo []Step `json:"undo"`
-	// Cannot are those that cannot be taken back, Kept those that are not, although they could be.
+	// Cannot are the Calls that cannot be undone, Kept those that stay although they could be undone.
 	Cannot []Left `json:"cannot"`
 	Kept   []Left `json:"kept"`
 	// Withdrawn are the chosen Calls that left nothing behind in the world.
 	Withdrawn []string `json:"withdrawn"`
-	// Withdraw are those of them that nothing read which stays.
+	// Withdraw are those of them that no remaining Call read.
 	Withdraw []string `json:"-"`
 }
 
-// FindTool finds the Tool that takes a Call back; nil where there is none.
+// FindTool finds the Tool that undoes a Call; nil if there is none.
 type FindTool func(call Call, name string) *ideafile.Tool
 
-// Invert makes the Plan that takes the chosen Calls back. states are those of the instances as they are now, by Call.
-// The error says that a Call or an instance of the Choice is none that is done.
+// Invert makes the Plan that undoes the chosen Calls. state returns the current State of a Call's instance. It returns
+// an error if a Call or an instance of the Choice does not exist or is not done.
 func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (Plan, error) {
 	g := newGraph(calls)
 	chosen, err := g.choose(choice)
@@ -125,7 +127,7 @@ func isUnknown(c *Call) bool {
 		c.Fault.Code == ideafile.CodeOutcomeUnknown
 }
 
-// isDone reports whether a Call is done, or may have been. What takes back is not taken back.
+// isDone reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
 func isDone(c *Call) bool { return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c)) }
 
 // invert decides on one Call.
@@ -257,14 +259,15 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 				return
 			}
 			delete(steps, n)
-			p.Kept = append(p.Kept, left(&g.calls[n],
-				strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " ")))
+			l := left(&g.calls[n], strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " "))
+			l.Reader = &g.calls[reader]
+			p.Kept = append(p.Kept, l)
 		})
 	}
 }
 
-// order puts the steps into an order, instance by instance: what read or came later first, and of what has no order the
-// latest.
+// order sorts the steps, instance by instance: what read or came later first, and without such an order the latest
+// first.
 func (p *Plan) order(g *graph, steps map[int]Step) {
 	var instances [][2]string
 	of := map[[2]string][]int{}
@@ -286,7 +289,7 @@ func (p *Plan) order(g *graph, steps map[int]Step) {
 func (p *Plan) orderInstance(g *graph, steps map[int]Step, open []int) {
 	taken := map[int]bool{}
 	for len(open) > 0 {
-		at := len(open) - 1 // nothing in the records may say so; an order there must be
+		at := len(open) - 1 // the records may give no order, but there must be one
 		for k, n := range slices.Backward(open) {
 			if !slices.ContainsFunc(g.nearestBehind(n, steps), func(m int) bool { return !taken[m] }) {
 				at = k

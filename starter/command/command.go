@@ -20,6 +20,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/verbs"
+	_ "processidea/store/buckets" // stores in buckets
 	"processidea/tools"
 	"processidea/tools/runner"
 	"processidea/worker/engine"

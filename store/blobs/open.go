@@ -3,6 +3,7 @@ package blobs
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -65,6 +66,11 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	address, folder, err := bucketURL(place)
 	if err != nil {
 		return nil, err
+	}
+	if scheme, _, isURL := strings.Cut(address, "://"); isURL && !blob.DefaultURLMux().ValidBucketScheme(scheme) {
+		return nil, fmt.Errorf("there is no kind of store %s:// here; there are %s (a program of your own has those of "+
+			"buckets by importing processidea/store/buckets)", scheme,
+			strings.Join(blob.DefaultURLMux().BucketSchemes(), ", "))
 	}
 	bucket, err := blob.OpenBucket(ctx, address)
 	if err != nil {

@@ -234,3 +234,11 @@ func TestThePayloadDriverGivesBackWhatItTookAndLeavesMarkedOnesInline(t *testing
 		t.Errorf("anything else would not be: %v, %v", got, err)
 	}
 }
+
+func TestAnUnknownKindOfStoreIsRefusedWithThoseThatThereAre(t *testing.T) {
+	t.Parallel()
+	_, err := Open(t.Context(), "s4://bucket")
+	if err == nil || !strings.Contains(err.Error(), "there is no kind of store s4:// here; there are file, mem") {
+		t.Error(err)
+	}
+}

@@ -136,7 +136,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 			func(d *approval.Decision) { d.CallID = "1.3@⑬" }},
 		{"moved to another process", "wages", "for process refunds, not for wages", nil, func(*approval.Decision) {}},
 		{"another digest", "refunds", "another digest", nil, func(d *approval.Decision) { d.ApprovalDigest = "cd" }},
-		{"another decision", "refunds", "one to approve, and the decision is to answer", nil,
+		{"another decision", "refunds", "for the decision approve, not for answer", nil,
 			func(d *approval.Decision) { d.Kind = policy.Answer }},
 		{"another reason", "refunds", "another reason", nil, func(d *approval.Decision) { d.Reason = "because" }},
 		{"another person", "refunds", "its proof is that of ann", nil,

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - All but currentTime and fetch are pure: they have no effect and do no I/O, and run within workflow tasks.
-//   - None runs for long, whatever it is given: texts, queries and schemas come from Idea files and LLMs. The queries
-//     of selectJSON are charged for all that they make by package jq and reach nothing but their value.
-//   - What is wrong with a Call's parameters is a final error.
+//   - None runs for long, whatever its input: texts, queries and schemas come from Idea files and LLMs. Package jq
+//     charges the queries of selectJSON for all values that they make, and they reach nothing but their input.
+//   - An invalid parameter is a final error.
 package builtin

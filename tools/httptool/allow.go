@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,8 @@ type allowList struct {
 	all      bool            // "*", for public addresses only
 }
 
-// CheckAllow returns what is wrong with an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*`
-// for all public ones.
+// CheckAllow returns the error in an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*` for all
+// public ones.
 func CheckAllow(text string) error {
 	_, err := parseAllow(text)
 	return err
@@ -50,7 +51,7 @@ func (l *allowList) add(entry string) error {
 		l.all = true
 		return nil
 	}
-	if domain, ok := strings.CutPrefix(entry, "*."); ok && !strings.ContainsAny(domain, "*:/@") && domain != "" {
+	if domain, ok := strings.CutPrefix(entry, "*."); ok && hostForm.MatchString(hostName(domain)) {
 		l.suffixes = append(l.suffixes, "."+hostName(domain))
 		return nil
 	}
@@ -64,10 +65,13 @@ func (l *allowList) add(entry string) error {
 			return fmt.Errorf("port %q: not from 1 to 65535", port)
 		}
 	}
-	if strings.ContainsAny(host, "*/@ ") || host == "" {
+	name := hostName(host)
+	_, err := netip.ParseAddr(name)
+	if strings.HasPrefix(host, "[") != strings.HasSuffix(host, "]") ||
+		err != nil && (strings.ContainsAny(host, "[]") || !hostForm.MatchString(name)) {
 		return errors.New("not host or host:port")
 	}
-	l.named[place(hostName(host), port)] = true
+	l.named[place(name, port)] = true
 	return nil
 }
 
@@ -85,6 +89,9 @@ func (l *allowList) admits(host, port string) bool {
 		slices.ContainsFunc(l.suffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
+// hostForm is what a name's form is. Its last label is no number: 10.0.0.256 would be taken for a name.
+var hostForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$`)
+
 func place(host, port string) string {
 	if port == "" {
 		return host
@@ -92,8 +99,8 @@ func place(host, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// hostName is the one form of a host in which it is compared: lower case, an
-// international name in ASCII, an address in its shortest form.
+// hostName is the form of a host for comparison: lower case, an international name in ASCII, an address in its shortest
+// form.
 func hostName(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -43,7 +43,8 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 func TestAListThatDoesNotParseIsAFinalErrorOfEachRequest(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"https://a.org", "a.org/x", "a.org:http", "a.org:0", "a.org:70000", "a.org:080",
-		"a:b:c", "u@h", "*.", "**", "a.*", ":80", "a b"} {
+		"a:b:c", "u@h", "*.", "**", "a.*", ":80", "a b", "a..b", ".", "a.org;b.org", "*.a;b", "[::1", "a.org]", "[a.org]",
+		"10.0.0.256", "10.0.0", "'a.org'", `"a.org"`} {
 		err := CheckAllow(text)
 		if err == nil || !strings.Contains(err.Error(), AllowVariable) {
 			t.Errorf("%q: %v", text, err)

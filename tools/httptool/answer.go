@@ -78,7 +78,7 @@ func (a *answer) unfit(cause error) *Error {
 	return &Error{Status: a.status, Body: strings.TrimSpace(text), Err: cause}
 }
 
-// value is the answer's JSON where it says that it is JSON, or where plain text turns out to be; else its text. An
+// value is the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
 // empty answer is nil.
 func (a *answer) value() (any, error) {
 	if len(bytes.TrimSpace(a.body)) == 0 {
@@ -92,7 +92,7 @@ func (a *answer) value() (any, error) {
 		}
 		return v, nil
 	}
-	// Many servers send JSON as plain text, or do not say what they send.
+	// Many servers send JSON as plain text, or without a type.
 	if mediaType == "" || mediaType == "text/plain" || mediaType == "application/octet-stream" {
 		if v, err := decodeJSON(a.body); err == nil {
 			return v, nil

@@ -55,8 +55,8 @@ func withScopes(v any, scopes map[string]any) any {
 	return object
 }
 
-// encodeBody writes JSON, unless the tool names another type for which the
-// value is fit: an object as a form, a string as it is.
+// encodeBody writes JSON, unless the tool names another type that fits the value: an object as a form, a string
+// unchanged.
 func encodeBody(v any, declared string) ([]byte, string) {
 	mediaType, _, _ := mime.ParseMediaType(declared)
 	object, isObject := v.(map[string]any)

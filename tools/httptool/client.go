@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Options are what a Client is made from.
+// Options configure a Client.
 type Options struct {
 	Allow     string                      // the allow-list, as AllowVariable holds it
 	Secrets   string                      // what $env:NAME may name, as SecretsVariable holds it; empty: nothing
@@ -35,8 +35,7 @@ type Client struct {
 	now       func() time.Time
 }
 
-// New returns a Client. An allow-list that does not parse fails each request;
-// CheckAllow says so beforehand.
+// New returns a Client. An allow-list that does not parse fails each request; CheckAllow reports it beforehand.
 func New(o Options) *Client {
 	c := &Client{lookupEnv: o.LookupEnv, maxBytes: maxBytes, now: time.Now}
 	if c.lookupEnv == nil {
@@ -62,8 +61,8 @@ func New(o Options) *Client {
 // Close closes the idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Do fills the spec with params, sends the request and returns what the answer holds: its JSON, its text, or nil
-// where it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
+// Do fills the spec with params, sends the request and returns the content of the answer: its JSON, its text, or nil if
+// it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
 func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, idempotencyKey string) (any, error) {
 	v := c.vault()
 	fail := func(err error) (any, error) {
@@ -97,8 +96,8 @@ func (c *Client) vault() *vault {
 	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: &c.known}
 }
 
-// Get reads a URL, which is taken as it is: there are no parameters and no secrets in it. Whatever the server
-// answers is the result, save 408, 429 and 5xx, which are errors to be retried. Errors are of type *Error.
+// Get reads a URL unchanged, without parameters and secrets. Any answer is a result, except 408, 429 and 5xx, which are
+// retryable errors. Errors are of type *Error.
 func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
 	v := c.vault()
 	fail := func(err error) (int, string, string, error) {
@@ -120,7 +119,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	return a.status, s.Text(a.contentType), s.Text(body), nil
 }
 
-// failure makes the Error of whatever went wrong, without secrets.
+// failure makes the Error of any failure, without secrets.
 func (c *Client) failure(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -9,16 +9,16 @@ import (
 	"processidea/model/ideafile"
 )
 
-// Error is why a request has no result. No secret that the request used stands
-// in it; what lies beneath Err is not reachable, as it might hold one.
+// Error is why a request has no result. It contains no secret of the request, and does not unwrap to the causes of Err,
+// which might contain one.
 type Error struct {
-	Status     int           // of the answer; 0 where there is none
+	Status     int           // of the answer; 0: none
 	Body       string        // the answer's first 1,000 characters
-	RetryAfter time.Duration // how long the server wants to be left alone; 0 unless it said
+	RetryAfter time.Duration // the pause that the server demands; 0: none
 	Retry      bool          // whether another attempt may succeed
-	Err        error         // the cause, where it is not the status
+	Err        error         // the cause, if it is not the status
 	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
-	// or a secret. Whoever runs the worker can mend that, and nobody else.
+	// or a secret. Only the operator of the worker can mend that.
 	NotAllowed bool
 	act        string // method and URL template
 }
@@ -44,7 +44,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode tells apart what the worker lacks, as runner.Code asks for it.
+// FaultCode distinguishes what the worker lacks, for runner.Code.
 func (e *Error) FaultCode() string {
 	if e.NotAllowed {
 		return ideafile.CodeNotAllowed
@@ -55,8 +55,8 @@ func (e *Error) FaultCode() string {
 // RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
-// Struck gives an error without the secrets in its text. It is found by errors.Is as the error that it stands for, but
-// does not unwrap to it.
+// Struck returns an error without the secrets in its text. errors.Is finds the original error, but it does not unwrap
+// to it.
 func Struck(s *secret.Striker, err error) error { return &struckError{s.Text(err.Error()), err} }
 
 type struckError struct {

@@ -10,8 +10,8 @@ import (
 
 var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)
 
-// filling puts the values of one Call into templates. What it puts in is data:
-// neither {name} nor $env:NAME means anything in it.
+// filling puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a meaning
+// in them.
 type filling struct {
 	params map[string]any
 	vault  *vault
@@ -23,8 +23,8 @@ func (f *filling) find(name string) (any, bool) {
 	return placeholder.Find(f.params, name)
 }
 
-// text fills a template whose result is text. encode is nil, or writes values and secrets for a URL. open says
-// whether a parameter stands in the template. Lists, objects and absent values have no place in text.
+// text fills a template for text. encode is nil, or encodes values and secrets for a URL. open reports whether the
+// template has a parameter. Lists, objects and absent values are errors in text.
 func (f *filling) text(template string, encode func(string) string) (text string, open bool, err error) {
 	var out strings.Builder
 	for _, part := range placeholder.Split(template) {
@@ -73,8 +73,8 @@ func alone(template string) (string, bool) {
 	return "", false
 }
 
-// value fills a body's template: a string that is one placeholder becomes the parameter's value, whatever its
-// type. there is false where that parameter is absent: its key or item is left out.
+// value fills a body's template: a string that is one placeholder becomes the parameter's value, of any type. there is
+// false if that parameter is absent: its key or item is left out.
 func (f *filling) value(template any) (v any, there bool, err error) {
 	switch template := template.(type) {
 	case string:

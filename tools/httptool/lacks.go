@@ -2,7 +2,8 @@ package httptool
 
 import "strings"
 
-// Lacks says what keeps this worker from running the Calls of a Tool, whatever their parameters: a secret, or the host.
+// Lacks lists what keeps this worker from running the Calls of a Tool, whatever their parameters: a secret, or the
+// host.
 func (c *Client) Lacks(spec any) []error {
 	s, err := ParseSpec(spec)
 	if err != nil {
@@ -11,8 +12,8 @@ func (c *Client) Lacks(spec any) []error {
 	return c.lacks(s.URL, s.Secrets())
 }
 
-// LacksFor says the same of a server that texts such as headers are sent to. Without an address it is a program of this
-// machine.
+// LacksFor does the same for a server and texts that are sent to it, such as headers. An empty address is a program of
+// this machine.
 func (c *Client) LacksFor(address string, texts map[string]string) []error {
 	names := SecretsIn(address)
 	for _, text := range texts {
@@ -30,11 +31,11 @@ func (c *Client) lacks(address string, secrets []string) (list []error) {
 	}
 	filled, err := v.put(address, nil)
 	if err != nil {
-		return list // which is said of the secret
+		return list // an error of a secret, reported already
 	}
 	host, port := "localhost", ""
 	if address != "" {
-		// No parameter can change the host: what stands before the first one tells it.
+		// No parameter can change the host, which ends before the first one.
 		beginning, _, _ := strings.Cut(filled, "{")
 		u, err := checkedURL(beginning, "")
 		if err != nil {

@@ -36,7 +36,7 @@ func (s Spec) Secrets() []string {
 	return jsonval.SortedKeys(names)
 }
 
-// template is a string of a spec in which names are read, and where it stands.
+// template is a string of a spec in which names are read, and its path.
 type template struct{ path, text string }
 
 func (s Spec) templates() []template {
@@ -96,9 +96,9 @@ func notForTools(name string) string {
 	return fmt.Sprintf("environment variable %s is not for tools", name)
 }
 
-// SecretsVariable names the environment variable that lists what $env:NAME may name, and which host may be told it,
-// with commas or spaces between: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a name stands
-// for whatever follows; hosts are written as in AllowVariable, and @* is any host. A program that the worker starts
+// SecretsVariable names the environment variable that lists the names allowed in $env:NAME and the hosts that may
+// receive them, separated by commas or spaces: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a
+// name matches any suffix; hosts are written as in AllowVariable, and @* is any host. A program that the worker starts
 // counts as localhost.
 const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 
@@ -117,7 +117,7 @@ var (
 	betweenThem = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
 )
 
-// ReadSecretNames returns what is wrong with a list of secrets, and those of its entries that may be told to any host.
+// ReadSecretNames returns the error in a list of secrets, and the entries that any host may receive.
 func ReadSecretNames(text string) (anywhere []string, err error) {
 	list, err := parseSecretNames(text)
 	for _, e := range list {
@@ -172,13 +172,13 @@ func (s secretNames) of(name string) (list secretNames) {
 	return list
 }
 
-// mayGo reports whether a host may be told the secret of a name.
+// mayGo reports whether a host may receive the secret with a name.
 func (s secretNames) mayGo(name, host, port string) bool {
 	return slices.ContainsFunc(s.of(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
 }
 
-// HostOf is the host of a server's address, as AllowVariable names it: "localhost" for no address, that of a program
-// of this machine, and "HOST" where the host is known only once a Call's parameters and secrets are in place.
+// HostOf is the host of a server's address, in the form of AllowVariable: "localhost" for a program of this machine,
+// which has no address, and "HOST" if the host depends on a Call's parameters or secrets.
 func HostOf(address string) string {
 	if address == "" {
 		return "localhost"

@@ -29,7 +29,7 @@ func (c *Client) prepare(s Spec, f *filling, scopes map[string]any) (*request, e
 	if err != nil {
 		return nil, err
 	}
-	// After the headers: what they have read is not repeated in the query.
+	// After the headers: parameters that these have used are not repeated in the query.
 	r.url, err = fillURL(s, f)
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)

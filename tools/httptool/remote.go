@@ -6,8 +6,8 @@ import (
 	"processidea/internal/secret"
 )
 
-// Fill puts the secrets into the address of a server and into texts such as headers, and gives what strikes them out
-// of what comes back. An empty address is that of a program of this machine.
+// Fill puts the secrets into the address of a server and into texts such as headers, and returns the Striker for its
+// answers. An empty address is a program of this machine.
 func (c *Client) Fill(address string, texts map[string]string) (
 	filledAddress string, filled map[string]string, s *secret.Striker, err error,
 ) {
@@ -33,7 +33,7 @@ func (c *Client) Fill(address string, texts map[string]string) (
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
-// looked at when they are dialled. Redirects are not followed: whoever was allowed is whom is spoken to.
+// checked when they are dialled. It follows no redirects: only the allowed server is contacted.
 func (c *Client) RoundTripper() http.RoundTripper { return fenced{c} }
 
 type fenced struct{ client *Client }

@@ -7,8 +7,7 @@ import (
 	"processidea/tools/runner"
 )
 
-// Validate returns what is wrong with `_activity.http`. With Run it makes a Client the runner.Runner of
-// ideafile.KindHTTP.
+// Validate returns the error in `_activity.http`. With Run it makes a Client the runner.Runner of ideafile.KindHTTP.
 func (c *Client) Validate(spec any) error {
 	_, err := ParseSpec(spec)
 	return err

@@ -231,7 +231,8 @@ func TestASecretIsToldToItsHostAlone(t *testing.T) {
 			if n := len(asked.take()); (err == nil) != told || (fillErr == nil) != told || (n == 1) != told {
 				t.Errorf("%s in the %s: %d requests, %v, %v", list, how, n, err, fillErr)
 			}
-			if err != nil && (!strings.Contains(err.Error(), "KEY") ||
+			if bound := strings.HasPrefix(list, "KEY@"); err != nil && (!strings.Contains(err.Error(), "KEY") ||
+				bound && !strings.Contains(err.Error(), "adds KEY@"+own+" to ") ||
 				!strings.Contains(err.Error(), SecretsVariable) || strings.Contains(err.Error(), "very-secret")) {
 				t.Error(err)
 			}

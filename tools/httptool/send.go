@@ -104,7 +104,7 @@ func redirect(r *request, resp *http.Response) (*request, error) {
 		next.header.Del("Content-Type")
 	}
 	if !sameHost(r.url, to) {
-		// A server that repeats its URL in the Location passes on what stands in it.
+		// A server that repeats its URL in the Location passes on its content.
 		if next.secretBody || r.vault.holds(to.String()) {
 			return nil, final("redirect: it would carry a secret to another host")
 		}
@@ -116,8 +116,7 @@ func redirect(r *request, resp *http.Response) (*request, error) {
 	return &next, nil
 }
 
-// sameHost reports whether two URLs are of one server; a step from http to https
-// on their own ports stays on it.
+// sameHost reports whether two URLs are of one server. A step from http to https on their default ports stays on it.
 func sameHost(from, to *url.URL) bool {
 	fromHost, fromPort := hostAndPort(from)
 	toHost, toPort := hostAndPort(to)
@@ -137,7 +136,7 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// transportError says plainly when time ran out, whatever broke by that.
+// transportError returns the context's error after a timeout, whatever failed because of it.
 func transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !IsRefused(err) {
 		return ctx.Err()

@@ -13,11 +13,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Spec is the request of an HTTP tool, as `_activity.http` holds it. {name} stands for a parameter, $env:NAME for a
-// secret of the worker; {{name}} is a literal {name}.
+// Spec is the request of an HTTP tool, in `_activity.http`. {name} is replaced by a parameter, $env:NAME by a secret of
+// the worker; {{name}} is a literal {name}.
 type Spec struct {
 	URL     string            `json:"url"`               // http:// or https://, or $env:NAME for the beginning
-	Method  string            `json:"method,omitempty"`  // POST unless said
+	Method  string            `json:"method,omitempty"`  // empty: POST
 	Headers map[string]string `json:"headers,omitempty"` // the tool's own; some names are the client's
 	Body    any               `json:"body,omitempty"`    // template; without one the parameters are sent
 }
@@ -31,7 +31,7 @@ var reserved = []string{"host", "content-length", "transfer-encoding", "connecti
 // ReservedHeader reports whether a header is the connection's or the engine's: a spec may not set it.
 func ReservedHeader(name string) bool { return slices.Contains(reserved, strings.ToLower(name)) }
 
-// ParseSpec reads a Spec from a value tree, or from what else becomes its JSON, and returns what is wrong with it. It
+// ParseSpec reads a Spec from a value tree, or from anything that encodes to its JSON, and returns the error in it. It
 // needs no network and no environment.
 func ParseSpec(raw any) (Spec, error) {
 	s, err := decodeSpec(raw)

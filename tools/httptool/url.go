@@ -10,8 +10,8 @@ import (
 	"processidea/model/ideafile/placeholder"
 )
 
-// urlTemplate is a URL cut where the meaning of its text changes: no parameter
-// stands in the base, and none can leave its segment or its place in the query.
+// urlTemplate is a URL cut where the meaning of its text changes: the base has no parameter, and a parameter cannot
+// leave its segment or its place in the query.
 type urlTemplate struct {
 	base     string   // scheme and host, or $env:NAME
 	segments []string // of the path, which begins with "/"; none without a path
@@ -75,7 +75,7 @@ func (t urlTemplate) parse() error {
 	return err
 }
 
-// checkedURL parses a finished URL and refuses what is none for HTTP.
+// checkedURL parses a finished URL and refuses URLs that are not for HTTP.
 func checkedURL(address, query string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -86,8 +86,7 @@ func fillQuery(query string, f *filling) ([]string, error) {
 	return pairs, nil
 }
 
-// queryPairs is how a value stands in a query: null not at all, a list of plain
-// values once for each, an object as JSON.
+// queryPairs encodes a value for a query: null not at all, a list of plain values once for each, an object as JSON.
 func queryPairs(key string, v any) []string {
 	items, ok := v.([]any)
 	if !ok {

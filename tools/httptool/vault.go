@@ -19,11 +19,11 @@ type vault struct {
 	known   *sync.Map         // name → value, of the client
 }
 
-// leastKnown is the least length of a secret that is struck out of answers to
-// requests that did not use it: a short one may stand there by chance.
+// leastKnown is the minimum length of a secret that is removed from answers to requests without it: a short one may
+// occur there by chance.
 const leastKnown = 8
 
-// secret is the variable's value without a line end, as files leave one. host is told to whoever allows it.
+// secret is the variable's value without the line end that files have. host is for the error: it says what to allow.
 func (v *vault) secret(name, host string) (string, error) {
 	if !forTools(name) {
 		return "", errors.New(notForTools(name))
@@ -45,13 +45,16 @@ func (v *vault) secret(name, host string) (string, error) {
 	return value, nil
 }
 
-// bound refuses a secret that was handed out and that a host may not be told. The host of a program of this machine
-// is localhost.
+// bound refuses a secret in use that a host may not receive. The host of a program of this machine is localhost.
 func (v *vault) bound(host, port string) error {
+	at := host
+	if port != "80" && port != "443" {
+		at = place(host, port)
+	}
 	for _, name := range jsonval.SortedKeys(v.used) {
 		if !v.allowed.mayGo(name, host, port) {
 			return refuse("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s",
-				name, host, name, host, SecretsVariable)
+				name, at, name, at, SecretsVariable)
 		}
 	}
 	return nil
@@ -80,8 +83,8 @@ func (v *vault) put(text string, encode func(string) string) (string, error) {
 	return out.String(), nil
 }
 
-// striker strikes out the secrets that this request used, and those that the client has handed out before: a server may
-// keep what one request told it, and tell it to another that uses no secret.
+// striker removes the secrets of this request, and those that the client has used before: a server may store a secret
+// of one request, and return it to another without secrets.
 func (v *vault) striker() *secret.Striker {
 	all := maps.Clone(v.used)
 	for name, value := range v.known.Range {
@@ -92,5 +95,5 @@ func (v *vault) striker() *secret.Striker {
 	return secret.NewStriker(all)
 }
 
-// holds reports whether a secret stands in a text.
+// holds reports whether a text contains a secret.
 func (v *vault) holds(text string) bool { return v.striker().Text(text) != text }

@@ -10,7 +10,7 @@ import (
 const (
 	maxBits   = 4096 // of a whole number: squaring doubles them
 	nodeBytes = 16   // a value, without its text and its items
-	slotBytes = 48   // a place in a growing list, with what it leaves behind
+	slotBytes = 48   // a place in a growing list, with the garbage that it leaves
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 
 // The functions of jq that a query may use, by name and number of arguments.
 var (
-	// readingFunctions give parts of what is there, or a value of fixed size. They may stand in a path.
+	// readingFunctions return parts of their input, or a value of fixed size. They may occur in a path.
 	readingFunctions = strings.Fields(`
 		empty/0 error/0 error/1 not/0 select/1 first/0 first/1 last/0 last/1 nth/1 nth/2 limit/2 skip/2 until/2 while/2
 		isempty/1 recurse/0 recurse/1 recurse/2 range/1 range/2 range/3 values/0 nulls/0 strings/0 numbers/0 booleans/0

@@ -10,9 +10,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// guard lets through the part of jq that selects and computes, and rewrites it so that whatever makes a value is
-// counted. Definitions, assignments, labels and functions that reach outside the value are refused. It goes through
-// all that a parsed query is made of, so that nothing is passed over that a later gojq adds.
+// guard admits the part of jq that selects and computes, and rewrites it so that all that makes a value is counted. It
+// refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole parsed query
+// by reflection, so that it misses nothing that a later gojq adds.
 func guard(node reflect.Value) error {
 	switch node.Kind() {
 	case reflect.Pointer:

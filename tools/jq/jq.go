@@ -1,9 +1,8 @@
 // Package jq runs the part of the language jq that reads and computes, within bounds on time and on memory: the
 // expressions of processes and of rules for webhooks, over data of strangers.
 //
-// Time alone bounds nothing: `.text * .n` fills the memory in one step, and so does `. + .` thirty times over. So an
-// expression is rewritten before it is compiled: whatever makes a value is counted, and what makes values without
-// being counted is refused.
+// A time limit alone does not bound memory: `.text * .n` fills it in one step, and so does `. + .` thirty times over.
+// So an expression is rewritten before it is compiled: all that makes a value is counted, or else refused.
 package jq
 
 import (
@@ -23,7 +22,7 @@ import (
 
 const maxQuoted = 300 // characters of an error, which may quote values
 
-// Limits are what one run may use. Bytes are counted about, as written out.
+// Limits bound one run. Bytes are estimated, as written out.
 type Limits struct {
 	Time  time.Duration
 	Value int // bytes of one value that it makes, and of its results together
@@ -36,8 +35,7 @@ type Query struct {
 	budget *budget
 }
 
-// Compile compiles an expression. There is no environment, no input and no module to reach. The error says what of it
-// is not allowed.
+// Compile compiles an expression without environment, input and modules. The error names what is not allowed in it.
 func Compile(text string, most Limits) (*Query, error) {
 	query, err := gojq.Parse(text)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"processidea/tools/runner"
 )
 
-// Deps is what the Runners run with.
+// Deps are the dependencies of the Runners.
 type Deps struct {
 	Tools *tools.Registry
 	HTTP  *httptool.Client

@@ -18,8 +18,8 @@ type Known struct {
 	Runners   *runner.Registry // of all kinds
 }
 
-// Knowing gives what a program knows that has these Go functions, and runners of kinds beside those that come with
-// it. It serves to check Ideas, and runs nothing.
+// Knowing returns the knowledge of a program with these Go functions, and with runners of further kinds. It serves to
+// check Ideas, and runs nothing.
 func Knowing(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner) Known {
 	if functions == nil {
 		functions = tools.NewRegistry()
@@ -31,10 +31,11 @@ func Knowing(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner
 	return k
 }
 
-// Names are those of the Go functions.
+// Names are the names of the Go functions.
 func (k Known) Names() []string { return k.Functions.Names() }
 
-// Bind binds an Idea's Tools to Go functions and to the kinds that are known, and says which of them cannot be bound.
+// Bind binds an Idea's Tools to Go functions and to the known kinds, and returns the problems of those that cannot be
+// bound.
 func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
 	bindings = map[string]ideafile.ToolBinding{}
 	for _, t := range idea.Tools {
@@ -93,7 +94,7 @@ func (k Known) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding
 	return b, k.Runners.CheckTool(b.Kind, t, spec), nil
 }
 
-// checkToolCanBeSimulated warns of a Tool for which no result can be made up.
+// checkToolCanBeSimulated warns of a Tool whose result cannot be made up.
 func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
 	if !b.Kind.HasRunner() || t.OutputSchema == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"processidea/tools/mcptool"
 )
 
-// Needs says, a line each, what a worker must be given for the Tools, the MCP servers and the LLMs of Ideas: hosts,
-// secrets, programs, servers. Whether it has them, the worker says when the process starts, before anything runs.
+// Needs lists, a line each, what a worker needs for the Tools, the MCP servers and the LLMs of Ideas: hosts, secrets,
+// programs, servers. The worker checks that it has them when the process starts, before anything runs.
 func Needs(ideas ...*ideafile.Idea) string {
 	secrets, hosts, commands, llms := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	note := func(v any, address string) {

@@ -7,6 +7,5 @@ import (
 	"syscall"
 )
 
-// apart keeps a command from what is typed at the worker's terminal: an interrupt is for the worker, which lets Calls
-// come to their end.
+// apart separates a command from the worker's terminal: an interrupt is for the worker, which lets Calls finish.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -38,15 +38,15 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 		return nil, &Error{Code: ideafile.CodeBadOutput, Err: c.struck(err)}
 	}
 	if r.IsError {
-		return nil, &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(errorText(r, value))))}
+		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(r, value)))}
 	}
 	return c.striker.Value(value), nil
 }
 
-// failed classifies why a call got no result. If nobody knows whether it had its effect, the code says so.
+// failed classifies why a call got no result. The code says if it is unknown whether the call had its effect.
 func (c *conn) failed(ctx context.Context, err error) *Error {
 	if u := unreadIn(err); u != nil {
-		return u.struck(c).failure()
+		return u.failure()
 	}
 	said := spoken(err)
 	switch {
@@ -55,7 +55,7 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	case ctx.Err() != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
 	case said != nil:
-		return &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
+		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(said.Message))}
 	}
 	if errors.Is(err, errTooLarge) || tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
@@ -85,16 +85,19 @@ func (c *conn) input(requests mcp.InputRequestMap) *Error {
 }
 
 func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
-	text := "the tool asks: " + excerpt(asked.Message)
+	text := "the tool asks: " + c.excerpt(asked.Message)
 	if asked.URL != "" {
-		text += " (at " + excerpt(asked.URL) + ")"
+		text += " (at " + c.excerpt(asked.URL) + ")"
 	}
 	if said, _ := exactly(asked.Meta); said["requestedSchema"] != nil {
-		text += " Wanted: " + excerpt(string(jsonval.Encode(said["requestedSchema"])))
+		text += " Wanted: " + c.excerpt(string(jsonval.Encode(said["requestedSchema"])))
 	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
-		text += " Wanted: " + excerpt(string(jsonval.Encode(form)))
+		text += " Wanted: " + c.excerpt(string(jsonval.Encode(form)))
 	}
-	return &Error{Code: ideafile.CodeInputWanted, Err: c.struck(errors.New(text))}
+	return &Error{Code: ideafile.CodeInputWanted, Err: errors.New(text)}
 }
 
-func excerpt(s string) string { return jsonval.Clip(strings.TrimSpace(s), 1000) }
+// excerpt is the beginning of what a server said. Secrets are struck out first: half a one would not be found.
+func (c *conn) excerpt(s string) string {
+	return jsonval.Clip(c.striker.Text(strings.TrimSpace(s)), 1000)
+}

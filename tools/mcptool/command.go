@@ -13,9 +13,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CommandsVariable names the environment variable that lists the commands which Idea files may have a worker run, one
-// after the other with ; between: `npx -y @modelcontextprotocol/server-filesystem /data; TOKEN= tickets-mcp *`. All
-// words must be the same; * at the end stands for any more. A file may set the variables that stand with = in front.
+// CommandsVariable names the environment variable that lists the commands which Idea files may make a worker run,
+// separated by ;: `npx -y @modelcontextprotocol/server-filesystem /data; TOKEN= tickets-mcp *`. All words must be the
+// same; * at the end matches any further words. A file may set the variables before the command, which end with =.
 const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
 
 // command is one entry of the list.
@@ -25,7 +25,7 @@ type command struct {
 	env   []string
 }
 
-// CheckCommands returns what is wrong with a list of commands.
+// CheckCommands returns the error in a list of commands.
 func CheckCommands(text string) error {
 	_, err := parseCommands(text)
 	return err
@@ -41,9 +41,13 @@ func parseCommands(text string) ([]command, error) {
 		if n := len(c.words); n > 0 && c.words[n-1] == "*" {
 			c.more, c.words = true, c.words[:n-1]
 		}
-		if len(c.words) == 0 && strings.TrimSpace(entry) != "" {
-			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable,
-				strings.TrimSpace(entry))
+		entry = strings.TrimSpace(entry)
+		switch {
+		case entry != "" && (len(c.words) == 0 || c.words[0] == "*" || strings.Contains(c.words[0], "=")):
+			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable, entry)
+		case slices.ContainsFunc(c.words, func(w string) bool { return strings.ContainsAny(w[:1], `'"`) }):
+			return nil, fmt.Errorf("mcptool: parse %s: entry %q: words are told apart by white space, and quotes do not "+
+				"hold them together", CommandsVariable, entry)
 		}
 		if len(c.words) > 0 {
 			list = append(list, c)
@@ -52,7 +56,7 @@ func parseCommands(text string) ([]command, error) {
 	return list, nil
 }
 
-// allows reports whether the entry is of a server's command.
+// allows reports whether the entry matches a server's command.
 func (c command) allows(words []string) bool {
 	return slices.Equal(c.words, words) ||
 		(c.more && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
@@ -85,7 +89,7 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 	return refused{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
 }
 
-// inherited is what a command gets of the worker's environment: no variable that may hold a secret.
+// inherited are the variables that a command inherits from the worker: none that may hold a secret.
 var inherited = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
 func about(what, text string) string {

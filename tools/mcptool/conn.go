@@ -36,7 +36,7 @@ type conn struct {
 	protocol atomic.Pointer[string]
 }
 
-// within does something that the server must answer, for as long as what it sends can be read.
+// within runs an exchange with the server, for as long as what it sends can be read.
 func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -79,15 +79,14 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	if err != nil {
 		c.breakOff(nil)
 		if u := unreadIn(err); u != nil {
-			return nil, u.struck(c)
+			return nil, u
 		}
 		return nil, c.struck(fmt.Errorf("connect: %w%s", err, said()))
 	}
 	return c, nil
 }
 
-// transport connects to a server; said is what it wrote on standard error, for the error of a server that does not
-// answer.
+// transport connects to a server. said returns its standard error, for the error of a server that does not answer.
 func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.run(server, c)
@@ -131,7 +130,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 		}
 		answer, err = t.next.RoundTrip(r) //nolint:bodyclose // who asked closes it
 		if err == nil {
-			err = unreadOf(answer)
+			err = t.conn.unreadOf(answer)
 		}
 		return err
 	})
@@ -149,7 +148,7 @@ func (c *conn) struck(err error) error {
 // isTooLarge reports whether the server has sent more in one answer than is read.
 func (c *conn) isTooLarge() bool { return errors.Is(context.Cause(c.broken), errTooLarge) }
 
-// maxAround is how many bytes one answer may have beside its message: what is told of the progress.
+// maxAround bounds the bytes of an answer beside its message: the reports of progress.
 const maxAround = 1 << 20
 
 // maxTools is how many tools a server may offer.
@@ -169,7 +168,7 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 				return err
 			}
 			for _, t := range page.Tools {
-				offers = append(offers, specOf(t))
+				offers = append(offers, c.specOf(t))
 			}
 			cursor = page.NextCursor
 			switch {
@@ -179,7 +178,7 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 				return nil
 			case seen[cursor]:
 				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
-					jsonval.Clip(cursor, 80))}
+					jsonval.Clip(c.striker.Text(cursor), 80))}
 			case len(seen) == maxPages:
 				return refused{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}

@@ -1,13 +1,12 @@
 // Package mcptool calls the tools of MCP servers: programs that the worker runs, and servers at a URL. A Hub holds the
-// sessions of a worker, and is the runner.Runner of ideafile.KindMCP; Hub.List is what servers are asked for their
-// tools by.
+// sessions of a worker, and is the runner.Runner of ideafile.KindMCP; Hub.List asks servers for their tools.
 //
 // Invariants:
-//   - The worker says which programs may run (CommandsVariable) and which hosts may be reached (package httptool).
-//     Programs inherit nothing of the worker's environment but PATH, HOME and the like.
-//   - What a server says of its own tools (annotations, hints) is not believed. A tool is called only if its name,
+//   - The worker's settings allow programs (CommandsVariable) and hosts (package httptool). Programs inherit nothing
+//     of the worker's environment but PATH, HOME and the like.
+//   - A server's annotations and hints on its own tools are not trusted. A tool is called only if its name,
 //     description and schemas still have the digest that was pinned when the process started.
-//   - Where nobody knows whether a call had its effect, the error's code is ideafile.CodeOutcomeUnknown.
-//   - Secrets are struck out of what servers say.
+//   - If it is unknown whether a call had its effect, the error's code is ideafile.CodeOutcomeUnknown.
+//   - Secrets are removed from the output of servers.
 //   - One session serves all processes; it is made again when it breaks and ends when nobody uses it.
 package mcptool

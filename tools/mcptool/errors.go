@@ -10,7 +10,7 @@ import (
 	"processidea/tools/httptool"
 )
 
-// Error is why a tool has no result. No secret that the server was given stands in it.
+// Error is why a tool has no result. It contains no secret that the server was given.
 type Error struct {
 	Code  string // a code of package model
 	Retry bool   // whether another attempt may succeed

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -12,9 +13,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// exact is a transport that keeps what a server sends to the digit. The SDK decodes results and schemas into `any`,
-// where a number is a float64: 9007199254740993 becomes …992. So whatever is read as values comes a second time, as
-// the JSON text that the server sent, in the field keyExact of the _meta beside it.
+// exact is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into `any`,
+// where a number is a float64: 9007199254740993 becomes …992. So each value comes a second time, as the JSON text that
+// the server sent, in the field keyExact of the _meta beside it.
 type exact struct {
 	conn *conn
 	mcp.Transport
@@ -50,8 +51,8 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
-// withTools does for each tool of a list what withExact does for the whole, and notes the version of the protocol that
-// the server agrees to: the SDK tells it to its own connections alone, and servers want it with every request.
+// withTools does for each tool of a list what withExact does for the whole. It also records the protocol version that
+// the server agrees to: the SDK passes it to its own connections only, and servers want it with every request.
 func (c exactConnection) withTools(result json.RawMessage) json.RawMessage {
 	var known struct {
 		Tools           []json.RawMessage `json:"tools"`
@@ -107,7 +108,7 @@ func with(object json.RawMessage, key string, value any) json.RawMessage {
 	return whole
 }
 
-// serverBounds are those of HTTP Tools' answers: servers write deeper values than LLMs.
+// serverBounds are the bounds for answers of HTTP Tools: servers write deeper values than LLMs.
 var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
 // exactly reads what a server sent, from the _meta beside it.
@@ -117,14 +118,19 @@ func exactly(meta mcp.Meta) (map[string]any, error) {
 	return jsonval.AsObject(v), err
 }
 
-// specOf is a tool as the server describes it.
-func specOf(t *mcp.Tool) mcppalette.ToolSpec {
+// specOf is a tool as the server describes it, without the secrets of the connection.
+func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 	said, err := exactly(t.Meta)
+	name := c.striker.Text(t.Name)
+	if err == nil && name != t.Name {
+		err = errors.New("its name holds a secret")
+	}
 	if err != nil {
-		return mcppalette.ToolSpec{Name: t.Name, Unreadable: err.Error()}
+		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.Text(err.Error())}
 	}
 	return mcppalette.ToolSpec{
-		Name: t.Name, Description: t.Description,
-		InputSchema: jsonval.AsObject(said["inputSchema"]), OutputSchema: said["outputSchema"],
+		Name: t.Name, Description: c.striker.Text(t.Description),
+		InputSchema:  jsonval.AsObject(c.striker.Value(said["inputSchema"])),
+		OutputSchema: c.striker.Value(said["outputSchema"]),
 	}
 }

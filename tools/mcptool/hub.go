@@ -16,17 +16,17 @@ import (
 	"processidea/tools/httptool"
 )
 
-// Options are what a Hub is made from.
+// Options configure a Hub.
 type Options struct {
 	// Commands lists what may be run, as CommandsVariable holds it.
 	Commands string
 	// HTTP reaches servers at a URL, under the rules of HTTP tools, and knows the secrets.
 	HTTP *httptool.Client
-	// LookupEnv gives what a command inherits; os.LookupEnv unless given.
+	// LookupEnv returns what a command inherits; nil: os.LookupEnv.
 	LookupEnv func(string) (string, bool)
-	// Log is told what commands write on standard error, at the level debug; nil: nobody is.
+	// Log receives the standard error of commands, at the level debug; nil: none.
 	Log *slog.Logger
-	// Idle is how long a server that nobody calls is kept; 0: ten minutes.
+	// Idle is how long an unused server is kept; 0: ten minutes.
 	Idle time.Duration
 }
 
@@ -43,12 +43,12 @@ type Hub struct {
 	closing     sync.WaitGroup
 
 	mu       sync.Mutex
-	sessions map[string]*session // by the digest of what the file says of the server
+	sessions map[string]*session // by the digest of the server's configuration in the file
 	closed   bool
 }
 
-// New returns a Hub without sessions. A list of commands that does not parse fails each command; CheckCommands says so
-// beforehand.
+// New returns a Hub without sessions. A list of commands that does not parse fails each command; CheckCommands reports
+// it beforehand.
 func New(o Options) *Hub {
 	if o.HTTP == nil {
 		o.HTTP = httptool.New(httptool.Options{})
@@ -114,7 +114,7 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 	return offers, nil
 }
 
-// Call calls a tool of a server, if it is still the one that was pinned. Errors are of type *Error.
+// Call calls a tool of a server, if it is still the pinned one. Errors are of type *Error.
 func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params map[string]any,
 	key string) (any, error) {
 	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
@@ -143,7 +143,7 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 	return value, nil
 }
 
-// same returns how what a server offers now differs from what was pinned.
+// same returns how the server's current tool differs from the pinned one.
 func same(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
 	for _, o := range offers {
 		if o.Name != tool.ToolNameOnServer {

@@ -23,11 +23,11 @@ var errTooLarge = fmt.Errorf(
 	"the server's answer is larger than %d MB, which is the most that a message of an MCP server may have",
 	maxMessage>>20)
 
-// program is the transport to a program. Unlike the SDK's own it looks at what the program writes on standard output,
-// where nothing but messages may stand.
+// program is the transport to a program. Unlike the SDK's own it checks the program's standard output, which must
+// contain only messages.
 type program struct {
 	cmd   *exec.Cmd
-	said  *tail       // what stands there that is no message
+	said  *tail       // output that is not a message
 	large atomic.Bool // a message was too large
 }
 
@@ -91,8 +91,7 @@ func (m *messages) look(said []byte) {
 	}
 }
 
-// ending ends a program in the way that the protocol has it: its standard input is closed, then it is told to end, then
-// it is killed.
+// ending ends a program in the way of the protocol: it closes its standard input, then terminates it, then kills it.
 type ending struct {
 	io.WriteCloser
 	cmd *exec.Cmd

@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// questions are what servers of an older protocol ask during a call. Nobody can answer that fast: the server is told
-// that the question is declined, and the call counts as waiting for a person.
+// questions are the questions of servers with an older protocol during a call. Nobody can answer that fast: the
+// question is declined, and the call counts as waiting for a person.
 type questions struct {
 	mu    sync.Mutex
 	calls map[*question]bool // under way
@@ -16,8 +16,8 @@ type questions struct {
 
 type question struct{ asked *mcp.ElicitParams }
 
-// hear takes a question. It does not say which call it belongs to: with several under way it is declined all the same,
-// and the tool decides what that means.
+// hear records a question. It does not name its call: with several under way it is declined all the same, and the tool
+// decides what that means.
 func (q *questions) hear(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -29,7 +29,7 @@ func (q *questions) hear(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitRe
 	return &mcp.ElicitResult{Action: "cancel"}, nil
 }
 
-// listen begins a call; the function that it returns ends it, and returns what was asked.
+// listen begins a call; the returned function ends it, and returns the question.
 func (q *questions) listen() func() *mcp.ElicitParams {
 	one := &question{}
 	q.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/model/ideafile"
 	"processidea/tools/httptool"
@@ -36,7 +39,12 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}},
 		"is not in PROCESSIDEA_MCP_COMMANDS")
-	refusal(t, hub(t, exact+"; *", "", nil), program(), `entry "*" names no program`)
+	for _, entry := range []string{"*", "* *", "TOKEN=", "TOKEN=x npx", "=x npx", "TOKEN= =x"} {
+		refusal(t, hub(t, exact+"; "+entry, "", nil), program(), fmt.Sprintf("entry %q names no program", entry))
+	}
+	for _, entry := range []string{"npx '/my data'", `"/my tools/npx" *`} {
+		refusal(t, hub(t, exact+"; "+entry, "", nil), program(), "quotes do not hold them together")
+	}
 	preload := program()
 	preload.Env = map[string]string{"LD_PRELOAD": "/tmp/x.so"}
 	refusal(t, hub(t, exact, "", nil), preload,
@@ -136,6 +144,36 @@ func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
 	far.Headers = map[string]string{"Authorization": "Bearer $env:WRONG"}
 	if _, err := h.List(t.Context(), far); err == nil || strings.Contains(err.Error(), "another-token") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatAServerSaysOfItsToolsHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	speaks := mcptest.New("Adds.", nil)
+	speaks.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				return nil, errors.New("no tools for token-of-the-server")
+			}
+			return next(ctx, method, r)
+		}
+	})
+	refuses := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		// The beginning that is quoted would end within the secret.
+		http.Error(w, strings.Repeat("x", 990)+"token-of-the-server", http.StatusForbidden)
+	})
+	for want, handler := range map[string]http.Handler{
+		"Adds for [secret T], [secret T].": mcptest.Handler(
+			mcptest.New("Adds for token-of-the-server, TOKEN-OF-THE-SERVER.", nil)),
+		"no tools for [secret T]": mcptest.Handler(speaks),
+		"xxx[secret":              refuses,
+	} {
+		far, host := served(t, handler)
+		far.Headers = map[string]string{"Authorization": "Bearer $env:T"}
+		tools, err := hub(t, "", host, map[string]string{"T": "token-of-the-server"}).List(t.Context(), far)
+		if said := fmt.Sprint(tools, err); !strings.Contains(said, want) || strings.Contains(said, "token-of") {
+			t.Errorf("want %q: %s", want, said)
+		}
 	}
 }
 

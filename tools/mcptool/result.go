@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// resultOf is a tool's result: its structured content, else the JSON object or list that its text is, else its text.
-// What is more than text is given as a list of the protocol's content blocks.
+// resultOf is a tool's result: its structured content, or else the JSON object or list in its text, or else its text. A
+// result with more than text is a list of the protocol's content blocks.
 func resultOf(r *mcp.CallToolResult) (any, error) {
 	said, err := exactly(r.Meta)
 	if err != nil {
@@ -43,7 +43,7 @@ func textOf(content []mcp.Content) (text string, ok bool) {
 	return strings.Join(parts, "\n"), true
 }
 
-// errorText is what a tool says that has failed.
+// errorText is the text of a failed tool.
 func errorText(r *mcp.CallToolResult, value any) string {
 	if text, ok := textOf(r.Content); ok && text != "" {
 		return text

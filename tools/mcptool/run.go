@@ -9,14 +9,14 @@ import (
 	"processidea/tools/runner"
 )
 
-// Validate returns what is wrong with a ideafile.MCPSpec. With Run it makes a Hub the runner.Runner of
+// Validate returns the error in an ideafile.MCPRunnerSpec. With Run it makes a Hub the runner.Runner of
 // ideafile.KindMCP.
 func (h *Hub) Validate(spec any) error {
 	_, err := readSpec(spec)
 	return err
 }
 
-// Lacks says what keeps this worker from the server of a Tool.
+// Lacks lists what keeps this worker from the server of a Tool.
 func (h *Hub) Lacks(spec any) []error {
 	s, err := readSpec(spec)
 	if err != nil {

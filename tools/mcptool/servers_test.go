@@ -206,8 +206,8 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 		}
 		notes := strings.Join(after.MCPNotes(), "\n")
 		for _, want := range []string{
-			`tool mail: the pattern of to is not checked here, only by the server: ^(?!\.)[a-z]+@[a-z.]+$`,
-			"optional parameter _meta is never given",
+			`tool mail: only the server checks the pattern of to: ^(?!\.)[a-z]+@[a-z.]+$`,
+			"optional parameter _meta is left out",
 			"mail: its description has 1048576 bytes and is cut at 8192", "mail: it is listed twice; the first counts",
 		} {
 			if !strings.Contains(notes, want) {
@@ -215,7 +215,7 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 			}
 		}
 		if tools == "" && !strings.Contains(notes,
-			`odd: it is left out: the server's tool "odd" cannot be used: it needs the parameter _x`) {
+			`odd: it is left out: the server's tool "odd" cannot be used: it requires the parameter _x`) {
 			t.Error(notes)
 		}
 	}

@@ -29,7 +29,8 @@ const (
 	firstPause = 200 * time.Millisecond
 )
 
-// offers returns a working connection, with what the server offers now. The caller calls done when it needs it no more.
+// offers returns a working connection, with the server's current tools. The caller calls done when it no longer needs
+// it.
 func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
 	s.begin()
 	pause := firstPause
@@ -44,14 +45,13 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.Tool
 		}
 		later := pause
 		u := unreadIn(err)
-		if u != nil && c != nil { // else dialling has struck it
-			u = u.struck(c)
-			err = u
-		}
+		isSaid := spoken(err) != nil
 		if u != nil {
 			later = max(pause, u.wait)
+		} else if c != nil { // dialling strikes out what it says
+			err = c.struck(err)
 		}
-		if try == tries || isRefused(err) || u != nil && !u.later() || spoken(err) != nil || !wait(ctx, later) {
+		if try == tries || isRefused(err) || u != nil && !u.later() || isSaid || !wait(ctx, later) {
 			s.end()
 			return nil, nil, nil, err
 		}

@@ -11,24 +11,24 @@ import (
 	"processidea/model/ideafile"
 )
 
-// unread is the answer of a server that refuses a request before it reads it. Whatever was asked for has not run.
+// unread is the answer of a server that refuses a request before it reads it. The requested tool has not run.
 type unread struct {
 	status int
-	wait   time.Duration // how long the server wants to be left alone; 0 unless it said
+	wait   time.Duration // the pause that the server demands; 0: none
 	text   string
 }
 
 // unreadOf returns such an answer, and closes it; nil for every other.
-func unreadOf(r *http.Response) error {
+func (c *conn) unreadOf(r *http.Response) error {
 	switch r.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 	default:
 		return nil
 	}
-	said, _ := io.ReadAll(io.LimitReader(r.Body, 2000))
+	said, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	_ = r.Body.Close()
 	text := fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
-	if about := excerpt(string(said)); about != "" {
+	if about := c.excerpt(string(said)); about != "" {
 		text += ": " + about
 	}
 	return &unread{r.StatusCode, retryafter.Parse(r.Header.Get("Retry-After"), time.Now()), text}
@@ -42,14 +42,11 @@ func unreadIn(err error) *unread {
 	return u
 }
 
-// struck is the same without the secrets of the connection.
-func (u *unread) struck(c *conn) *unread { return &unread{u.status, u.wait, c.striker.Text(u.text)} }
-
 // later reports whether the server takes the request at another time.
 func (u *unread) later() bool { return u.status == http.StatusTooManyRequests }
 
-// failure is the Error of what the server would not do. What it will not take from this worker, whoever runs the worker
-// can mend; a server that is asked too often is asked again.
+// failure is the Error of a refusal. The operator of the worker can mend what the server refuses to this worker; a
+// request refused for its rate is retried.
 func (u *unread) failure() *Error {
 	if u.later() {
 		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}

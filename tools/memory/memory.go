@@ -1,11 +1,11 @@
 // Package memory bounds what the Calls and Requests of one worker hold in memory together.
 //
-// A Budget is a number of bytes. Who is about to read or make something large says so by Take, and waits until there is
-// room. What is small is not counted.
+// A Budget is a number of bytes. Before a task reads or makes something large, it calls Take, and waits until there is
+// room. Small values are not counted.
 //
 // Invariants:
 //   - What one Hold has taken never exceeds the Budget, so that everything fits when nothing else runs.
-//   - All that a Hold took is given back by Release, once.
+//   - Release gives back all that a Hold took, once.
 package memory
 
 import (
@@ -19,14 +19,15 @@ import (
 )
 
 const (
-	// DefaultBudget is that of a worker that was told nothing else, in bytes.
+	// DefaultBudget is the default of a worker, in bytes.
 	DefaultBudget = 1 << 30
 	// Small is the size in bytes, as JSON, up to which values are not counted.
 	Small = 1 << 20
-	// expansion is about how many times as much memory a JSON value takes while it is read, checked and written again.
+	// expansion is about how many times its size a JSON value takes in memory while it is read, checked and written
+	// again.
 	expansion = 10
-	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait for
-	// ever.
+	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait
+	// forever.
 	patience = 20 * time.Second
 )
 
@@ -39,12 +40,12 @@ type Budget struct {
 	total int64
 }
 
-// NewBudget returns a Budget of so many bytes.
+// NewBudget returns a Budget of bytes.
 func NewBudget(bytes int64) *Budget {
 	return &Budget{room: semaphore.NewWeighted(bytes), total: bytes}
 }
 
-// Hold is what one Call or Request has taken.
+// Hold is the memory that one Call or Request has taken.
 type Hold struct {
 	budget *Budget
 	mu     sync.Mutex
@@ -62,8 +63,8 @@ func (b *Budget) Begin(ctx context.Context) (_ context.Context, release func()) 
 	return context.WithValue(ctx, key{}, h), h.release
 }
 
-// Take waits until the memory for a value of so many bytes of JSON is free, and takes it. Without a Budget in the
-// context it does nothing.
+// Take waits until the memory for a value of size bytes of JSON is free, and takes it. Without a Budget in the context
+// it does nothing.
 func Take(ctx context.Context, size int) error {
 	h, ok := ctx.Value(key{}).(*Hold)
 	if !ok || size <= Small {

@@ -6,12 +6,12 @@ import (
 	"net/http"
 )
 
-// Transport sends requests by another one, and reads no more of an answer than so many bytes, as they are after
-// decompression: a server may send without end, and a thousand bytes of gzip stand for a million.
+// Transport sends requests by Next, and reads at most Most bytes of an answer, counted after decompression: a server
+// may send without end, and a thousand bytes of gzip can expand to a million.
 type Transport struct {
 	Next http.RoundTripper
 	Most int64
-	// Over is called when an answer has more; nil: nothing is.
+	// Over is called when an answer has more; nil: no call.
 	Over func()
 }
 
@@ -30,7 +30,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// Bound has no more of an answer read than so many bytes. over is called when it has more; nil: nothing is.
+// Bound limits the reading of an answer to most bytes. over is called when it has more; nil: no call.
 func Bound(answer *http.Response, most int64, over func()) {
 	answer.Body = &boundedBody{answer.Body, most, most, over}
 }

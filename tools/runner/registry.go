@@ -32,8 +32,7 @@ func (r *Registry) Lookup(kind ideafile.ToolKind) (Runner, bool) {
 	return x, ok
 }
 
-// Validate returns what is wrong with the spec of a Tool of a kind: an *UnknownKindError, or what the kind's Runner
-// says.
+// Validate returns the error in a Tool's spec of a kind: an *UnknownKindError, or the error of the kind's Runner.
 func (r *Registry) Validate(kind ideafile.ToolKind, spec any) error {
 	x, ok := r.runners[kind]
 	if !ok {
@@ -42,7 +41,7 @@ func (r *Registry) Validate(kind ideafile.ToolKind, spec any) error {
 	return x.Validate(spec)
 }
 
-// CheckTool returns what the Runner of a kind finds wrong with a Tool whose spec is right.
+// CheckTool returns the problems that the Runner of a kind finds in a Tool with a valid spec.
 func (r *Registry) CheckTool(kind ideafile.ToolKind, t *ideafile.Tool, spec any) diag.Problems {
 	if x, ok := r.runners[kind].(ToolChecker); ok {
 		return x.CheckTool(t, spec)
@@ -50,7 +49,7 @@ func (r *Registry) CheckTool(kind ideafile.ToolKind, t *ideafile.Tool, spec any)
 	return nil
 }
 
-// Lacks returns what this worker lacks for the Calls of a Tool, as its Runner says.
+// Lacks returns what this worker lacks for the Calls of a Tool, from the Tool's Runner.
 func (r *Registry) Lacks(kind ideafile.ToolKind, spec any) []error {
 	if x, ok := r.runners[kind].(Outfitted); ok {
 		return x.Lacks(spec)
@@ -62,7 +61,7 @@ func (r *Registry) Lacks(kind ideafile.ToolKind, spec any) []error {
 func (r *Registry) Unknown(kind ideafile.ToolKind) error {
 	e := &UnknownKindError{Kind: kind}
 	for _, k := range jsonval.SortedKeys(r.runners) {
-		if k != ideafile.KindGo { // a function is named, it stands under no kind
+		if k != ideafile.KindGo { // a Tool names a Go function itself, without a kind
 			e.Known = append(e.Known, string(k))
 		}
 	}

@@ -11,27 +11,27 @@ import (
 	"processidea/model/ideafile"
 )
 
-// Runner runs the Calls of one kind of Tool. It is used by many Calls at once.
+// Runner runs the Calls of one kind of Tool. Many Calls use it concurrently.
 type Runner interface {
-	// Validate returns what is wrong with a Tool's spec, as far as that can be told without running it. It needs no
-	// network and no environment: `starter check` calls it too.
+	// Validate returns the error in a Tool's spec, as far as it shows without running it. It needs no network and no
+	// environment: `starter check` calls it too.
 	Validate(spec any) error
 	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
-	// An error is tried again unless it is final (see tools.Final); see Code and RetryDelay for what else it may tell.
+	// An error is retried unless it is final (see tools.Final); Code and RetryDelay describe its optional methods.
 	Run(ctx context.Context, in Input) (any, error)
 }
 
-// ToolChecker is a Runner that can tell more of a Tool than of its spec by itself.
+// ToolChecker is a Runner that can check more of a Tool than its spec alone.
 type ToolChecker interface {
-	// CheckTool returns what is wrong with a Tool whose spec is right. The paths are from the Tool, such as
+	// CheckTool returns the problems of a Tool with a valid spec. The paths are relative to the Tool, such as
 	// .properties.text.
 	CheckTool(t *ideafile.Tool, spec any) diag.Problems
 }
 
-// Outfitted is a Runner that can tell before any Call runs what this worker lacks for those of a Tool.
+// Outfitted is a Runner that knows before any Call runs what this worker lacks for those of a Tool.
 type Outfitted interface {
-	// Lacks says it in sentences that name the setting to change: a host that may not be reached, a secret that is not
-	// there, a program that may not be run. It touches nothing outside the worker.
+	// Lacks returns sentences that name the setting to change: a host that may not be reached, a missing secret, a
+	// program that may not be run. It contacts nothing outside the worker.
 	Lacks(spec any) []error
 }
 
@@ -46,7 +46,7 @@ type Input struct {
 	// IdempotencyKey is the same on every attempt; Attempt counts from 1.
 	IdempotencyKey string
 	Attempt        int
-	// Spec is what the Idea says of the Tool under `_activity.<kind>`; of a Go function its name. DecodeSpec reads it.
+	// Spec is the Tool's value of `_activity.<kind>` in the Idea; for a Go function its name. DecodeSpec reads it.
 	Spec any
 }
 
@@ -62,7 +62,7 @@ func DecodeSpec[T any](spec any) (v T, err error) {
 	return v, nil
 }
 
-// Code returns the code under which a Runner's error is reported: that of its method `FaultCode() string`, else
+// Code returns the error code of a Runner's error: the result of its method `FaultCode() string`, or else
 // ideafile.CodeToolFailed.
 func Code(err error) string {
 	var coded interface{ FaultCode() string }
@@ -72,8 +72,8 @@ func Code(err error) string {
 	return ideafile.CodeToolFailed
 }
 
-// RetryDelay returns how long a Runner's error wants the next attempt to wait at least: what its method
-// `RetryDelay() time.Duration` says, else 0.
+// RetryDelay returns the minimum delay that a Runner's error demands before the next attempt: the result of its method
+// `RetryDelay() time.Duration`, or else 0.
 func RetryDelay(err error) time.Duration {
 	var delayed interface{ RetryDelay() time.Duration }
 	if errors.As(err, &delayed) {

@@ -1,5 +1,5 @@
-// Package simulated stands in for the Runner of any kind of Tool when a process is simulated: it makes the result up
-// from the Tool's schemas, and touches nothing outside.
+// Package simulated replaces the Runner of any kind of Tool when a process is simulated: it makes the result up from
+// the Tool's schemas, and touches nothing outside.
 package simulated
 
 import (
@@ -19,7 +19,7 @@ type Runner struct {
 	Functions *tools.Registry
 	// Output is the Tool's `_output` as written; nil: the Idea gives none.
 	Output any
-	// Contract is where the result goes, and what it must fit there; nil: nowhere.
+	// Contract is where the result goes, and what it must fit there; nil: it is not written.
 	Contract *statelog.ResultContract
 }
 

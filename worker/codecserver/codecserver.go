@@ -16,13 +16,14 @@ import (
 	"processidea/store/blobs"
 )
 
-// Options say what is shown, and to whom.
+// Options configure what is shown, and to whom.
 type Options struct {
 	// Store holds the large payloads, and the keys.
 	Store *blobs.Store
-	// Origins are those of the pages that may ask, such as https://temporal.example.com. None: pages from this machine.
+	// Origins are the origins of pages that may send requests, such as https://temporal.example.com. None: pages from
+	// this machine.
 	Origins []string
-	// Token is what a request must carry as its bearer token. Without one, only pages may ask.
+	// Token is the bearer token that a request must carry; empty: only pages may send requests.
 	Token string
 }
 
@@ -46,7 +47,7 @@ func Handler(o Options) (http.Handler, error) {
 	return &door{o, http.MaxBytesHandler(payloads, maxBody)}, nil
 }
 
-// CheckOrigin returns what is wrong with an origin, which is scheme and host, as browsers write it.
+// CheckOrigin returns the error in an origin, which is scheme and host in the form that browsers use.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || origin != u.Scheme+"://"+u.Host ||
@@ -114,7 +115,7 @@ func local(origin string) bool {
 
 func allow(h http.Header, origin string) {
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Allow-Credentials", "true") // the UI can be told to send a proxy's cookies
+	h.Set("Access-Control-Allow-Credentials", "true") // the UI can be configured to send a proxy's cookies
 	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
 	h.Set("Access-Control-Allow-Headers", "Content-Type, X-Namespace, Authorization, Authorization-Extras")
 	h.Set("Vary", "Origin")

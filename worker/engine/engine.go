@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -33,7 +34,7 @@ import (
 	"processidea/workflows"
 )
 
-// Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
+// Parts are the dependencies of a worker. FromEnvironment fills in zero values.
 type Parts struct {
 	Store *blobs.Store
 	Tools *tools.Registry
@@ -42,29 +43,28 @@ type Parts struct {
 	MCP *mcptool.Hub
 	// Runners run further kinds of Tools, beside those of package kinds.
 	Runners map[ideafile.ToolKind]runner.Runner
-	// Deciders are the keys that decisions are signed with; nil: PROCESSIDEA_DECIDERS says where they are, if there are
-	// any.
+	// Deciders are the keys that sign decisions; nil: those of PROCESSIDEA_DECIDERS, if it is set.
 	Deciders *signing.Source
-	// Prices of LLMs count where an Idea names none; nil: PROCESSIDEA_PRICES names the file, if there is one.
+	// Prices of LLMs apply if an Idea has none; nil: those in the file of PROCESSIDEA_PRICES, if it is set.
 	Prices price.List
-	// Notices tells people what waits for them; nil: PROCESSIDEA_NOTIFY_URL says whether anybody does.
+	// Notices notifies people of what waits for them; nil: by PROCESSIDEA_NOTIFY_URL, if it is set.
 	Notices *notify.Sender
 	LLM     llm.Config
-	// LLMServers are more servers of LLMs, by the names that Ideas give them.
+	// LLMServers are more LLM servers, by the names that Ideas give them.
 	LLMServers map[string]llm.Config
 	Log        *slog.Logger
-	// Recorder is told what the LLM said; nil: nobody is.
+	// Recorder receives the LLM's replies; nil: none.
 	Recorder activities.ReplyRecorder
-	// Asked is told what the LLM is asked; nil: nobody is.
+	// Asked receives the prompts; nil: none.
 	Asked activities.PromptRecorder
-	// Observer is told what Requests and Calls came to; nil: nobody is.
+	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer activities.Observer
-	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended
-	// by then counts as lost with the worker, and is run again by another.
+	// StopTimeout bounds how long a stopping worker waits for running activities. Activities that have not ended by
+	// then count as lost with the worker, and run again on another.
 	StopTimeout time.Duration
 	Limits      Limits
 	Version     connect.Version
-	// Interceptors look on at workflows and activities; they may give no command.
+	// Interceptors observe workflows and activities; they may issue no commands.
 	Interceptors []interceptor.WorkerInterceptor
 	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
 	Getenv func(string) string
@@ -77,7 +77,7 @@ func (p Parts) getenv(name string) string {
 	return p.Getenv(name)
 }
 
-// lookupEnv is getenv for those who tell empty from unset.
+// lookupEnv is getenv for callers that distinguish empty from unset.
 func (p Parts) lookupEnv() func(string) (string, bool) {
 	if p.Getenv == nil {
 		return os.LookupEnv
@@ -89,9 +89,8 @@ func (p Parts) lookupEnv() func(string) (string, bool) {
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
-// PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names,
-// MCP servers there and those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM
-// that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
+// PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names, MCP servers there and those whose
+// commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
 func (p Parts) FromEnvironment() Parts {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
@@ -138,9 +137,11 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	o.Identity = connect.WorkerIdentity(p.Store)
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
+	requests := worker.New(c, protocol.RequestQueue, p.requestOptions(o))
 	a.Register(w)
+	a.Register(requests)
 	watch := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &running{Worker: w, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
+	return &running{Worker: w, requests: requests, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
 }
 
 // holdUps keeps which processes the worker holds up.
@@ -189,10 +190,11 @@ func (p *Parts) check() (err error) {
 	return err
 }
 
-// running is a worker with what goes on beside it: it looks for instances whose process is gone, and after what holds
-// processes up, and ends the sessions with MCP servers when it has stopped.
+// running is a worker with what goes on beside it: it serves the task queue of Requests, looks for instances whose
+// process is gone, and after what holds processes up, and ends the sessions with MCP servers when it has stopped.
 type running struct {
 	worker.Worker
+	requests         worker.Worker
 	mcp              *mcptool.Hub
 	orphans, holdUps func(context.Context)
 	stop             func()
@@ -200,6 +202,10 @@ type running struct {
 
 func (r *running) Start() error {
 	if err := r.Worker.Start(); err != nil {
+		return err
+	}
+	if err := r.requests.Start(); err != nil {
+		r.Worker.Stop()
 		return err
 	}
 	r.stop = r.beginWatch()
@@ -210,17 +216,36 @@ func (r *running) Stop() {
 	if r.stop != nil {
 		r.stop()
 	}
+	var stopped sync.WaitGroup // both drain in the same time
+	stopped.Go(r.requests.Stop)
 	r.Worker.Stop()
+	stopped.Wait()
 	r.mcp.Close()
 }
 
+// Run works until it is interrupted, or until one of the two workers cannot go on.
 func (r *running) Run(interrupt <-chan any) error {
 	defer r.mcp.Close()
 	defer r.beginWatch()()
-	return r.Worker.Run(interrupt)
+	stop, ended := make(chan any), make(chan error, 2)
+	for _, w := range []worker.Worker{r.Worker, r.requests} {
+		safego.Go("engine.run", func() error { return w.Run(stop) }, func(err error) { ended <- err })
+	}
+	left := 2
+	var err error
+	select {
+	case <-interrupt:
+	case err = <-ended:
+		left--
+	}
+	close(stop)
+	for range left {
+		err = cmp.Or(err, <-ended)
+	}
+	return err
 }
 
-// beginWatch returns what ends it, and waits until it has.
+// beginWatch returns a function that ends the watch, and waits until it has ended.
 func (r *running) beginWatch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 	"processidea/llm"
 )
 
-// ServersVariable lists the names of more servers of LLMs, with commas between them. That of "backup" is what
-// OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and their kin say.
+// ServersVariable lists the names of more LLM servers, separated by commas. The server "backup" is configured by
+// OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and so on.
 const ServersVariable = "OPENAI_SERVERS"
 
 // LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
@@ -34,13 +34,14 @@ func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config
 	return servers
 }
 
-// variableEnding is what the variables of a server end with: "_EU_WEST" for "eu-west".
+// variableEnding is the suffix of a server's variables: "_EU_WEST" for "eu-west".
 func variableEnding(name string) string {
 	return "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// newLLMServers makes the Clients of servers.
-func newLLMServers(servers map[string]llm.Config, longestPause time.Duration) (map[string]*llm.Client, error) {
+// newLLMServers makes the Clients of servers, which share their tokens with other workers'.
+func newLLMServers(servers map[string]llm.Config, longestPause time.Duration,
+	shared func(server string) llm.SharedTokens) (map[string]*llm.Client, error) {
 	clients := make(map[string]*llm.Client, len(servers))
 	for name, config := range servers {
 		if !config.Configured() {
@@ -48,7 +49,7 @@ func newLLMServers(servers map[string]llm.Config, longestPause time.Duration) (m
 			return nil, fmt.Errorf("engine: read %s: %q has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s",
 				ServersVariable, name, end, end)
 		}
-		config.LongestPause = longestPause
+		config.LongestPause, config.Shared = longestPause, shared(name)
 		c, err := llm.New(config)
 		if err != nil {
 			return nil, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err)

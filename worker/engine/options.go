@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -22,25 +23,25 @@ import (
 	"processidea/workflows"
 )
 
-// Limits bound what one worker does at once. Zero is the SDK's default, or no limit where it has none.
+// Limits bound what one worker does at a time; 0: the SDK's default, or no limit if it has none.
 type Limits struct {
 	Requests        int     // to LLMs
 	Calls           int     // as activities
 	PureCalls       int     // as local activities; a burst of them counts as one
-	EagerCalls      int     // of one workflow task, that run where it ran
-	CallsPerSecond  float64 // Calls and Requests that begin, over all workers of the task queue
+	EagerCalls      int     // of one workflow task, run by the same worker
+	CallsPerSecond  float64 // Calls that begin, over all workers, and as many Requests
 	MaxResult       int     // bytes of one Call's result
 	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks   int     // at least 2
 	WorkflowPollers int     // at least 2
 	ActivityPollers int
-	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0:
-	// protocol.HeartbeatTimeout, which is the least.
+	// LostAfter is the time without a heartbeat after which its activities count as lost; 0: protocol.HeartbeatTimeout,
+	// which is the minimum.
 	LostAfter time.Duration
-	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0:
+	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
 	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
 	LLMPatience, LLMPause time.Duration
-	// SaveActions has processes that begin here save what a hosted server bills (actions), at the price of some
+	// SaveActions makes processes that begin here save actions that a hosted server bills, at the price of some
 	// milliseconds.
 	SaveActions bool
 }
@@ -60,18 +61,31 @@ const (
 	PauseVariable    = "PROCESSIDEA_LLM_PAUSE"
 )
 
-// AloneIn are the limits of a worker that runs in the same program as Temporal, with what the environment says of them.
+// LeastPatience and LeastPause are the least of them.
+const (
+	LeastPatience = time.Second
+	LeastPause    = 10 * time.Millisecond
+)
+
+// AloneIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
 func AloneIn(getenv func(string) string) (Limits, error) {
 	l := Alone
 	given, err := heap.Bytes(getenv, MemoryVariable)
 	l.Memory = cmp.Or(given, l.Memory)
-	for name, to := range map[string]*time.Duration{PatienceVariable: &l.LLMPatience, PauseVariable: &l.LLMPause} {
-		text := getenv(name)
+	for _, v := range []struct {
+		name  string
+		into  *time.Duration
+		least time.Duration
+	}{{PatienceVariable, &l.LLMPatience, LeastPatience}, {PauseVariable, &l.LLMPause, LeastPause}} {
+		text := getenv(v.name)
 		if text == "" || err != nil {
 			continue
 		}
-		if *to, err = jsonval.ParseDuration(text); err != nil {
-			err = fmt.Errorf("engine: read %s: %w", name, err)
+		if *v.into, err = jsonval.ParseDuration(text); err == nil && *v.into < v.least {
+			err = fmt.Errorf("%q: want %s at least", text, v.least)
+		}
+		if err != nil {
+			err = fmt.Errorf("engine: read %s: %w", v.name, err)
 		}
 	}
 	return l, err
@@ -100,8 +114,8 @@ func (p Parts) options() worker.Options {
 		MaxConcurrentWorkflowTaskExecutionSize:  p.Limits.WorkflowTasks,
 		MaxConcurrentWorkflowTaskPollers:        p.Limits.WorkflowPollers,
 		MaxConcurrentActivityTaskPollers:        p.Limits.ActivityPollers,
-		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count
-		// as lost.
+		// The server holds back tasks above the rate. If the worker held them back, they would miss their heartbeats,
+		// and count as lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
 		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
 			workflows.NewHeartbeatInterceptor(lostAfter), activities.NewInterceptor()},
@@ -114,13 +128,26 @@ func (p Parts) options() worker.Options {
 	return o
 }
 
+// requestOptions are those of the task queue of Requests: the server lets as many through as OPENAI_RPM says, over all
+// workers. The LLM's client holds back what one attempt sends more than once.
+func (p Parts) requestOptions(o worker.Options) worker.Options {
+	o.DisableWorkflowWorker = true
+	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
+	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // what is wrong with it was said
+	if calls := o.TaskQueueActivitiesPerSecond; perMinute > 0 && (calls == 0 || perMinute/60 < calls) {
+		o.TaskQueueActivitiesPerSecond = perMinute / 60
+	}
+	return o
+}
+
 func (p Parts) activities(c client.Client) (*activities.Activities, error) {
-	p.LLM.LongestPause = p.Limits.LLMPause
+	a := &activities.Activities{}
+	p.LLM.LongestPause, p.LLM.Shared = p.Limits.LLMPause, a.SharedTokens("")
 	asked, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause)
+	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause, a.SharedTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +155,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	for kind, x := range p.Runners {
 		runners.Register(kind, x)
 	}
-	a := &activities.Activities{
+	*a = activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders,
 		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},

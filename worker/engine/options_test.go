@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"processidea/llm"
 )
 
 func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
@@ -33,11 +36,30 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 	}
 }
 
+func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
+	for rpm, want := range map[string]float64{"": 2.5, "60": 1, "600": 2.5} {
+		p := Parts{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5, ActivityPollers: 9}}
+		o := p.requestOptions(p.options())
+		if o.TaskQueueActivitiesPerSecond != want || o.MaxConcurrentActivityExecutionSize != 3 || !o.DisableWorkflowWorker {
+			t.Errorf("OPENAI_RPM %q: %+v", rpm, o)
+		}
+	}
+}
+
 func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T) {
 	for text, want := range map[string]int64{"": Alone.Memory, "12345": 12345, "a lot": -1} {
 		l, err := AloneIn(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
 		if (err != nil) != (want < 0) || (err == nil && (l.Memory != want || l.EagerCalls != Alone.EagerCalls)) {
 			t.Errorf("%q: %+v, %v", text, l, err)
+		}
+	}
+}
+
+func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
+	for name, text := range map[string]string{PatienceVariable: "10ms", PauseVariable: "1ms"} {
+		_, err := AloneIn(func(asked string) string { return map[string]string{name: text}[asked] })
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "at least") {
+			t.Errorf("%s=%s: %v", name, text, err)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"processidea/tools/runner"
 )
 
-// Own is what a program of one's own brings along beside what is built in.
+// Own holds the additions of a custom worker to the built-in Tools.
 type Own struct {
 	// Tools are Go functions; nil: none.
 	Tools *tools.Registry

@@ -12,7 +12,7 @@ import (
 // PricesVariable names the file with the prices of LLMs: a JSON object as config.prices of an Idea.
 const PricesVariable = "PROCESSIDEA_PRICES"
 
-// pricesFromFile reads the prices of a file; without a name there are none.
+// pricesFromFile reads the prices of a file; nil without a name.
 func pricesFromFile(name string) (price.List, error) {
 	if name == "" {
 		return nil, nil

@@ -24,22 +24,23 @@ const Workflow = "Gate"
 
 const activityType = "CheckVersion"
 
-// Options say what is held against this version.
+// Options configure what this version is checked against.
 type Options struct {
 	Temporal  sdk.Client
 	Namespace string
 	Store     *blobs.Store
-	Version   connect.Version // the worker's own; zero: it has none
+	Version   connect.Version // the worker's own; zero: none
 	// Ideas is the folder of the Idea files that are checked and simulated; empty: none.
 	Ideas string
-	// Tools are those of this worker.
+	// Tools are the Tools of this worker.
 	Tools ideafiles.Tools
-	// Histories is how many are replayed of those that run, and as many of those that have ended: the latest.
+	// Histories is the number of histories to replay: of running workflows, and as many of ended ones, the latest
+	// first.
 	Histories int
 	Log       *slog.Logger
 }
 
-// Report is what was looked at.
+// Report lists what was checked.
 type Report struct {
 	Ideas     int `json:"ideas"`     // that were checked and simulated
 	Histories int `json:"histories"` // that were replayed
@@ -54,7 +55,7 @@ func Register(r worker.Registry, o Options) {
 	r.RegisterActivityWithOptions(o.check, activity.RegisterOptions{Name: activityType})
 }
 
-// run fails where the version is refused: that is what a controller looks at.
+// run fails if the version is refused, which a controller sees.
 func run(ctx workflow.Context) (*Report, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute,

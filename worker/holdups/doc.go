@@ -1,9 +1,9 @@
-// Package holdups knows which processes a worker holds up, for what nobody inside them can mend: a store that takes
-// nothing, an LLM's server that is away. It tells the processes, the worker's log and the metrics, and takes it back
-// when the cause is gone.
+// Package holdups knows which processes a worker holds up for a cause outside them: a store that cannot be written, an
+// LLM's server that is unavailable. It reports that to the processes, the worker's log and the metrics, and withdraws
+// it when the cause is gone.
 //
 // Invariants:
-//   - A process is told of a cause once, and again every few minutes while it lasts: one that hears nothing for longer
-//     forgets it, since a worker that was killed cannot take it back.
-//   - A single write that fails is told to nobody.
+//   - A process receives a cause once, and again every few minutes while it lasts. Without renewal it forgets the
+//     cause, since a killed worker cannot withdraw it.
+//   - A single failed write is not reported.
 package holdups

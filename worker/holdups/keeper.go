@@ -19,18 +19,18 @@ import (
 
 const (
 	every   = 2 * time.Second  // between two looks
-	lasting = 2 * time.Second  // how long a cause lasts before anybody is told
-	quiet   = 15 * time.Second // how long nothing may have failed before a cause counts as gone
-	renewal = 5 * time.Minute  // between two times that a process is told
+	lasting = 2 * time.Second  // how long a cause lasts before it is reported
+	quiet   = 15 * time.Second // how long without a failure before a cause counts as gone
+	renewal = 5 * time.Minute  // between two reports to a process
 )
 
-// Options are what a Keeper looks at and whom it tells.
+// Options are the dependencies of a Keeper.
 type Options struct {
-	// Try returns an error where the store takes nothing.
+	// Try returns an error if the store cannot be written.
 	Try func(context.Context) error
 	// Tell signals a process.
 	Tell func(ctx context.Context, process string, s protocol.HoldUpSignal) error
-	// Observe is told how many processes a cause holds up; nil: nobody is.
+	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
 	Log     *slog.Logger
 }
@@ -40,18 +40,18 @@ type Keeper struct {
 	Options
 	mu       sync.Mutex
 	held     map[key]*holdUp
-	observed map[string]int // what was observed last of each cause
+	observed map[string]int // the last observed number by cause
 }
 
 type key struct{ process, cause string }
 
-// holdUp is what holds one process up.
+// holdUp is one cause that holds one process up.
 type holdUp struct {
 	turn.HeldUp
 	err    error
 	latest time.Time // when it was found last
-	told   time.Time // when the process was told last; zero: it was not
-	// until is when it counts as gone where others tell the process; zero: it is for the Keeper to tell.
+	told   time.Time // when it was reported to the process last; zero: never
+	// until is when it counts as gone, if others report it to the process; zero: the Keeper reports it.
 	until time.Time
 }
 
@@ -78,21 +78,21 @@ func (k *Keeper) StoreFailed(process string, err error) {
 	known.err, known.latest = err, now
 }
 
-// Waits notes that a process waits until a time, as it is told already.
+// Waits records that a process waits until a time and has been informed of that.
 func (k *Keeper) Waits(process, cause string, until time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held[key{process, cause}] = &holdUp{until: until}
 }
 
-// GoesOn takes back what Waits noted.
+// GoesOn reverts Waits.
 func (k *Keeper) GoesOn(process, cause string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.held, key{process, cause})
 }
 
-// Watch looks after what is held up until ctx ends.
+// Watch reports and withdraws hold-ups until ctx ends.
 func (k *Keeper) Watch(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -109,7 +109,7 @@ func (k *Keeper) Watch(ctx context.Context) {
 	}
 }
 
-// look tells what is new, and takes back what is gone.
+// look reports new hold-ups, and withdraws those that are gone.
 func (k *Keeper) look(ctx context.Context, now time.Time) {
 	list := k.mine(now)
 	if len(list) > 0 {
@@ -123,7 +123,7 @@ func (k *Keeper) look(ctx context.Context, now time.Time) {
 	k.observe()
 }
 
-// mine lists what is for the Keeper to tell, and forgets the rest that is over.
+// mine lists the hold-ups that the Keeper reports, and drops expired ones of others.
 func (k *Keeper) mine(now time.Time) (list []key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -141,7 +141,7 @@ func (k *Keeper) mine(now time.Time) (list []key) {
 	return list
 }
 
-// tell tells a process of one thing that holds it up, or that it is gone. away is why the store takes nothing now.
+// tell reports a hold-up to a process, or withdraws it. away is why the store cannot be written now.
 func (k *Keeper) tell(ctx context.Context, at key, now time.Time, away error) {
 	k.mu.Lock()
 	h := k.held[at]
@@ -170,7 +170,7 @@ func (k *Keeper) tell(ctx context.Context, at key, now time.Time, away error) {
 	var none *serviceerror.NotFound
 	switch ended := errors.As(err, &none); {
 	case err != nil && !ended:
-		return // it is told in the next look
+		return // it is reported in the next look
 	case ended:
 		k.GoesOn(at.process, at.cause)
 	case said.HeldUp == nil:
@@ -191,7 +191,7 @@ func (h *holdUp) lasts(now time.Time, away error) bool {
 	return now.Sub(h.Since) >= lasting
 }
 
-// observe tells how many processes each cause holds up, where that has changed.
+// observe reports the number of processes that each cause holds up, if it has changed.
 func (k *Keeper) observe() {
 	if k.Observe == nil {
 		return

@@ -10,12 +10,12 @@ import (
 	"processidea/store/blobs"
 )
 
-// MayNotWrite reports whether an error says that the worker has no right to write.
+// MayNotWrite reports whether an error means that the worker has no permission to write.
 func MayNotWrite(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// WaitedFor reports whether an error says what a store lacks that somebody may mend while a worker waits.
+// WaitedFor reports whether an error of the store may be mended while a worker waits.
 func WaitedFor(err error) bool {
 	return errors.Is(err, blobs.ErrAway) || MayNotWrite(err) || full(err)
 }
@@ -24,8 +24,8 @@ func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// ofStore says in plain words why the store takes nothing, and what mends it. The error itself is for the log alone: it
-// names places of the machine. It says nothing of what no store would take.
+// ofStore describes in plain words why the store cannot be written, and the remedy. The error itself goes only to the
+// log, since it names paths of the machine. It does not cover values that no store would accept.
 func ofStore(err error) turn.HeldUp {
 	const alone = "; then it goes on by itself"
 	switch {

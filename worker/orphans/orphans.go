@@ -1,11 +1,11 @@
 // Package orphans ends instances, parts and delegates whose process is gone: terminated, deleted, or ended without
-// them. Temporal tells a child nothing of that (its parent close policy is applied at continue-as-new too, so that
-// children are started to outlive a run of their process), and where actions are billed, a timer in each child would
-// cost more the longer it waits. So workers look from time to time, after all children at once, by requests that a
-// hosted server does not bill.
+// them. Temporal does not notify a child of that: children are started to outlive a run of their process, since the
+// parent close policy is applied at continue-as-new too. Where actions are billed, a timer in each child would cost
+// more the longer it waits. So workers check all children together from time to time, by requests that a hosted server
+// does not bill.
 //
-// Invariant: nothing is ended of which it is not certain that its process is gone. Visibility, which may be late, says
-// only which children there are.
+// Invariant: a workflow is ended only if it is certain that its process is gone. Visibility, which may be late, only
+// lists the children.
 package orphans
 
 import (
@@ -29,10 +29,10 @@ import (
 )
 
 const (
-	firstLook = 5 * time.Minute // at the latest, so that workers that start together do not all look at once
+	firstLook = 5 * time.Minute // at the latest, so that workers that start together do not all look at the same time
 	interval  = time.Hour
 	pageSize  = 1000
-	// patience is how long one look may take.
+	// patience bounds one look.
 	patience = 10 * time.Minute
 )
 
@@ -61,8 +61,8 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 	}
 }
 
-// End cancels every instance, part and delegate whose process is gone, and returns how many there were. What it does
-// not reach, one of them ends: a part its instances, an instance its delegates.
+// End cancels every instance, part and delegate whose process is gone, and returns their number. What it does not
+// reach, they end themselves: a part its instances, an instance its delegates.
 func End(ctx context.Context, c client.Client) (cancelled int, err error) {
 	ctx, done := context.WithTimeout(ctx, patience)
 	defer done()
@@ -147,7 +147,7 @@ func (s *seeker) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (b
 		return false, nil
 	}
 	then, err := s.describe(ctx, run.GetWorkflowId(), run.GetRunId())
-	if err != nil || then == nil { // past its retention: whoever has the id counts as the same
+	if err != nil || then == nil { // past its retention: the current holder of the id counts as the same
 		return false, err
 	}
 	return then.GetFirstRunId() != "" && then.GetFirstRunId() != now.GetFirstRunId(), nil

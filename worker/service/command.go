@@ -17,7 +17,7 @@ import (
 
 // The program's exit codes.
 const (
-	exitStopped     = 0 // it was told to stop
+	exitStopped     = 0 // it was stopped
 	exitFailed      = 1
 	exitUsage       = 2
 	exitUnreachable = 4 // Temporal does not answer
@@ -33,7 +33,7 @@ var errUnreachable = errors.New("unreachable")
 func Execute(args []string, out, err io.Writer, options ...Option) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	// Whoever interrupts twice does not want to wait for a tidy end.
+	// A second interrupt ends the program without draining.
 	safego.AfterDone(ctx, "worker.signals", stop)
 	c := Command(err, options...)
 	c.SetArgs(args)

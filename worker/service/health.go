@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// phase is where a worker is in its life, or what it waits for before it works.
+// phase is the phase of a worker's life, or what it waits for before it works.
 type phase string
 
 const (
@@ -34,7 +34,7 @@ type condition struct {
 	name  string
 	every time.Duration
 	holds func(context.Context) error
-	// aside: the worker is ready without it, and says so.
+	// aside: the worker is ready without it, but reports it.
 	aside bool
 
 	mu  sync.Mutex
@@ -56,7 +56,7 @@ func (h *health) add(c *condition) {
 	h.conditions = append(h.conditions, c)
 }
 
-// troubles returns whether the worker is ready, and why not, or what is to be said of it all the same.
+// troubles returns whether the worker is ready, and the failed conditions, even those that do not affect readiness.
 func (h *health) troubles(ctx context.Context) (ready bool, all []string) {
 	h.mu.Lock()
 	now, conditions := h.phase, h.conditions
@@ -91,7 +91,7 @@ func (h *health) watch(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// tellOnce logs what has changed. failed is how often in a row each condition has failed.
+// tellOnce logs the changes. failed counts the failures in a row of each condition.
 func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[string]int) {
 	h.mu.Lock()
 	now, conditions := h.phase, h.conditions
@@ -113,7 +113,7 @@ func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[stri
 	}
 }
 
-// toldAfter is after how many failures in a row a condition is told of.
+// toldAfter is the number of failures in a row after which a condition is reported.
 const toldAfter = 2
 
 // patience bounds one check.
@@ -144,7 +144,7 @@ const storeEvery = 15 * time.Second
 // currentEvery is how often it is asked which build is current.
 const currentEvery = 30 * time.Second
 
-// current checks that this build is the one that new work goes to. A deployment that is not there yet says nothing.
+// current checks that new work goes to this build. It passes if the deployment does not exist yet.
 func (s *service) current(ctx context.Context) error {
 	deployment := s.client.WorkerDeploymentClient().GetHandle(s.deployment)
 	d, err := deployment.Describe(ctx, client.WorkerDeploymentDescribeOptions{})

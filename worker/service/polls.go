@@ -11,21 +11,21 @@ import (
 	"google.golang.org/grpc"
 )
 
-// polls knows whether this worker asks for work, and whether it is answered. A worker that has its hands full does not
-// ask: that it once began to is what counts.
+// polls knows whether this worker polls for work, and whether the polls succeed. A fully occupied worker does not poll,
+// so that only its first poll is required.
 type polls struct {
 	mu    sync.Mutex
 	kinds map[string]*polling
 }
 
-// polling is what is known of one kind of polls.
+// polling is the state of one kind of polls.
 type polling struct {
 	begun  time.Time // the latest
-	failed time.Time // the latest that did, if none has succeeded since
+	failed time.Time // the latest failure, if none has succeeded since
 	err    error
 }
 
-// polled are the kinds: gRPC method, and what is asked for.
+// polled are the kinds: gRPC method, and what is polled for.
 var polled = []struct{ method, what string }{
 	{workflowservice.WorkflowService_PollWorkflowTaskQueue_FullMethodName, "workflow tasks"},
 	{workflowservice.WorkflowService_PollActivityTaskQueue_FullMethodName, "Calls and Requests"},
@@ -72,7 +72,7 @@ func (p *polls) end(method string, err error) {
 	}
 }
 
-// check says what is not asked for, or not with success.
+// check returns which polls are missing or fail.
 func (p *polls) check(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

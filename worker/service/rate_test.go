@@ -2,9 +2,14 @@ package service_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	sdk "go.temporal.io/sdk/client"
 
@@ -17,14 +22,27 @@ import (
 	"processidea/worker/workertest"
 )
 
-// Calls that the server holds back, since the workers begin only so many a second, are said where people look. No
-// worker knows of them.
-func TestWhatASlowWorkerLeavesWaitingIsSaid(t *testing.T) {
+// rated is a namespace with workers, and a server that is their LLM's and their Tools': it notes when it is asked.
+type rated struct {
+	*client.Client
+	t   *testing.T
+	url string
+	env []string
+
+	mu          sync.Mutex
+	asked       []time.Time
+	holds       bool // the server answers nobody
+	now, atOnce int  // who is being answered, and the most
+}
+
+func newRated(t *testing.T) *rated {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it has a server")
 	}
 	t.Parallel()
-	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
+	r := &rated{t: t}
+	shop := httptest.NewServer(r)
 	t.Cleanup(shop.Close)
 	server, stop, err := devtest.Shared(connect.SearchAttributes)
 	if err != nil {
@@ -32,32 +50,170 @@ func TestWhatASlowWorkerLeavesWaitingIsSaid(t *testing.T) {
 	}
 	t.Cleanup(stop)
 	store := "file://" + t.TempDir()
-	workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + server.Namespace(),
-		"PROCESSIDEA_STORE=" + store, "PROCESSIDEA_HTTP_ALLOW=" + shop.Listener.Addr().String()},
-		"--calls-per-second", "0.01")
-	c, err := client.Dial(t.Context(), client.Options{Store: store,
+	r.url = shop.URL
+	r.env = []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + server.Namespace(),
+		"PROCESSIDEA_STORE=" + store, "PROCESSIDEA_HTTP_ALLOW=" + shop.Listener.Addr().String(),
+		"OPENAI_BASE_URL=" + shop.URL + "/v1"}
+	r.Client, err = client.Dial(t.Context(), client.Options{Store: store,
 		Temporal: sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	idea, problems := ideafile.ParseIdea([]byte(`{"schema": {"tools": {"letter": {"type": "object", "properties": {},
-		"_activity": {"http": {"url": "` + shop.URL + `"}}}}},
-		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letter"}, {"_tool": "letter"},
-			{"_tool": "letter"}, {"_tool": "letter"}]}]}`))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *rated) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
+	holds := r.begin()
+	defer r.end()
+	_, _ = io.Copy(io.Discard, asked.Body) // else nobody sees that the other side is gone
+	if holds {
+		<-asked.Context().Done()
+	}
+	fmt.Fprint(w, `{"choices": [{"message": {"content": "{\"calls\": []}"}, "finish_reason": "stop"}],
+		"usage": {"prompt_tokens": 3000, "completion_tokens": 0}}`)
+}
+
+func (r *rated) begin() (holds bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, time.Now())
+	r.now++
+	r.atOnce = max(r.atOnce, r.now)
+	return r.holds
+}
+
+func (r *rated) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now--
+}
+
+func (r *rated) start(id, file string) *client.Process {
+	r.t.Helper()
+	idea, problems := ideafile.ParseIdea([]byte(strings.ReplaceAll(file, "SHOP", r.url)))
 	if len(problems) > 0 {
-		t.Fatal(problems)
+		r.t.Fatal(problems)
 	}
-	p, err := c.Start(t.Context(), client.StartOptions{ID: "slow", Idea: jsonval.AsObject(idea.Source)})
+	p, err := r.Start(r.t.Context(), client.StartOptions{ID: id, Idea: jsonval.AsObject(idea.Source)})
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	devtest.Eventually(t, "the process is held up by the rate", func() bool {
-		held, err := p.HeldUp(t.Context())
+	return p
+}
+
+// burst is how many more are asked than a rate allows: the server lets a second's worth through at once, of a Request
+// is known what it used when it has ended, and some are under way for longer than others.
+const burst = 14
+
+// keeps checks that the server was asked so often, and in no time more often than a rate allows.
+func (r *rated) keeps(perSecond float64, want int) {
+	r.t.Helper()
+	r.wait(want)
+	for i, from := range r.asked {
+		for j, to := range r.asked[i:] {
+			if allowed := burst + perSecond*to.Sub(from).Seconds(); float64(j+1) > allowed {
+				r.t.Fatalf("%d within %s", j+1, to.Sub(from))
+			}
+		}
+	}
+}
+
+// wait waits until the server was asked so often.
+func (r *rated) wait(want int) {
+	r.t.Helper()
+	devtest.Eventually(r.t, "everything has been asked", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.asked) >= want
+	})
+}
+
+// heldUp waits until a process says that a limit holds it up.
+func (r *rated) heldUp(p *client.Process) {
+	r.t.Helper()
+	devtest.Eventually(r.t, "the process is held up by the rate", func() bool {
+		held, err := p.HeldUp(r.t.Context())
 		return err == nil && len(held) == 1 && held[0].Cause == turn.CodeRateLimited
 	})
-	list, err := c.List(t.Context(), client.ListOptions{})
+}
+
+// Calls that the server holds back, since the workers begin only so many a second, are said where people look. No
+// worker knows of them.
+func TestWhatASlowWorkerLeavesWaitingIsSaid(t *testing.T) {
+	r := newRated(t)
+	workertest.Start(t, r.env, "--calls-per-second", "0.01")
+	r.heldUp(r.start("slow", `{"schema": {"tools": {"letter": {"type": "object", "properties": {},
+		"_activity": {"http": {"url": "SHOP"}}}}},
+		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letter"}, {"_tool": "letter"},
+			{"_tool": "letter"}, {"_tool": "letter"}]}]}`))
+	list, err := r.List(t.Context(), client.ListOptions{})
 	if err != nil || len(list) != 1 || len(list[0].HeldUp) != 1 {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestTwoWorkersShareTheRequestsOfAMinute(t *testing.T) {
+	r := newRated(t)
+	for range 2 {
+		workertest.Start(t, append(r.env, "OPENAI_RPM=120"))
+	}
+	const processes = 50
+	for n := range processes {
+		r.start(fmt.Sprintf("p%d", n), `{"context": [{"type": "text", "text": "Go."}]}`)
+	}
+	r.keeps(2, processes)
+}
+
+func TestTwoWorkersShareTheTokensOfAMinute(t *testing.T) {
+	r := newRated(t)
+	for range 2 {
+		workertest.Start(t, append(r.env, "OPENAI_TPM=360000"))
+	}
+	const processes = 50
+	for n := range processes {
+		r.start(fmt.Sprintf("p%d", n), `{"context": [{"type": "text", "text": "Go."}]}`)
+	}
+	r.keeps(2, processes)
+}
+
+const ratedTool = `{"schema": {"tools": {"letter": {"type": "object", "properties": {}, "_rate": RATE,
+	"_activity": {"http": {"url": "SHOP"}}}}},
+	"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letter"}, {"_tool": "letter"},
+		{"_tool": "letter"}, {"_tool": "letter"}, {"_tool": "letter"}, {"_tool": "letter"}]}]}`
+
+func (r *rated) startRated(id, rate string) *client.Process {
+	return r.start(id, strings.ReplaceAll(ratedTool, "RATE", rate))
+}
+
+// More of them than fit into the line within a worker: the others wait in an activity of their own.
+func TestAllWorkersAndProcessesShareTheRateOfATool(t *testing.T) {
+	r := newRated(t)
+	for range 2 {
+		workertest.Start(t, r.env)
+	}
+	const processes = 8
+	for n := range processes {
+		r.startRated(fmt.Sprintf("p%d", n), `{"perSecond": 2}`)
+	}
+	r.keeps(2, 6*processes)
+}
+
+// The Calls of a worker that is killed in their midst run again, with those that waited behind them.
+func TestTurnsOfAKilledWorkerGoToTheNextAndWhoWaitsSaysSo(t *testing.T) {
+	r := newRated(t)
+	r.holds = true
+	gone := workertest.Start(t, r.env, "--lost-after", "5s")
+	p := r.startRated("killed", `{"atOnce": 2}`)
+	r.wait(2)
+	r.heldUp(p)
+	gone.Signal(syscall.SIGKILL)
+	r.mu.Lock()
+	r.holds = false
+	r.mu.Unlock()
+	workertest.Start(t, r.env, "--lost-after", "5s")
+	r.wait(8)
+	if r.atOnce > 2 {
+		t.Errorf("%d at once", r.atOnce)
 	}
 }

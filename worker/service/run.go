@@ -108,8 +108,8 @@ func (s *service) storePlace() (string, error) {
 // storePoll is how often a store that is away is looked for.
 const storePoll = 2 * time.Second
 
-// beginStore waits for a store that is away, or in which this worker may not write: whatever it began would stand
-// still.
+// beginStore waits for a store that is unavailable, or in which this worker may not write: any process that it began
+// would be stuck.
 func (s *service) beginStore(ctx context.Context) error {
 	tick := time.NewTicker(storePoll)
 	defer tick.Stop()
@@ -117,7 +117,7 @@ func (s *service) beginStore(ctx context.Context) error {
 	for {
 		err := connect.BeginStore(ctx, s.client, s.store)
 		if err == nil {
-			// What else is amiss, such as no room, is told where it holds a process up.
+			// Other faults, such as no room, are reported when they hold a process up.
 			if err = s.store.Try(ctx); !holdups.MayNotWrite(err) {
 				err = nil
 			}

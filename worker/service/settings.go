@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -21,11 +22,11 @@ import (
 	"processidea/worker/engine"
 )
 
-// settings are what a worker can be told. Each is a flag, and a variable named after it.
+// settings are the settings of a worker. Each is a flag, and a variable named after it.
 type settings struct {
 	listen  string
 	gateway string // empty: none
-	// What the gate holds against this version.
+	// What the gate checks this version against.
 	gateIdeas     string
 	gateHistories int
 	drain         time.Duration
@@ -41,7 +42,7 @@ type settings struct {
 	logFormat string
 
 	own   engine.Own
-	place func() string // where the store is; nil: where the environment says
+	place func() string // where the store is; nil: in the environment
 }
 
 // Option adds to a worker what no flag can.
@@ -61,7 +62,7 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 // WithOwn adds what a program of one's own brings along.
 func WithOwn(own engine.Own) Option { return func(s *settings) { s.own = own } }
 
-// WithStore says where the store is, a folder or a bucket's URL, in place of the environment. It is asked when the
+// WithStore sets where the store is, a folder or a bucket's URL, in place of the environment. place is called when the
 // worker starts.
 func WithStore(place func() string) Option { return func(s *settings) { s.place = place } }
 
@@ -70,7 +71,7 @@ func variable(flag string) string {
 	return "PROCESSIDEA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// usual are the settings of a worker that is told nothing.
+// usual are the default settings of a worker.
 func usual() settings {
 	return settings{
 		drain: 30 * time.Second, storeCache: blobs.DefaultCacheBytes, cachedWorkflows: 10_000, gateHistories: 100,
@@ -85,7 +86,7 @@ func usual() settings {
 
 func (s *settings) declare(f *pflag.FlagSet) {
 	f.SortFlags = false
-	// Loopback, because nothing asks who is there. The port is the one of OpenTelemetry's Prometheus exporters.
+	// Loopback, because there is no authentication. The port is the one of OpenTelemetry's Prometheus exporters.
 	f.StringVar(&s.listen, "listen", "127.0.0.1:9464",
 		"`address` of /healthz, /readyz and /metrics; empty: none of them")
 	f.StringVar(&s.gateway, "gateway", "",
@@ -103,8 +104,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variable(f.Name) + ")" })
 }
 
-// The bounds of what a worker can be told. What is above them no machine has, or Temporal refuses: a namespace has
-// room for 1,200 polls.
+// The maxima of a worker's settings. No machine has more, or Temporal refuses it: a namespace allows 1,200 polls.
 const (
 	maxAtOnce = 1_000_000
 	maxPolls  = 500
@@ -123,13 +123,13 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	flags.Int(f, &l.EagerCalls, "eager-calls", 1, maxAtOnce,
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
 	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxAtOnce,
-		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
+		"Calls that begin in a second, of all workers together, and as many Requests; 0: no limit")
 	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
-	flags.Duration(f, &l.LLMPatience, "llm-patience", time.Second, false,
+	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.LeastPatience, false,
 		"how long a Request is made again while its LLM's server is away, where the Idea does not say "+
 			"(config.llm.patience); at least 1s")
-	flags.Duration(f, &l.LLMPause, "llm-pause", 10*time.Millisecond, false,
+	flags.Duration(f, &l.LLMPause, "llm-pause", engine.LeastPause, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&l.SaveActions, "save-actions", true,
 		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds "+
@@ -141,7 +141,7 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, maxBytes,
 		"what the whole worker may take, as far as what is in use allows; 0: four fifths of its container's memory")
 	flags.Int(f, &s.storeCache, "store-cache-bytes", 1, maxBytes, "stored values kept in memory; others are read again")
-	// Polls alternate between what is new and what this worker has in memory.
+	// Polls alternate between new tasks and those of workflows in this worker's memory.
 	flags.Int(f, &l.WorkflowTasks, "max-workflow-tasks", 2, maxAtOnce, "workflow tasks at once; at least 2")
 	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, maxAtOnce,
 		"processes and instances kept in memory; others are replayed from their history when something happens to "+
@@ -150,12 +150,12 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	flags.Int(f, &l.ActivityPollers, "activity-pollers", 1, maxPolls, "polls for Calls and Requests at once")
 }
 
-// standardVariables are those by which Temporal's worker controller gives a setting; ours go before.
+// standardVariables are the variables that Temporal's worker controller sets; ours take precedence.
 var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
 	"build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
 
-// complete takes from the environment what no flag gives, and refuses what cannot be meant. Empty is unset, but for
-// the address, which may be none.
+// complete takes settings without a flag from the environment, and refuses invalid ones. Empty means unset, except for
+// the address, which may be empty.
 func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	f.VisitAll(func(f *pflag.Flag) {
 		for _, from := range append([]string{variable(f.Name)}, standardVariables[f.Name]...) {
@@ -183,6 +183,11 @@ func (s *settings) check() error {
 	if s.logFormat != "text" && s.logFormat != "json" {
 		return fmt.Errorf("%w: --log-format (%s) is %q; it is text or json", errUsage,
 			variable("log-format"), s.logFormat)
+	}
+	if s.gateIdeas != "" {
+		if _, err := os.ReadDir(s.gateIdeas); err != nil {
+			return fmt.Errorf("%w: --gate-ideas (%s): %w", errUsage, variable("gate-ideas"), err)
+		}
 	}
 	return nil
 }

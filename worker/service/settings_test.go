@@ -65,6 +65,7 @@ func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 		"--build-id 1":            "go together",
 		"--log-format xml":        `--log-format (PROCESSIDEA_LOG_FORMAT) is "xml"; it is text or json`,
 		"--log-level loud":        "log-level",
+		"--gate-ideas /no/such":   "--gate-ideas (PROCESSIDEA_GATE_IDEAS): open /no/such: no such file",
 		"--no-such-flag":          "no-such-flag",
 		"refunds":                 `"refunds"`,
 		"--max-result-bytes 20MB": "20MB",

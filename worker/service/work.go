@@ -8,7 +8,7 @@ import (
 	"processidea/internal/safego"
 )
 
-// overtime is what the stop may take beyond the time to drain: workflow tasks end before Calls and Requests are timed.
+// overtime is the time for the stop beyond the time to drain: workflow tasks end before Calls and Requests are timed.
 const overtime = 5 * time.Second
 
 // work runs the worker until ctx ends, or until it cannot go on.
@@ -38,8 +38,8 @@ func (s *service) work(ctx context.Context) error {
 	return s.drainAll(interrupt, ended)
 }
 
-// drainAll stops polling and waits for what runs; what has not ended in time is left to another worker. A tool that
-// does not react to the end of its context is not waited for.
+// drainAll stops polling and waits for running work; what has not ended in time is left to another worker. It does not
+// wait for a tool that ignores the end of its context.
 func (s *service) drainAll(interrupt chan any, ended <-chan error) error {
 	s.health.set(draining)
 	s.log.Info("draining", "longest", s.drain.String())

@@ -1,7 +1,7 @@
-// Package telemetry tells what a worker does: metrics in the form of Prometheus, and traces over OTLP. Metrics and
-// Traces are both activities.Observer; Observers passes what they are told to several.
+// Package telemetry exports what a worker does: metrics in the form of Prometheus, and traces over OTLP. Metrics and
+// Traces both implement activities.Observer; Observed combines them.
 //
 // Invariants:
-//   - Neither holds a prompt, a parameter, a result or an error's text.
-//   - Ids of spans follow from what they are of, so that all workers' spans of one process form one trace.
+//   - Neither contains a prompt, a parameter, a result or an error's text.
+//   - A span's id is derived from its subject, so that all workers' spans of one process form one trace.
 package telemetry

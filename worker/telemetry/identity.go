@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// identity is which trace a span is in and which span it is. It follows from what the span is of: every worker finds
-// the same, without asking anybody.
+// identity is the trace and the id of a span. It is derived from the span's subject, so that every worker computes the
+// same.
 type identity struct {
 	trace trace.TraceID
 	span  trace.SpanID // zero: any
@@ -31,7 +31,7 @@ func digest(texts ...string) []byte {
 
 type identityKey struct{}
 
-// as has the next span that is started from a context be the one of this identity.
+// as makes the next span that is started from a context have this identity.
 func as(ctx context.Context, id identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }

@@ -13,7 +13,7 @@ import (
 	"processidea/model/ideafile/price"
 )
 
-// meters are what this program counts itself.
+// meters are this program's own metrics.
 type meters struct {
 	requests  metric.Int64Counter
 	took      metric.Float64Histogram
@@ -125,8 +125,8 @@ func (m *Metrics) Decision(d approval.Decision) {
 }
 
 // Rechecked counts instances that an LLM was asked about twice, and those that it decided otherwise about.
-func (m *Metrics) Rechecked(llm string, instances, differed int) {
-	which := metric.WithAttributes(attribute.String("llm", llm))
+func (m *Metrics) Rechecked(llm, again string, instances, differed int) {
+	which := metric.WithAttributes(attribute.String("llm", llm), attribute.String("again", again))
 	m.meters.rechecked.Add(context.Background(), int64(instances), which)
 	m.meters.disagreed.Add(context.Background(), int64(differed), which)
 }

@@ -17,8 +17,8 @@ import (
 	"processidea/protocol"
 )
 
-// Metrics are those of one worker: the Temporal SDK's, this program's, and those of Go and of the operating system's
-// process.
+// Metrics are the metrics of one worker: the Temporal SDK's, this program's, and those of Go and of the operating
+// system's process.
 type Metrics struct {
 	registry *prometheus.Registry
 	provider *metric.MeterProvider

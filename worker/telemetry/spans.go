@@ -18,7 +18,7 @@ import (
 	"processidea/model/loop"
 )
 
-// What spans say that no convention has a name for.
+// Attributes of spans without a convention.
 const (
 	keyProcess  = attribute.Key("processidea.process")
 	keyInstance = attribute.Key("processidea.instance")
@@ -29,8 +29,8 @@ const (
 	keyOutcome  = attribute.Key("processidea.outcome")
 )
 
-// within gives the context of a span that is, or will be, told of by somebody else: the process's, or a Request's. It
-// is started, for the sampler to decide as it decides there, and never ended, so that nothing is sent.
+// within returns the context of a span that another call exports: the process's, or a Request's. The span is started,
+// so that the sampler decides the same, and never ended, so that it is not exported twice.
 func (t *Traces) within(process string, request int) context.Context {
 	ctx, _ := t.tracer.Start(as(context.Background(), t.of(process)), "process", trace.WithNewRoot())
 	if request > 0 {
@@ -39,8 +39,8 @@ func (t *Traces) within(process string, request int) context.Context {
 	return as(ctx, identity{})
 }
 
-// Request tells of a Request. One that the LLM has begun to answer has the span that its Calls name; attempts before it
-// have spans of their own.
+// Request exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to; failed
+// attempts before it have spans of their own.
 func (t *Traces) Request(r activities.RequestAttempt) {
 	ctx := t.within(r.Process, 0)
 	if !r.FirstByte.IsZero() {
@@ -114,7 +114,7 @@ func provider(host string) string {
 	return host
 }
 
-// Call tells of a Call, under its Request, or under its process where its Plan came without one.
+// Call exports a Call, under its Request, or under its process if its Plan came without one.
 func (t *Traces) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	request, _ := strconv.Atoi(strings.SplitN(c.Call, ".", 2)[0])
 	_, span := t.tracer.Start(t.within(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
@@ -145,8 +145,8 @@ func conclude(span trace.Span, outcome, good string) {
 	}
 }
 
-// process tells of one run of a Process workflow. The first is the root of the trace; one that goes on after
-// continue-as-new stands under it.
+// process exports one run of a Process workflow. The first is the root of the trace; later runs, after continue-as-new,
+// are its children.
 func (t *Traces) process(r processRun) {
 	ctx := as(context.Background(), t.of(r.id))
 	if !r.first {
@@ -165,7 +165,7 @@ func (t *Traces) process(r processRun) {
 	span.End(trace.WithTimestamp(r.ended))
 }
 
-// processRun is what there is to be seen of one run of a Process workflow.
+// processRun is the observed part of one run of a Process workflow.
 type processRun struct {
 	id, run, path string
 	first         bool

@@ -19,21 +19,21 @@ import (
 // Traces sends a trace of every process over OTLP: the process, its Requests, and under each Request the Calls that it
 // planned.
 //
-// The spans are made in activities, under ids that follow from what they are of, so that whatever worker makes a Call
-// knows the span of its Request. The SDK's tracing interceptor is not used: it begins a workflow's span anew with every
-// replay, hangs a Call to its instance instead of its Request, and writes down what errors say.
+// The spans are made in activities, with ids derived from their subjects, so that any worker that runs a Call knows the
+// span of its Request. The SDK's tracing interceptor is not used: it begins a workflow's span anew with every replay,
+// attaches a Call to its instance instead of its Request, and exports the texts of errors.
 type Traces struct {
 	provider  *sdktrace.TracerProvider
 	tracer    trace.Tracer
 	namespace string
 }
 
-// serviceName is what traces come from, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say otherwise.
+// serviceName is the service of traces, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES set it.
 const serviceName = "process-idea-worker"
 
-// NewTraces makes traces of a Temporal namespace, as OpenTelemetry's standard variables say; nil where they name no
-// endpoint, or switch traces off. An endpoint that cannot be read is an error: the exporter would write a line of its
-// own, and send to another address.
+// NewTraces makes traces of a Temporal namespace, by OpenTelemetry's standard variables; nil if they name no endpoint,
+// or switch traces off. It returns an error for an unreadable endpoint, since the exporter would only log that, and
+// send to another address.
 func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
 	if !wanted(getenv) {
 		return nil, nil
@@ -59,7 +59,7 @@ func NewTraces(ctx context.Context, namespace string, getenv func(string) string
 	return &Traces{provider: p, tracer: p.Tracer("processidea"), namespace: namespace}, nil
 }
 
-// Close sends what has not been sent, for as long as ctx allows.
+// Close sends the remaining traces, for as long as ctx allows.
 func (t *Traces) Close(ctx context.Context) error {
 	if err := t.provider.Shutdown(ctx); err != nil {
 		return fmt.Errorf("telemetry: send the last spans: %w", err)
@@ -73,7 +73,7 @@ func wanted(getenv func(string) string) bool {
 		!strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") && (exporter == "" || exporter == "otlp")
 }
 
-// endpoints are the variables that say where traces go.
+// endpoints are the variables with the address for traces.
 var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
 // checkSampler refuses a sampler that OpenTelemetry would leave out with a line that nobody reads.

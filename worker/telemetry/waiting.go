@@ -11,7 +11,7 @@ import (
 	"processidea/client"
 )
 
-// waiting says how what waits for people is read: when somebody reads the metrics, and not otherwise.
+// waiting reads what waits for people, only when the metrics are read.
 type waiting struct {
 	count func(context.Context) ([]client.WaitingCount, error)
 	mu    sync.Mutex
@@ -24,9 +24,9 @@ const (
 	waitingMaxAge  = 5 * time.Second
 )
 
-// CountWaiting has the metrics tell what waits for people in all processes, as count counts it. Every worker tells the
-// same: their numbers are not added up. It is not counted while the metrics are being collected: count uses a client
-// whose own metrics would wait for that to end.
+// CountWaiting adds what waits for people in all processes to the metrics, as counted by count. Every worker exports
+// the same numbers, which are not to be added up. The count does not run while the metrics are being collected, since
+// the metrics of count's own client would wait for that to end.
 func (m *Metrics) CountWaiting(count func(context.Context) ([]client.WaitingCount, error)) {
 	m.waiting.count = count
 }

@@ -11,7 +11,7 @@ import (
 	"processidea/protocol"
 )
 
-// Interceptor tells of processes when they end. It looks on: it gives no command, and a replay is not told of.
+// Interceptor exports processes when they end. It only observes: it issues no commands, and ignores replays.
 func (t *Traces) Interceptor() interceptor.WorkerInterceptor { return &onlooker{traces: t} }
 
 type onlooker struct {
@@ -34,7 +34,7 @@ type watched struct {
 	traces *Traces
 }
 
-// ExecuteWorkflow tells of a run that has come to its end. One that leaves the worker's memory does not return.
+// ExecuteWorkflow exports a run that has ended. A run that is evicted from the worker's memory does not return.
 func (w *watched) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
 	out, err := w.Next.ExecuteWorkflow(ctx, in)
 	if !workflow.IsReplaying(ctx) {

@@ -145,7 +145,7 @@ func (p *Process) Ready() bool {
 	return status == http.StatusOK
 }
 
-// Draining reports whether it has been told to stop and is still there.
+// Draining reports whether it is draining.
 func (p *Process) Draining() bool {
 	_, body := p.Get("/readyz")
 	return strings.Contains(body, `"draining"`)

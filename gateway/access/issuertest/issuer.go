@@ -28,15 +28,15 @@ const (
 	Secret = "a-secret-of-the-desk-for-tests"
 )
 
-// Claims are those of a token.
+// Claims are the claims of a token.
 type Claims map[string]any
 
 // Issuer answers over HTTP. Its people log in by pressing their name.
 type Issuer struct {
 	URL string
-	// Redirect is where it sends people back to, and nowhere else.
+	// Redirect is the only address that it sends people back to.
 	Redirect string
-	// People are the claims of each by name. What stands under "userinfo" is told by the userinfo endpoint alone.
+	// People are the claims of each person by name. Those under "userinfo" come from the userinfo endpoint only.
 	People map[string]Claims
 	// Change, when set, changes the claims of a token before it is signed.
 	Change func(Claims)
@@ -44,10 +44,10 @@ type Issuer struct {
 	key  ed25519.PrivateKey
 	keys *oidctest.Server
 	mu   sync.Mutex
-	// codes are those given out and not yet taken, and the userinfo of access tokens.
+	// codes are the unused authorization codes, and infos the userinfo by access token.
 	codes map[string]url.Values
 	infos map[string]Claims
-	// ended is the address to which the last one who logged out was sent back.
+	// ended is the address to which the last logout was sent back.
 	ended string
 }
 
@@ -99,7 +99,7 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// authorize asks who it is; the parameter person says it without a page.
+// authorize asks for the person; the parameter person answers without a page.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("client_id") != Client || q.Get("redirect_uri") != i.Redirect || q.Get("response_type") != "code" ||

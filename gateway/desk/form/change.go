@@ -2,8 +2,8 @@ package form
 
 import "processidea/model/jsonval"
 
-// Changes gives what leads from one object to another when it is laid over it key by key: members that differ, and null
-// for those that are gone. It is nil where nothing differs.
+// Changes returns the merge patch from one object to another: the members that differ, and null for removed ones. It is
+// nil if nothing differs.
 func Changes(from, to map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, now := range to {

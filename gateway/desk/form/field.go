@@ -13,7 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Kind says which control a Field is.
+// Kind is the kind of a Field's control.
 type Kind string
 
 // The kinds of controls.
@@ -39,8 +39,8 @@ const (
 type Field struct {
 	Name     string // of the control: a JSON pointer behind the name of the form
 	Label    string
-	Help     string   // what the schema tells of it
-	Hint     []string // what the schema wants of it, in words
+	Help     string   // the schema's description
+	Hint     []string // the schema's constraints, in words
 	Kind     Kind
 	Value    string // what the control holds
 	Options  []Option
@@ -56,7 +56,7 @@ type Field struct {
 	CanAdd   bool     // of a List
 }
 
-// Option is one of those of a Choice.
+// Option is an option of a Choice.
 type Option struct {
 	JSON     string
 	Label    string
@@ -83,18 +83,18 @@ const (
 // builder makes the fields of one form.
 type builder struct {
 	form    Form
-	entered url.Values // what was sent, where the form is shown again; nil: it is new
+	entered url.Values // the sent values, if the form is shown again; nil: it is new
 	errors  map[string]string
 	fields  int
 }
 
-// New makes the fields of a value; has says that there is one.
+// New makes the fields of a value; has reports whether there is one.
 func (f Form) New(value any, has bool) *Field {
 	b := &builder{form: f}
 	return b.root(value, has)
 }
 
-// Again makes the fields of what was entered, with what is wrong there.
+// Again makes the fields of what was entered, with the errors.
 func (f Form) Again(value any, has bool, entered url.Values, errors map[string]string) *Field {
 	b := &builder{form: f, entered: entered, errors: errors}
 	return b.root(value, has)
@@ -104,11 +104,11 @@ func (b *builder) root(value any, has bool) *Field {
 	return b.build(place{name: b.form.Prefix, node: b.form.Schema, required: true}, value, has)
 }
 
-// place is where a Field stands.
+// place is the position of a Field.
 type place struct {
 	name     string
 	label    string
-	node     any // of the schema; nil: nothing is said
+	node     any // of the schema; nil: no constraints
 	pointer  string
 	required bool
 	inList   bool
@@ -123,7 +123,7 @@ func (b *builder) build(p place, value any, has bool) *Field {
 		f.Help = joinSentences(node.title, f.Help)
 	}
 	if p.depth == 0 {
-		f.Help, f.Hint = "", nil // who uses the form says what it is
+		f.Help, f.Hint = "", nil // the page explains the whole form
 	}
 	b.fields++
 	f.Kind = b.kindOf(node, p, value, has)
@@ -148,7 +148,7 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	return f
 }
 
-// addStates says which states a value can have, and which it has.
+// addStates sets the possible states of a value, and its current state.
 func (b *builder) addStates(f *Field, node node, p place, value any, has bool) {
 	if f.Kind == Fixed || f.Kind == JSON && p.required {
 		return
@@ -187,7 +187,8 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		}
 		at.node, at.pointer = node.member(key)
 		v, has := members[key]
-		at.required = at.required && (has || !isThere) // of what is there without it, it may go on missing
+		// an existing value without a required member may remain without it
+		at.required = at.required && (has || !isThere)
 		if p.depth == 0 && contains(b.form.Fixed, key) {
 			f.Fields = append(f.Fields, &Field{Name: at.name, Label: key, Kind: Fixed, Value: textOf(JSON, v, has)})
 		} else {
@@ -222,7 +223,7 @@ func (b *builder) addItems(f *Field, node node, p place, value any) {
 	}
 }
 
-// textOf is what a control holds of a value.
+// textOf is the text of a value in a control.
 func textOf(kind Kind, value any, has bool) string {
 	if !has {
 		return ""
@@ -242,8 +243,8 @@ func textOf(kind Kind, value any, has bool) string {
 	return Pretty(value)
 }
 
-// Pretty writes a value as JSON over several lines, with numbers as they are. What is not seen in a text is written by
-// its number.
+// Pretty formats a value as JSON over several lines, with unchanged numbers. It escapes characters that are invisible
+// in a text.
 func Pretty(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {

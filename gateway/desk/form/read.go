@@ -13,8 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// What stands behind a control's name in those of what goes along with it. No JSON pointer has a tilde before such a
-// letter.
+// Suffixes of a control's name for its accompanying controls. In a JSON pointer no tilde precedes such a letter.
 const (
 	kindMark  = "~kind"
 	stateMark = "~state"
@@ -28,7 +27,7 @@ const (
 // AddMark is the name of the buttons that add an item to a list, whose name is their value.
 const AddMark = "~add"
 
-// reader reads what was sent.
+// reader reads a sent form.
 type reader struct {
 	values url.Values
 	prefix string
@@ -36,15 +35,15 @@ type reader struct {
 	errors map[string]string
 }
 
-// Read gives the value that was entered; shown is the one of which the form was made. errors tells what is wrong, by
-// the names of fields; it is empty where nothing is.
+// Read returns the entered value; shown is the value for which the form was made. errors has the errors by the names of
+// fields; it is empty if there are none.
 func (f Form) Read(shown any, values url.Values) (value any, errors map[string]string) {
 	r := &reader{values: values, prefix: f.Prefix, fixed: f.Fixed, errors: map[string]string{}}
 	value, _ = r.read(f.Prefix, shown, true, 0)
 	return value, r.errors
 }
 
-// IsAdding reports whether what was sent only asks for one more item of a list.
+// IsAdding reports whether the sent form only asks for one more item of a list.
 func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
 
 // read gives a value; has is false where it is left out.
@@ -71,8 +70,7 @@ func (r *reader) read(name string, shown any, wasThere bool, depth int) (value a
 	return r.readControl(name, kind, shown)
 }
 
-// isTouched reports whether somebody entered something where nothing was given: then they forgot to say that it is
-// given now.
+// isTouched reports whether somebody entered a value in a field marked as absent: they forgot to change the mark.
 func (r *reader) isTouched(name string, kind Kind) bool {
 	if r.values.Get(name+stateMark) != r.values.Get(name+wasMark) {
 		return false

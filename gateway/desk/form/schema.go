@@ -13,7 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// node is what a schema says of one place, as far as a form can show it.
+// node is the schema of one place, as far as a form can show it.
 type node struct {
 	root     any
 	schema   map[string]any // nil: nothing
@@ -27,13 +27,13 @@ type node struct {
 	help     string
 }
 
-// describe reads a schema's node. A node of alternatives of which one is null is the other one, nullable.
+// describe reads a schema's node. A choice between null and one other schema is read as that schema, nullable.
 func describe(root, part any, pointer string) (n node) {
 	n.root = root
 	var help, title string
 	for range maxDepth {
 		resolved, at := jsonschema.ResolveLocalRefs(root, part, pointer)
-		if m, ok := part.(map[string]any); ok { // what stands beside a reference
+		if m, ok := part.(map[string]any); ok { // the keys beside a reference
 			help, title = firstText(help, m["description"]), firstText(title, m["title"])
 		}
 		m, ok := resolved.(map[string]any)
@@ -183,7 +183,7 @@ func (n node) kind(value any, given bool) Kind {
 	case !given:
 		return JSON
 	}
-	// Nothing is said: the value says it.
+	// Without a schema, the value decides.
 	switch v := value.(type) {
 	case string:
 		return n.kindOfType("string")
@@ -242,7 +242,7 @@ func among(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(one any) bool { return jsonval.Equal(one, v) })
 }
 
-// memberKeys are those that have fields: the declared ones, the needed ones first, and those of the value.
+// memberKeys are the keys with fields: the declared ones, required ones first, and then those of the value.
 func memberKeys(n node, members map[string]any) (keys []string) {
 	declared, _ := n.schema["properties"].(map[string]any)
 	for _, needed := range []bool{true, false} {
@@ -291,7 +291,7 @@ func (n node) number(key string) (int, bool) {
 	return v, err == nil
 }
 
-// hint tells in words what a schema wants, for those who fill it in.
+// hint describes the constraints of a schema in words, for the person who fills in the form.
 func (n node) hint() (said []string) {
 	if n.choices != nil {
 		return nil

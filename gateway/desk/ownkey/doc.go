@@ -1,9 +1,9 @@
-// Package ownkey has people make a passkey at the desk, and sign decisions with it.
+// Package ownkey lets people make a passkey at the desk, and sign decisions with it.
 //
-// A gateway keeps no passkey. It shows the public key as an entry of the JWKS that workers trust
-// (PROCESSIDEA_DECIDERS); whoever looks after that list adds it there, and the gateway reads the same list to know who
-// has which passkey.
+// A gateway keeps no passkey. It shows the public key as an entry for the JWKS that workers trust
+// (PROCESSIDEA_DECIDERS). The administrator of that list adds it there, and the gateway reads the same list to find
+// each person's passkeys.
 //
-// Invariant: a gateway judges no signature. It makes the proof of what the browser gave, and the worker says whether it
-// counts.
+// Invariant: a gateway verifies no signature. It makes the proof from the browser's response, and the worker decides
+// whether it counts.
 package ownkey

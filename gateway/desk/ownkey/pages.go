@@ -26,7 +26,7 @@ type Pages struct {
 	Tell func(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error
 }
 
-// Passkeys lists those of a person that count now; none where the keys cannot be read.
+// Passkeys lists the valid passkeys of a person; none if the keys cannot be read.
 func (p *Pages) Passkeys(ctx context.Context, person string) []*signing.Key {
 	keys, err := p.keys(ctx)
 	if err != nil {
@@ -42,8 +42,8 @@ func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 	return p.Deciders.Keys(ctx)
 }
 
-// here gives those passkeys of a person that browsers use on pages of an origin. One question is put to all of them, so
-// that those are left out that say something else of the person than the last one.
+// here returns the passkeys of a person that browsers use on pages of an origin. All of them sign the same challenge,
+// so that keys with other data on the person than the last one are left out.
 func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key, error) {
 	all := p.Passkeys(ctx, person)
 	var list []*signing.Key

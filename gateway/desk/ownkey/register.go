@@ -61,8 +61,8 @@ func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 	return page, err
 }
 
-// useAt gives the Use of a passkey that is made at a host; nil, and why, where browsers make none. They say themselves
-// whether they came by https.
+// useAt returns the Use of a passkey that is made at a host; nil and the reason if browsers make none there. Only
+// browsers know whether they came by https.
 func useAt(host string) (use *passkey.Use, why string) {
 	use, err := passkey.UseAt("https://" + strings.ToLower(host))
 	if err != nil {
@@ -71,7 +71,7 @@ func useAt(host string) (use *passkey.Use, why string) {
 	return use, ""
 }
 
-// whyUnknown says why it is not known here which keys count; "" where it is.
+// whyUnknown says why the gateway does not know the valid keys; "" if it does.
 func (p *Pages) whyUnknown(ctx context.Context) string {
 	if p.Deciders == nil {
 		return "PROCESSIDEA_DECIDERS is not set for it"
@@ -88,8 +88,8 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// creation is what a browser is given to make a passkey. A device has one passkey of a person, and the next takes the
-// place of it, unless it is listed.
+// creation are the options for a browser to make a passkey. A device has one passkey of a person, and a new one
+// replaces it, unless it is listed.
 func creation(person, challenge string, use *passkey.Use, listed []*signing.Key) string {
 	id := sha256.Sum256([]byte("process idea\n" + person))
 	var kinds []any

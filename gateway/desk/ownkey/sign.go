@@ -17,9 +17,9 @@ type signPage struct {
 	Claims  proof.Claims
 	Tool    string
 	Reason  string
-	Value   any // what else the decision says
+	Value   any // the rest of the decision
 	Back    string
-	Options string // what a browser is given, as JSON
+	Options string // the options for the browser, as JSON
 	Sealed  string
 }
 
@@ -46,7 +46,7 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	claims = keys[0].OwnClaims(claims)
 	payload := claims.Encode()
 	page := signPage{Claims: claims, Tool: tool, Reason: d.Reason, Back: back}
-	page.Value, _ = jsonval.Decode(d.Said()) // nil: it says nothing
+	page.Value, _ = jsonval.Decode(d.Said()) // nil: the decision has no value
 	q := question{Who: who.Name, Decision: d, Payload: payload}
 	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	return nil
 }
 
-// answer is what a browser gives for a signature.
+// answer is a browser's response for a signature.
 type answer struct {
 	ID       string `json:"id"`
 	Response struct {
@@ -99,7 +99,7 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unfit("What the browser gave cannot be read.")
 	}
-	algorithm := "ES256" // of most passkeys; a worker refuses one that is not listed, whatever it says
+	algorithm := "ES256" // of most passkeys; a worker refuses an unlisted one anyway
 	if keys, err := p.keys(r.Context()); err == nil && keys.Find(a.ID) != nil {
 		algorithm = keys.Find(a.ID).Algorithm()
 	}

@@ -21,21 +21,21 @@ const (
 	mostReason = 2000
 )
 
-// Page is what is shown of a Plan that waits.
+// Page shows a Plan that waits.
 type Page struct {
 	Plan client.Plan
-	// Calls are those of the Plan, and those that somebody adds.
+	// Calls are the Calls of the Plan, Added those that somebody adds.
 	Calls []*Call
 	Added []*Call
 	// NotAmendable is why its Calls cannot be changed here; empty: they can be.
 	NotAmendable string
 	Instances    string
-	AskedUnknown bool // it is not known about which Calls a person will be asked again
+	AskedUnknown bool // unknown about which Calls a person will be asked again
 
 	Denied   string // why this person does not decide; empty: they may
-	Wrong    string // what is wrong with what was sent
-	WrongIn  string // the decision that it was
-	Changed  bool   // it is another Plan than the one that was decided on
+	Wrong    string // the error in the form
+	WrongIn  string // the decision with the error
+	Changed  bool   // the Plan has changed since it was shown
 	Reason   string
 	Amending bool // somebody changes Calls
 
@@ -53,24 +53,23 @@ type Call struct {
 	Reads     []string
 	Writes    string
 	Asked     string // whether a person will be asked about it again
-	Runs      string // what it does outside
-	Error     string // what is known against it
-	Wrong     string // what is wrong with it as it was sent
+	Runs      string // its effect outside
+	Error     string // a known reason why it will fail
+	Wrong     string // the error in it as sent
 	Kept      bool
 	CanOpen   bool
-	// Fields change its parameters, and Rest is what else the Call says, as JSON; nil: nobody changes it.
+	// Fields change its parameters, and Rest is the rest of the Call as JSON; nil: nobody changes it.
 	Fields *form.Field
 	Rest   string
 	// JSON is an added Call as it was written.
 	JSON string
 
 	written any
-	params  map[string]any // those that a form changes
+	params  map[string]any // the parameters that a form changes
 	form    form.Form
 }
 
-// New shows a Plan. tools are those of its process, as far as they are known, and forms makes the form of a Call of
-// one.
+// New shows a Plan. tools are the known Tools of its process, and forms makes the form of a Tool's Call.
 func New(plan client.Plan, tools []*ideafile.Tool, forms func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
 		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools,
@@ -124,7 +123,7 @@ func (p *Page) call(n int) *Call {
 	return c
 }
 
-// reads tells what a Call reads, and waits for.
+// reads lists what a Call reads and waits for.
 func (p *Page) reads(number int) (list []string) {
 	for _, e := range p.Plan.Edges {
 		if e.To != number {
@@ -161,7 +160,7 @@ func names(tokens []string) string {
 	return text
 }
 
-// runs tells what a Call of a Tool does.
+// runs describes what a Call of a Tool does.
 func runs(t *ideafile.Tool) string {
 	if t == nil {
 		return "No Tool of this name is known here."

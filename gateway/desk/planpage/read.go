@@ -19,20 +19,20 @@ import (
 // The names of controls, beside those of the forms.
 const (
 	keepName  = "keep"  // the numbers of the Calls that stay
-	openName  = "open"  // the numbers of those that are changed
-	editName  = "edit"  // the button that opens one; its value is the number
+	openName  = "open"  // the numbers of the Calls that are changed
+	editName  = "edit"  // the button that opens a Call; its value is the number
 	addedName = "added" // Calls that are added, as JSON
 	newName   = "new"   // the next one
-	restMark  = "-rest" // behind the prefix of a Call's form: what else it says
+	restMark  = "-rest" // suffix of the prefix of a Call's form: the rest of the Call
 )
 
-// IsEditing reports whether what was sent asks for a change of the page alone, and decides on nothing.
+// IsEditing reports whether the sent form only asks for a change of the page, and decides on nothing.
 func IsEditing(values url.Values) bool {
 	return values.Get(editName) != "" || values.Get("do") == "add" || form.IsAdding(values)
 }
 
-// Read takes in what was sent of the Calls, and gives all Calls of the Plan as it is to run. Where Wrong is set, or a
-// Call's, they are of no use.
+// Read applies the sent form to the Calls, and returns all Calls of the Plan as it is to run. If Wrong is set, on the
+// page or on a Call, they are invalid.
 func (p *Page) Read(values url.Values) (calls []any) {
 	p.Amending = true
 	changed := false
@@ -112,7 +112,7 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	return out
 }
 
-// readAdded reads the Calls that are added; one that is left empty is none.
+// readAdded reads the added Calls and skips empty ones.
 func (p *Page) readAdded(values url.Values) (calls []any) {
 	texts := slices.Clone(values[addedName])
 	if next := values.Get(newName); strings.TrimSpace(next) != "" {
@@ -147,8 +147,7 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 // callIndex is how a problem names a Call.
 var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
-// Find puts what the process found wrong with the Calls that were sent beside them; path and message are those of each
-// problem.
+// Find shows the problems that the process found beside the Calls that were sent, as messages by path.
 func (p *Page) Find(problems map[string]string) {
 	var sent []*Call
 	for _, c := range p.Calls {
@@ -171,14 +170,13 @@ func (p *Page) Find(problems map[string]string) {
 	}
 }
 
-// What is wrong with a decision on a Plan, or on a Call.
+// Errors in a decision on a Plan, or on a Call.
 const (
 	NeedsReason = "A rejection needs a reason: the LLM reads it, and plans on."
 	NoDecision  = "There is no such decision."
 )
 
-// Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the
-// Calls.
+// Take makes a decision of the sent form; ok is false if it is invalid, or if somebody is only changing the Calls.
 func (p *Page) Take(d *client.PlanDecision, values url.Values) (ok bool) {
 	switch d.Kind {
 	case client.Approve:

@@ -17,7 +17,7 @@ func (s *Sessions) Keep(w http.ResponseWriter, r *http.Request, name, path strin
 	return nil
 }
 
-// Take reads what was kept, once; ok is false where nothing was.
+// Take reads the kept value, once; ok is false if there is none.
 func (s *Sessions) Take(w http.ResponseWriter, r *http.Request, name, path string, to any) (ok bool) {
 	c := s.kept(r, name, path)
 	got, err := r.Cookie(c.Name)

@@ -24,7 +24,7 @@ import (
 // Lasts is how long somebody stays logged in.
 const Lasts = 12 * time.Hour
 
-// Ticket says who is logged in.
+// Ticket names the logged-in person.
 type Ticket struct {
 	ID     string   `json:"id"` // made up where it begins
 	Name   string   `json:"name"`
@@ -36,10 +36,10 @@ type Ticket struct {
 // Sessions open, read and end sessions. It is safe for concurrent use.
 type Sessions struct {
 	aead cipher.AEAD
-	// ended are the ids of those that were ended here before their time: a copy of the cookie counts no more.
+	// ended are the ids of sessions that were ended here early: a copy of the cookie is no longer valid.
 	ended *lru.Cache[string, struct{}]
-	// Secure says that browsers reach the gateway by https alone; otherwise a cookie is for https where the request
-	// came by it.
+	// Secure means that browsers reach the gateway by https only. Otherwise a cookie is restricted to https if the
+	// request came by it.
 	Secure bool
 }
 
@@ -87,7 +87,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error
 	return nil
 }
 
-// End logs whoever asks out, and ends the session for whoever has a copy of the cookie.
+// End logs the caller out, and invalidates copies of the cookie.
 func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 	if t, ok := s.Read(r); ok {
 		s.ended.Add(t.ID, struct{}{})
@@ -97,7 +97,7 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, c)
 }
 
-// Read tells who is logged in; ok is false where nobody is.
+// Read returns who is logged in; ok is false if nobody is.
 func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	c, err := r.Cookie(s.cookie(r).Name)
 	if err != nil || !s.Unseal(ticketUse, c.Value, &t) || time.Now().After(t.Until) || t.ID == "" ||
@@ -107,8 +107,8 @@ func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	return t, true
 }
 
-// cookie is the one of this gateway. Browsers do not tell ports apart: several gateways of one machine have cookies of
-// several names.
+// cookie is the cookie of this gateway. Browsers do not distinguish ports, so that several gateways of one machine need
+// cookies of different names.
 func (s *Sessions) cookie(r *http.Request) *http.Cookie {
 	name := "processidea-desk"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {

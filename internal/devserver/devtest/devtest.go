@@ -22,7 +22,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 )
 
-// Options are those of devserver.Options that tests set.
+// Options are the options of devserver.Options that tests set.
 type Options struct {
 	Dir              string // the folder of the database
 	Port             int    // of the frontend; 0: a free one
@@ -73,7 +73,7 @@ func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), er
 	}, nil
 }
 
-// memory is what a server may take, in bytes: the tests of a package leave thousands of workflows in it, and with less
+// memory bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with less
 // it would collect garbage most of the time.
 const memory = 2 << 30
 
@@ -120,8 +120,8 @@ func end(in io.Closer, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// dependOnServer finds the module, and looks at the server's files: the go command takes a test's result from its
-// cache where all files that the test looked at are as they were, and the test binary does not tell of these.
+// dependOnServer finds the module, and reads the server's files. The go command reuses a cached result of a test if all
+// files that the test read are unchanged, and the test binary itself does not read these.
 func dependOnServer() (root string, err error) {
 	if root, err = moduleRoot(); err != nil {
 		return "", err
@@ -138,7 +138,7 @@ func dependOnServer() (root string, err error) {
 	return root, err
 }
 
-// moduleRoot is the next folder upwards that has a go.mod.
+// moduleRoot is the nearest folder upwards with a go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

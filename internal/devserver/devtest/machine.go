@@ -8,9 +8,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// The go command runs the tests of several packages at once. On a small machine that starves two servers and two
-// workers until heartbeats come too late, and a test that compares what they do is none any more. So such a test has
-// the machine to itself, and the other large suites wait for it.
+// The go command runs the tests of several packages at the same time. On a small machine that starves two servers and
+// two workers until heartbeats come too late, and makes a test that compares their speed meaningless. So such a test
+// has the machine to itself, and the other large suites wait for it.
 
 // ShareMachine waits until no test has the machine to itself, and keeps it from one until release is called.
 func ShareMachine() (release func(), err error) { return lockMachine((*flock.Flock).RLock) }

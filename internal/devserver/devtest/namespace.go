@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// AddNamespace makes a namespace with search attributes, if it is not there, and returns when it can be used. So
-// tests share a server in which they do not meet.
+// AddNamespace makes a namespace with search attributes, if it is missing, and returns when it can be used. So tests
+// share a server without meeting.
 func AddNamespace(ctx context.Context, address, name string, attributes map[string]enumspb.IndexedValueType) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -57,7 +57,7 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 	})
 }
 
-// retry asks until the answer is no error. What is new on a server takes a moment to be known in all of its parts.
+// retry calls ask until it returns no error. Something new on a server takes a moment to be known in all of its parts.
 func retry(ctx context.Context, ask func() error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

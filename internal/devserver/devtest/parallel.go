@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Parallel has so many tests of a package run at once, to be called from TestMain, where the go command's -parallel
-// says nothing else. Its default is the number of CPUs, and that leaves them idle where tests mostly wait for a
-// server.
+// Parallel sets how many tests of a package run at the same time, unless the go command's -parallel does. Call it from
+// TestMain. The default is the number of CPUs, which leaves them idle if tests mostly wait for a server.
 func Parallel(tests int) {
 	const name = "test.parallel"
 	flag.Parse()

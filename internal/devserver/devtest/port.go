@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FreePort finds a loopback port that is free and likely stays free until the test listens there: it lies below 32768,
+// FreePort finds a loopback port that is free and likely stays free until the test listens there: it is below 32768,
 // above which the system takes the ports of connections, and far from those that the command usually takes.
 func FreePort(t testing.TB) int {
 	t.Helper()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Program builds a program, and gives the file. It lets "go run" do it, which keeps what it links for the next time;
-// "go build" keeps nothing. dir is a folder in the program's module.
+// Program builds a program, and returns the file. It uses "go run", which caches the linked program; "go build" does
+// not. dir is a folder in the program's module.
 func Program(t testing.TB, dir, pkg string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")

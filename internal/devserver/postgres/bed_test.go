@@ -31,10 +31,10 @@ type bed struct {
 	env       []string // of its workers
 }
 
-func newBed(t *testing.T, address, namespace string, env []string) *bed {
+// newBed opens the store at a place, a folder or a bucket's URL.
+func newBed(t *testing.T, address, namespace, place string, env []string) *bed {
 	t.Helper()
-	dir := t.TempDir()
-	store, err := blobs.Open(t.Context(), dir)
+	store, err := blobs.Open(t.Context(), place)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func newBed(t *testing.T, address, namespace string, env []string) *bed {
 	}
 	t.Cleanup(func() { c.Close(); _ = store.Close() })
 	return &bed{c, namespace, store, append(env, "TEMPORAL_ADDRESS="+address, "TEMPORAL_NAMESPACE="+namespace,
-		"PROCESSIDEA_STORE="+dir)}
+		"PROCESSIDEA_STORE="+place)}
 }
 
 // work runs a worker until it is told to stop. Killed, it would leave the next one waiting for what it had taken.

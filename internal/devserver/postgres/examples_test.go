@@ -42,8 +42,8 @@ func newBeds(t *testing.T) beds {
 	}
 	// The address and the store are this machine's, and so is where it listens.
 	settings["PROCESSIDEA_LISTEN"] = "127.0.0.1:0"
-	return beds{a, newBed(t, address, namespace, c.environment(t, "worker", settings)),
-		newBed(t, server.Address(), server.Namespace(), local)}
+	return beds{a, newBed(t, address, namespace, t.TempDir(), c.environment(t, "worker", settings)),
+		newBed(t, server.Address(), server.Namespace(), t.TempDir(), local)}
 }
 
 // work runs a worker on both until they are told to stop.

@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -40,6 +42,17 @@ func setUp(t *testing.T, c compose, temporal string, here map[string]string) {
 // startTemporal runs Temporal on the database, as a program of its own, and gives its address.
 func startTemporal(t *testing.T, c compose, temporal string, here map[string]string) (address string) {
 	t.Helper()
+	env, ports := serverEnvironment(t, c, here)
+	server := exec.Command(temporal)
+	server.Env = env
+	start(t, server, nil, syscall.SIGTERM)
+	return "127.0.0.1:" + ports["frontend"]
+}
+
+// serverEnvironment gives the variables of a server of docker-compose.yml on free ports of this machine, and the port of
+// each of its services.
+func serverEnvironment(t *testing.T, c compose, here map[string]string) (env []string, ports map[string]string) {
+	t.Helper()
 	deploy, err := filepath.Abs(root + "/deploy")
 	if err != nil {
 		t.Fatal(err)
@@ -47,17 +60,15 @@ func startTemporal(t *testing.T, c compose, temporal string, here map[string]str
 	all := map[string]string{"BIND_ON_IP": "127.0.0.1", "LOG_LEVEL": "warn",
 		"DYNAMIC_CONFIG_FILE_PATH": deploy + "/" +
 			filepath.Base(c.Services["temporal"].Environment["DYNAMIC_CONFIG_FILE_PATH"])}
-	for name, value := range here {
-		all[name] = value
-	}
-	for _, part := range []string{"FRONTEND", "HISTORY", "MATCHING", "WORKER"} {
-		all[part+"_GRPC_PORT"], all[part+"_MEMBERSHIP_PORT"] = freePort(t), freePort(t)
+	maps.Copy(all, here)
+	ports = map[string]string{}
+	for _, service := range []string{"frontend", "history", "matching", "worker"} {
+		ports[service] = freePort(t)
+		all[strings.ToUpper(service)+"_GRPC_PORT"] = ports[service]
+		all[strings.ToUpper(service)+"_MEMBERSHIP_PORT"] = freePort(t)
 	}
 	all["FRONTEND_HTTP_PORT"] = freePort(t)
-	server := exec.Command(temporal)
-	server.Env = append(os.Environ(), c.environment(t, "temporal", all)...)
-	start(t, server, nil, syscall.SIGTERM)
-	return "127.0.0.1:" + all["FRONTEND_GRPC_PORT"]
+	return append(os.Environ(), c.environment(t, "temporal", all)...), ports
 }
 
 // prepare does over the wire what deploy/namespace.sh does with Temporal's command line.

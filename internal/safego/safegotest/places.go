@@ -16,11 +16,11 @@ import (
 	"testing"
 )
 
-// Source is what the source of this module says of goroutines.
+// Source is what this module's source code has of goroutines.
 type Source struct {
 	Places   map[string]string // the folder of each place, from the root
-	Named    map[string]bool   // what string literals of tests hold
-	Problems []string          // what starts goroutines otherwise
+	Named    map[string]bool   // dotted words in string literals of tests
+	Problems []string          // goroutines started in other ways
 }
 
 // exempt are programs that run beside a worker and its gateway, and measure or show something: a fault is to end them.
@@ -66,10 +66,10 @@ func ReadSource(t testing.TB) *Source {
 	return s
 }
 
-// words are what a place's name may be within a text.
+// words matches possible names of places in a text.
 var words = regexp.MustCompile(`[A-Za-z]+(\.[A-Za-z]+)+`)
 
-// NewSource is one of which nothing is read.
+// NewSource returns an empty Source.
 func NewSource() *Source { return &Source{Places: map[string]string{}, Named: map[string]bool{}} }
 
 // Read reads a file.

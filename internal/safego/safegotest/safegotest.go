@@ -11,8 +11,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// Panic has the next goroutine of a place panic, and returns what is closed when the log says so. The test fails if
-// it does not until its end. All goroutines of the program see it, so that such a test is not parallel.
+// Panic makes the next goroutine of a place panic, and returns a channel that is closed when the log has it. The test
+// fails if that does not happen by its end. All goroutines of the program see it, so that such a test is not parallel.
 func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 	t.Helper()
 	said := &buffer{place: "place=" + place + " ", panicked: make(chan struct{})}
@@ -33,8 +33,8 @@ func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 	return said.panicked
 }
 
-// EachOnce has one goroutine panic at each place that is wanted: the first one, or the one after so many as skip
-// says; -1: every one.
+// EachOnce makes one goroutine panic at each wanted place: the one after as many as skip has for the place; -1: every
+// one.
 func EachOnce(skip map[string]int, wanted func(place string) bool) {
 	var mu sync.Mutex
 	seen := map[string]int{}

@@ -42,7 +42,7 @@ type Approval struct {
 	Deciders *Rule
 	// WhileWaiting says what happens while nobody decides.
 	WhileWaiting WhileWaiting
-	// Note is told to whoever is asked.
+	// Note is shown to the people who are asked.
 	Note string
 }
 
@@ -101,7 +101,7 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 		}
 	}
 	if m["onTimeout"] != nil && m["timeout"] == nil {
-		ps.Add(path+".onTimeout", "it never happens: there is no timeout")
+		ps.Add(path+".onTimeout", "it has no effect: there is no timeout")
 	}
 	ends := a.Timeout
 	if a.TimeoutAction == onTimeoutPause {
@@ -110,7 +110,7 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 	a.WhileWaiting.Check(a.Deciders, ends, path, ps)
 	if a.Deciders != nil && a.TimeoutAction == Approve {
 		ps.Add(path+".onTimeout",
-			"by or proof says who must approve, and this would approve without them: want reject or pause")
+			"by or proof names who must approve, but this would approve without them: want reject or pause")
 	}
 }
 

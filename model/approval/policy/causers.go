@@ -6,15 +6,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Keys of an Idea's meta: who started the process, and the processes that it was forked from; who else caused what
-// its instances do; and what was decided on Calls in the processes that it was forked from.
+// Keys of an Idea's meta: who started the process and its ancestors by forks; who else caused what its instances do;
+// and the decisions on Calls in the ancestors.
 const (
 	startersKey = "startedBy"
 	causersKey  = "causedBy"
 	earlierKey  = "decided"
 )
 
-// MetaKeys lists the keys of an Idea's meta that belong to the chain: nobody who makes a fork says what stands there.
+// MetaKeys lists the keys of an Idea's meta that belong to the chain. A fork cannot set them.
 func MetaKeys() []string { return []string{startersKey, causersKey, earlierKey} }
 
 // PriorDecision is who decided on a Call in a process that this one was forked from.
@@ -22,9 +22,9 @@ type PriorDecision struct {
 	CallID string `json:"call"`
 	Tool   string `json:"tool,omitempty"`
 	By     string `json:"by"`
-	// Account is theirs where the proof told it.
+	// Account is the person's account, if the proof has one; zero: unknown.
 	Account
-	// Proof is that of a signed decision.
+	// Proof is the proof of a signed decision; empty: the decision was declared.
 	Proof string `json:"proof,omitempty"`
 }
 
@@ -48,8 +48,8 @@ func WithStarters(source map[string]any, starters []Identity) map[string]any {
 	return withMeta(source, startersKey, all)
 }
 
-// ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. A name that
-// is empty is of somebody who did not say who they are.
+// ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. An empty name
+// is a person who did not give one.
 func ReadCausers(source map[string]any, token string) []Identity {
 	all := jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey])
 	list := readIdentities(all[ofAll])
@@ -59,8 +59,7 @@ func ReadCausers(source map[string]any, token string) []Identity {
 	return list
 }
 
-// ofAll stands among the tokens for every instance, those that are still to come included. It is also the token of
-// the only one.
+// ofAll is the token for every instance, future ones included. It is also the token of the only instance.
 const ofAll = ""
 
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
@@ -78,7 +77,7 @@ func WithCauser(source map[string]any, who Identity, tokens ...string) map[strin
 	return withMeta(source, causersKey, all)
 }
 
-// ReadPriorDecisions reads what was decided in the processes that this one was forked from.
+// ReadPriorDecisions reads the decisions in the processes that this one was forked from.
 func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
 	entries, _ := jsonval.AsObject(source["meta"])[earlierKey].([]any)
 	for _, raw := range entries {
@@ -91,7 +90,7 @@ func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
 	return list
 }
 
-// WithPriorDecisions returns an Idea's source that tells these decisions too.
+// WithPriorDecisions returns an Idea's source with these decisions added.
 func WithPriorDecisions(source map[string]any, made []PriorDecision) map[string]any {
 	if len(made) == 0 {
 		return source

@@ -4,9 +4,8 @@
 //
 // Invariants:
 //   - Rules only narrow. A person who may decide under several of them may decide under each.
-//   - An Override takes nothing away: a Call that its Tool's policy asks about is asked about, and by whom that says.
-//   - An escalation only adds people to those who may decide; how many must, who may not, and what they must prove
-//     stays as it is.
-//   - What is due at one moment is one reminder, however many times have passed, so that people are not told twice at
-//     once.
+//   - An Override removes nothing: a Call that its Tool's policy asks about is still asked about, and its Rules hold.
+//   - An escalation only adds people to those who may decide. How many must, who may not, and what they must prove does
+//     not change.
+//   - Reminders that are due at the same moment are sent as one, however many times have passed.
 package policy

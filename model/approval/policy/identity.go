@@ -8,8 +8,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Account is who somebody is at an issuer of tokens: what stays where a name changes, and tells two issuers' people
-// of one name apart. The zero Account says that no issuer is known.
+// Account identifies somebody at an issuer of tokens. It stays when a name changes, and distinguishes people of one
+// name at two issuers. The zero Account means that no issuer is known.
 type Account struct {
 	Issuer  string `json:"iss,omitempty"`
 	Subject string `json:"sub,omitempty"`
@@ -22,7 +22,7 @@ type Identity struct {
 	Account
 }
 
-// Named gives people of whom the names alone are known.
+// Named returns people that are known by name only.
 func Named(names ...string) (list []Identity) {
 	for _, name := range names {
 		list = append(list, Identity{Name: name})
@@ -30,9 +30,9 @@ func Named(names ...string) (list []Identity) {
 	return list
 }
 
-// Is reports whether two are one person. People of two issuers never are. At one issuer the subject tells, and so does
-// the name: some issuers tell each of their clients another subject of a person. Where an account is not known, the
-// names are all there is.
+// Is reports whether two are the same person. Accounts at two issuers never are. At one issuer either the same subject
+// or the same name suffices, since some issuers give each client another subject for a person. Without accounts, only
+// the names are compared.
 func (a Identity) Is(b Identity) bool {
 	if a.Issuer != "" && b.Issuer != "" {
 		switch {
@@ -47,12 +47,12 @@ func (a Identity) Is(b Identity) bool {
 
 func containsPerson(list []Identity, who Identity) bool { return slices.ContainsFunc(list, who.Is) }
 
-// isRecorded reports whether a list has the person with what is known of their account.
+// isRecorded reports whether a list has the person with the same account.
 func isRecorded(list []Identity, who Identity) bool {
 	return slices.ContainsFunc(list, func(a Identity) bool { return a.Is(who) && a.Account == who.Account })
 }
 
-// containsUnknown reports whether a list has somebody who did not say who they are.
+// containsUnknown reports whether a list has somebody without a name.
 func containsUnknown(list []Identity) bool {
 	return slices.ContainsFunc(list, func(who Identity) bool { return who.Name == "" })
 }
@@ -83,7 +83,7 @@ func (a *Identity) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readIdentities reads a list of an Idea's meta; nil where it is none.
+// readIdentities reads a list of an Idea's meta; nil if it is no list.
 func readIdentities(v any) (list []Identity) {
 	entries, _ := v.([]any)
 	for _, entry := range entries {

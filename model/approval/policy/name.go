@@ -12,26 +12,26 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// This file says when two names are one person's, and which names there can be. Every road on which a name comes in
-// goes through it.
+// This file decides when two names are the same person, and which names are valid. Every name that comes in goes
+// through it.
 
 // MaxName is how many characters a name has at most.
 const MaxName = 200
 
-// normalizeName is what is compared of a name. Neither case nor width, nor how an accent is composed, nor the white
-// space around and within makes another person: RFC 8266, with all cases folded.
+// normalizeName returns the form in which names are compared. Case, width, the composition of accents, and white space
+// around and within do not distinguish people: RFC 8266, with all cases folded.
 func normalizeName(name string) string {
 	if isPlain(name) {
 		return strings.ToLower(strings.Join(strings.Fields(name), " "))
 	}
 	key, err := precis.Nickname.CompareKey(name)
-	if err != nil { // it was taken before names were checked, or it is empty
+	if err != nil { // accepted before names were checked, or empty
 		key = strings.Join(strings.Fields(norm.NFKC.String(name)), " ")
 	}
 	return norm.NFKC.String(cases.Fold().String(key))
 }
 
-// isPlain reports whether a name is of ASCII alone, as nearly all are: they are compared often.
+// isPlain reports whether a name is ASCII only. Nearly all are, and they are compared often.
 func isPlain(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })
 }
@@ -60,7 +60,7 @@ func CheckGroup(name string) error {
 	}
 	for _, r := range name {
 		if unicode.In(r, unseen...) || r == unicode.ReplacementChar || r == brailleBlank {
-			return fmt.Errorf("%+q has a character that nobody sees (%U): a name has letters, digits, signs and spaces",
+			return fmt.Errorf("%+q has an invisible character (%U): a name has letters, digits, signs and spaces",
 				name, r)
 		}
 	}
@@ -78,7 +78,7 @@ func CheckName(name string) error {
 		func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
 		if a, b := mixedScripts(word); b != "" {
 			return fmt.Errorf(
-				"%+q mixes %s and %s letters in one word: they look alike, and it is not known who is meant", name, a,
+				"%+q mixes %s and %s letters in one word: they look alike, so that it is unclear who is meant", name, a,
 				b)
 		}
 	}
@@ -107,7 +107,7 @@ func mixedScripts(word string) (a, b string) {
 	return scripts[0], scripts[1]
 }
 
-// scriptOf returns the script of a letter; "" where it is of all, as digits are.
+// scriptOf returns the script of a letter; "" for letters of all scripts, such as digits.
 func scriptOf(r rune) string {
 	if unicode.In(r, unicode.Common, unicode.Inherited) {
 		return ""

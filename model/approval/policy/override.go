@@ -9,22 +9,22 @@ import (
 
 // Override is what `config.approval` adds to the approval policies of the Tools.
 //
-// Invariant: it takes nothing away; a Call that its Tool's policy asks about is asked about, and by whom that says.
+// Invariant: it removes nothing. A Call that its Tool's policy asks about is still asked about, and its Rules hold.
 type Override struct {
 	AllTools  bool     `json:"all,omitempty"`
 	ToolNames []string `json:"tools,omitempty"`
 	// Plan holds every Plan, as a whole, until a person has approved it.
 	Plan bool `json:"plan,omitempty"`
-	// Deciders limit who may decide on the Calls of these Tools; where no Tools are named, on every Call that a person
+	// Deciders limit who may decide on the Calls of these Tools or, if no Tools are named, on every Call that a person
 	// is asked about.
 	Deciders *Rule `json:"by,omitempty"`
 	// WhileWaiting says what happens while nobody decides, on the same Calls as Deciders.
 	WhileWaiting WhileWaiting `json:"whileWaiting,omitzero"`
-	// Outer are those of the processes that this one is a delegate of: what they say of who may decide holds here too.
+	// Outer are the Overrides of the processes that this one is a delegate of. Their deciders hold here too.
 	Outer []Override `json:"outer,omitempty"`
 }
 
-// ReadOverride reads what a process says of approvals, strictly.
+// ReadOverride reads `config.approval` of a process, strictly.
 func ReadOverride(m map[string]any, path string, ps *diag.Problems) (o Override) {
 	for _, k := range jsonval.SortedKeys(m) {
 		at, ok := jsonval.JSONPathWithKey(path, k), true
@@ -76,14 +76,14 @@ func (o Override) PolicyFor(tool string, own *Approval) *Approval {
 	return &always
 }
 
-// DecidersFor returns who may decide on a Tool's Calls, for whatever reason a person is asked.
+// DecidersFor returns who may decide on a Tool's Calls, whatever the reason for the review.
 func (o Override) DecidersFor(tool string, own *Approval) Rules {
 	rules, _ := o.PeopleFor(tool, own)
 	return rules
 }
 
-// PeopleFor returns who may decide on a Tool's Calls, for whatever reason a person is asked, and what happens while
-// they do not.
+// PeopleFor returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens while they
+// do not.
 func (o Override) PeopleFor(tool string, own *Approval) (rules Rules, whileWaiting Governing) {
 	add := func(r *Rule, p WhileWaiting) {
 		beside := -1
@@ -103,8 +103,8 @@ func (o Override) PeopleFor(tool string, own *Approval) (rules Rules, whileWaiti
 	return rules, whileWaiting
 }
 
-// DeciderRestrictions are what the process and those that it is a delegate of say of who may decide, and of what
-// happens while they do not; and of whether Plans wait.
+// DeciderRestrictions are the Overrides of the process, and of those that it is a delegate of, that restrict who may
+// decide, say what happens while nobody does, or hold Plans.
 func (o Override) DeciderRestrictions() []Override {
 	own := o
 	own.Outer = nil
@@ -114,14 +114,13 @@ func (o Override) DeciderRestrictions() []Override {
 	return append([]Override{own}, o.Outer...)
 }
 
-// HoldsPlans reports whether Plans wait until a person has approved them: the process says so, or one that it is a
-// delegate of.
+// HoldsPlans reports whether Plans wait for a person's approval, because of the process or one that it is a delegate
+// of.
 func (o Override) HoldsPlans() bool {
 	return o.Plan || slices.ContainsFunc(o.Outer, func(outer Override) bool { return outer.Plan })
 }
 
-// PlanDeciders returns who may decide on a Plan: whoever may decide on Calls of the process and of those that it is a
-// delegate of.
+// PlanDeciders returns who may decide on a Plan: the deciders of the process and of those that it is a delegate of.
 func (o Override) PlanDeciders() (rules Rules) {
 	for _, limit := range o.DeciderRestrictions() {
 		if limit.Deciders != nil {

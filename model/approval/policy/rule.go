@@ -19,8 +19,8 @@ type Rule struct {
 	People []string `json:"people,omitempty"`
 	// Count is how many people must approve, each once; 0 is 1.
 	Count int `json:"count,omitempty"`
-	// NotStarter excludes who started the process, and who caused the Call besides: added or revised its instance,
-	// or changed it.
+	// NotStarter excludes the person who started the process, and anybody who caused the Call: added or revised its
+	// instance, or changed it.
 	NotStarter bool `json:"notStarter,omitempty"`
 	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of
 	// Tools, for every Call of the Tool.
@@ -36,7 +36,7 @@ const (
 	nobody = math.MaxInt32
 )
 
-// ReadRule reads a Rule as an Idea file has it; nil where there is none.
+// ReadRule reads a Rule of an Idea file; nil if v is nil.
 func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	if v == nil {
 		return nil
@@ -55,9 +55,9 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	}
 	switch {
 	case len(m) == 0:
-		ps.Add(path, "it says nothing; by has count, groups, notSameAs, notStarter and people")
+		ps.Add(path, "it is empty; by has count, groups, notSameAs, notStarter and people")
 	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != nobody:
-		ps.Add(path+".count", "%d people must approve, and only %d may", r.Count, len(r.People))
+		ps.Add(path+".count", "%d people must approve, but only %d may", r.Count, len(r.People))
 	}
 	return r
 }
@@ -89,7 +89,7 @@ func (r *Rule) readKey(key string, v any) (err error) {
 	return err
 }
 
-// readNames reads a list of names, in which nobody stands twice: two spellings of one person are one person.
+// readNames reads a list of distinct names: two spellings of one person's name are a duplicate.
 func readNames(v any, check func(string) error) ([]string, error) {
 	list, ok := jsonval.AsStringList(v)
 	if !ok || len(list) == 0 || len(list) > maxNames {
@@ -102,15 +102,15 @@ func readNames(v any, check func(string) error) ([]string, error) {
 		}
 		key := normalizeName(name)
 		if seen[key] {
-			return nil, fmt.Errorf("%q stands there twice", name)
+			return nil, fmt.Errorf("%q is listed twice", name)
 		}
 		seen[key] = true
 	}
 	return list, nil
 }
 
-// ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule, which it makes where a signed decision is
-// wanted and there is none.
+// ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule. It makes a Rule if there is none and a
+// signed decision is required.
 func ReadProof(v any, r *Rule) (*Rule, error) {
 	switch v {
 	case "declared":
@@ -125,21 +125,21 @@ func ReadProof(v any, r *Rule) (*Rule, error) {
 	return &Rule{Signed: true, Count: nobody}, errors.New("want declared or signed")
 }
 
-// Person is who decides, as the decision says, or as its proof does.
+// Person is who decides: the proven person, or else the claimed one.
 type Person struct {
 	Name   string   `json:"name,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is
 	// none.
 	AlsoNamed string `json:"alsoNamed,omitempty"`
-	// Account is the person's where it is known.
+	// Account is the person's account; zero: unknown.
 	Account
 	// Signed is whether the decision has a proof that was found right.
 	Signed bool `json:"signed,omitempty"`
 }
 
-// whyNot says why a person may not decide, or "" if they may. starters are those who started the process, causers
-// those who caused the Call besides.
+// whyNot says why a person may not decide, or "" if they may. starters are the people who started the process, causers
+// those who caused the Call in another way.
 func (r Rule) whyNot(p Person, starters, causers []Identity) string {
 	anybody := len(r.Groups) == 0 && len(r.People) == 0
 	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
@@ -151,11 +151,11 @@ func (r Rule) whyNot(p Person, starters, causers []Identity) string {
 		}
 		return why
 	case r.NotStarter && (len(starters) == 0 || containsUnknown(starters)):
-		return "who started the process may not decide on it, and its start does not say who that was"
+		return "the person who started the process may not decide on it, and it is not known who that was"
 	case r.NotStarter && p.isAmong(starters):
 		return p.Name + " started the process, and may not decide on it"
 	case r.NotStarter && containsUnknown(causers):
-		return "who added or revised the instance may not decide on it, and they did not say who they are"
+		return "the person who added or revised the instance may not decide on it, and it is not known who that was"
 	case r.NotStarter && p.isAmong(causers):
 		return p.Name +
 			" had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
@@ -211,7 +211,7 @@ func (r Rule) describeDeciders() string {
 	return strings.Join(parts, " and ")
 }
 
-// Rules all hold at once.
+// Rules must all hold.
 type Rules []Rule
 
 // RequiredApprovals is how many people must approve.
@@ -223,9 +223,9 @@ func (rules Rules) RequiredApprovals() int {
 	return n
 }
 
-// DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are
-// those who started the process, and causers those who caused the Call besides. What ExcludedCallNames excludes is
-// not looked at.
+// DenialReason says why a person may not decide, by the first Rule that forbids it; "" if they may. starters are the
+// people who started the process, causers those who caused the Call in another way. ExcludedCallNames is checked
+// elsewhere.
 func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
 	if rules.Signed() && !p.Signed {
 		return "it takes a signed decision, and this one has no proof"
@@ -243,12 +243,12 @@ func (rules Rules) Signed() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Signed })
 }
 
-// RequiresGroups reports whether a decision must say of which groups the person is.
+// RequiresGroups reports whether a decision must name the person's groups.
 func (rules Rules) RequiresGroups() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return len(r.Groups) > 0 })
 }
 
-// ExcludedCallNames lists what stands in any of the Rules.
+// ExcludedCallNames lists the NotSameAs of all Rules.
 func (rules Rules) ExcludedCallNames() (list []string) {
 	for _, r := range rules {
 		list = append(list, r.NotSameAs...)
@@ -256,7 +256,7 @@ func (rules Rules) ExcludedCallNames() (list []string) {
 	return list
 }
 
-// String tells who decides, in words: "2 people of finance; not who started the process".
+// String describes who decides: "2 people of finance; not who started the process".
 func (rules Rules) String() string {
 	var parts []string
 	for _, r := range rules {

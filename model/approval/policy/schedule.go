@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Schedule is what is still to come, and what has come, while one Call waits. nil: nothing does. It is never changed,
-// only replaced, so that whoever was given one keeps what it was.
+// Schedule holds what is due, and what was done, while one Call waits; nil: nothing. It is never changed, only
+// replaced, so that copies stay valid.
 type Schedule struct {
 	// RemindAt are the reminders to come, and RemindedAt when people were reminded.
 	RemindAt    []time.Time `json:"remindAt,omitempty"`
@@ -29,8 +29,7 @@ type Planned struct {
 	DoneAt time.Time `json:"done,omitzero"`
 }
 
-// Governing are the Policies that hold for the Calls of one Tool, each with the number of the rule that it stands
-// beside.
+// Governing are the policies for the Calls of one Tool, each with the index of the Rule that it belongs to.
 type Governing []governed
 
 type governed struct {
@@ -38,14 +37,14 @@ type governed struct {
 	rule int
 }
 
-// Add adds a Policy that stands beside a rule; -1: beside none.
+// Add adds a policy that belongs to a Rule; -1: to none.
 func (g *Governing) Add(p WhileWaiting, rule int) {
 	if !p.IsZero() {
 		*g = append(*g, governed{p, rule})
 	}
 }
 
-// Schedule returns that of a Call that begins to wait; nil where nothing is to happen.
+// Schedule returns the Schedule of a Call that begins to wait; nil if nothing is to happen.
 func (g Governing) Schedule(since time.Time) *Schedule {
 	if len(g) == 0 {
 		return nil
@@ -114,14 +113,14 @@ func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
 	return &after, rules
 }
 
-// Told is what people were told while a Call waited: the record of a decision keeps it.
+// Told records how people were notified while a Call waited. The record of a decision keeps it.
 type Told struct {
 	RemindedAt []time.Time `json:"reminded,omitempty"`
 	// Escalated are the escalations that had happened.
 	Escalated []Planned `json:"escalated,omitempty"`
 }
 
-// Told returns what people were told so far; nil where that is nothing.
+// Told returns how people were notified so far; nil: not at all.
 func (s *Schedule) Told() *Told {
 	if s == nil {
 		return nil
@@ -138,7 +137,7 @@ func (s *Schedule) Told() *Told {
 	return &t
 }
 
-// Key tells how far a Schedule has come; "" where nothing has happened yet.
+// Key identifies the progress of a Schedule; "" before anything has happened.
 func (s *Schedule) Key() string {
 	told := s.Told()
 	if told == nil {
@@ -147,7 +146,7 @@ func (s *Schedule) Key() string {
 	return fmt.Sprintf("r%de%d", len(told.RemindedAt), len(told.Escalated))
 }
 
-// Lines say in words what has happened and what happens next; format writes a time.
+// Lines describe what has happened and what happens next; format formats a time.
 func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 	if s == nil {
 		return nil
@@ -169,7 +168,7 @@ func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 	return lines
 }
 
-// String tells it in words: "reminded twice, escalated to people of heads".
+// String describes it: "reminded twice, escalated to people of heads".
 func (t *Told) String() string {
 	if t == nil {
 		return ""

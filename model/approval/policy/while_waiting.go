@@ -8,15 +8,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// WhileWaiting is what an approval policy says of the time in which nobody decides: its keys `remind` and `escalate`.
-// The zero Policy says nothing.
+// WhileWaiting is the part of an approval policy for the time in which nobody decides: its keys `remind` and
+// `escalate`. The zero WhileWaiting does nothing.
 type WhileWaiting struct {
-	// RemindAfter says how long after a Call began to wait people are reminded of it, ascending.
+	// RemindAfter are the times from the beginning of the wait to each reminder, ascending.
 	RemindAfter []time.Duration `json:"remindAfter,omitempty"`
 	Escalation  *Escalation     `json:"escalation,omitempty"`
 }
 
-// Escalation says that others may decide too on a Call that has waited for so long.
+// Escalation lets others decide too on a Call that has waited for a time.
 type Escalation struct {
 	After time.Duration `json:"after"`
 	// To names the others: its Groups and People alone.
@@ -26,11 +26,11 @@ type Escalation struct {
 // maxReminders is how many one Policy may have.
 const maxReminders = 20
 
-// IsZero reports whether a Policy says nothing.
+// IsZero reports whether the policy does nothing.
 func (p WhileWaiting) IsZero() bool { return len(p.RemindAfter) == 0 && p.Escalation == nil }
 
-// ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. What cannot be
-// read says nothing: it must let nobody decide.
+// ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. A value that
+// cannot be read is dropped: it must not let anybody decide.
 func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems) {
 	if key == "escalate" {
 		p.Escalation = readEscalation(v, path, ps)
@@ -77,12 +77,13 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	}
 	names, isObject := m["by"].(map[string]any)
 	if !isObject {
-		wrong.Add(path+".by", `want who may decide then: {"groups": ["heads"], "people": ["ann@example.com"]}`)
+		wrong.Add(path+".by", `want the people who may decide then: {"groups": ["heads"], "people": `+
+			`["ann@example.com"]}`)
 	}
 	for _, k := range jsonval.SortedKeys(names) {
 		if k != "groups" && k != "people" {
-			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people: "+
-				"how many must decide and who may not stays as it is", jsonval.Clip(k, 80))
+			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people "+
+				"only: an escalation changes neither how many must decide nor who may not", jsonval.Clip(k, 80))
 		}
 	}
 	if len(wrong) == 0 {
@@ -97,8 +98,8 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	return e
 }
 
-// Check says what of a Policy can never happen: rule is who decides anyway, and timeout when the waiting ends by
-// itself, 0 for never.
+// Check reports the parts of a policy that can never take effect. rule says who may decide anyway; timeout is when the
+// waiting ends by itself, 0: never.
 func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
 	for n, after := range p.RemindAfter {
 		if timeout > 0 && after >= timeout {
@@ -114,6 +115,6 @@ func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *
 	}
 	if rule == nil || len(rule.Groups)+len(rule.People) == 0 {
 		ps.Warn(path+".escalate.by",
-			"it lets nobody decide who may not anyway: only the people and groups of by beside it are added to")
+			"it has no effect: without people or groups in by, anyone may already decide")
 	}
 }

@@ -41,13 +41,13 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		`{"escalate": "48h"}`:                                                                     `$.escalate: want {"after": "48h"`,
 		`{"escalate": {"by": {"groups": ["heads"]}}}`:                                             `$.escalate.after: want a duration`,
 		`{"escalate": {"after": "soon", "by": {"groups": ["heads"]}}}`:                            `$.escalate.after: want a duration`,
-		`{"escalate": {"after": "48h"}}`:                                                          `$.escalate.by: want who may decide then`,
-		`{"escalate": {"after": "48h", "by": {}}}`:                                                `$.escalate.by: it says nothing`,
+		`{"escalate": {"after": "48h"}}`:                                                          `$.escalate.by: want the people who may decide then`,
+		`{"escalate": {"after": "48h", "by": {}}}`:                                                `$.escalate.by: it is empty`,
 		`{"escalate": {"after": "48h", "by": {"groups": []}}}`:                                    `$.escalate.by.groups: want a list of 1 to 1000 names`,
 		`{"escalate": {"after": "48h", "by": {"groups": ["heads"], "count": 1}}}`:                 `$.escalate.by.count: unknown key "count"; escalate.by has groups and people`,
 		`{"escalate": {"after": "48h", "by": {"groups": ["heads"], "notStarter": false}}}`:        `$.escalate.by.notStarter: unknown key`,
 		`{"escalate": {"after": "48h", "by": {"groups": ["heads"]}, "proof": "declared"}}`:        `$.escalate.proof: unknown key "proof"; escalate has after and by`,
-		`{"escalate": {"after": "48h", "by": {"people": ["ann", "ann "]}}}`:                       `stands there twice`,
+		`{"escalate": {"after": "48h", "by": {"people": ["ann", "ann "]}}}`:                       `is listed twice`,
 		`{"escalate": {"aftr": "48h", "after": "48h", "by": {"people": ["ann"], "groups": [7]}}}`: `$.escalate.aftr: unknown key "aftr"`,
 	} {
 		p, ps := read(t, text)
@@ -72,7 +72,7 @@ func TestWhatNeverHappensIsSaid(t *testing.T) {
 	ps = nil
 	p.Check(&policy.Rule{Count: 2}, 0, "$._approval", &ps)
 	if len(ps.Errors()) != 0 || len(ps) != 1 ||
-		!strings.Contains(ps.Error(), "it lets nobody decide who may not anyway") {
+		!strings.Contains(ps.Error(), "it has no effect: without people or groups in by") {
 		t.Error(ps)
 	}
 }

@@ -24,31 +24,31 @@ const (
 
 // Claims are the payload of a proof.
 type Claims struct {
-	// Issuer says for whom the key speaks as which authority; a person's own key is its own issuer.
+	// Issuer names the authority that the key speaks for; a person's own key is its own issuer.
 	Issuer string `json:"iss"`
-	// Subject is who decides: the name that policies know. Name is what else the person is called; empty: the same.
+	// Subject is who decides, by the name that policies use. Name is another name of the person; empty: the same.
 	Subject string `json:"sub"`
 	Name    string `json:"name,omitempty"`
-	// SubjectID is zero where the proof tells no account.
+	// SubjectID is zero if the proof contains no account.
 	SubjectID SubjectID `json:"sub_id,omitzero"`
 	Groups    []string  `json:"groups,omitempty"`
-	// IssuedAt and Expires are seconds since 1970; Expires 0: it does not.
+	// IssuedAt and Expires are seconds since 1970; Expires 0: never.
 	IssuedAt int64 `json:"iat"`
 	Expires  int64 `json:"exp,omitempty"`
-	// ID is the proof's own.
+	// ID is the id of the proof.
 	ID string `json:"jti"`
-	// Process, Call, Digest and Decision are what is decided: the ids, in either spelling, the digest of what was
+	// Process, Call, Digest and Decision identify the decision: the ids, in either spelling, the digest of what was
 	// shown, and approve, reject, amend, replace or answer.
 	Process  string `json:"process"`
 	Call     string `json:"call"`
 	Digest   string `json:"digest"`
 	Decision string `json:"decision"`
-	// Details is that of what else the decision says: see Details.
+	// Details is the digest of the rest of the decision: see the function Details.
 	Details string `json:"details"`
 }
 
-// SubjectID is the account of who decides at the issuer of tokens that told who they are, as RFC 9493 writes one. Only
-// a key that may speak for anybody tells one: with a key of one's own somebody could be as many people as they like.
+// SubjectID is the deciding person's account at an issuer of tokens, in the form of RFC 9493. Only a key that may speak
+// for anybody may give one: with a key of one's own, a person could pose as any number of people.
 type SubjectID struct {
 	Format string `json:"format"`
 	policy.Account
@@ -96,7 +96,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 		c.Expires, err = readSeconds(m, "exp")
 	}
 	if err == nil && m["nbf"] != nil {
-		err = errors.New(`the proof has "nbf": a decision counts from when it is taken, and no later`)
+		err = errors.New(`the proof has "nbf", which is not allowed: a decision counts from when it is taken`)
 	}
 	return c, err
 }
@@ -114,7 +114,7 @@ func readText(m map[string]any, key string, longest int) (string, error) {
 	return s, nil
 }
 
-// readSubjectID reads an account; those of other formats say nothing here.
+// readSubjectID reads an account; other formats are ignored.
 func readSubjectID(v any) (id SubjectID, err error) {
 	m, isObject := v.(map[string]any)
 	if !isObject || m["format"] != issuerAndSubject {

@@ -7,10 +7,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Details gives what a proof says of the rest of a decision: the SHA-256, in hex, of the canonical JSON
-// (jsonval.Encode) of an object with those of reason, params, with, output and calls that the decision's signal has. A
-// reason that is null or empty counts as absent; an output of null is there. by and groups are not among them: the
-// proof says who decides. Neither is id, which is the signal's.
+// Details is the digest in a proof for the rest of a decision: the SHA-256, in hex, of the canonical JSON
+// (jsonval.Encode) of an object with the keys reason, params, with, output and calls of the decision's signal, as far
+// as present. A reason that is null or empty counts as absent; an output of null counts as present. by and groups are
+// excluded, since the proof names who decides, and so is id, which belongs to the signal.
 func Details(payload map[string]any) string {
 	said := map[string]any{}
 	for _, k := range []string{"reason", "params", "with", "output", "calls"} {

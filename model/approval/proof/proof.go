@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// Signed is what a decision keeps of its proof beside the proof itself, once that was found right.
+// Signed is the part of a verified proof that a decision keeps beside the proof itself.
 type Signed struct {
-	// Key is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are as the proof says,
-	// and so is Name, where it is another than who decided.
+	// Key is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are those in the
+	// proof, and so is Name, if it differs from who decided.
 	Key    string `json:"key"`
 	Issuer string `json:"iss"`
 	ID     string `json:"jti"`
 	Name   string `json:"name,omitempty"`
-	// Params are those that an amendment gave: the decision has all that it ran with.
+	// Params are the parameters that an amendment gave. The decision has all parameters that the Call ran with.
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// Finding is what a worker found out about a proof, with the keys that it trusts.
+// Finding is a worker's verification of a proof, with the keys that it trusts.
 type Finding struct {
 	Claims Claims `json:"claims,omitzero"`
-	// Key is the thumbprint of the key that signed it. Withdrawn is when that key was; zero: it was not.
+	// Key is the thumbprint of the key that signed it. Withdrawn is when that key was withdrawn; zero: it was not.
 	Key       string    `json:"key,omitempty"`
 	Withdrawn time.Time `json:"withdrawn,omitzero"`
-	// Refused is why the proof counts for nothing, whatever it is for; empty: the signature is right, and the key
-	// speaks for that person.
+	// Refused is why the proof is invalid, whatever it is for; empty: the signature is right, and the key may speak for
+	// that person.
 	Refused string `json:"refused,omitempty"`
-	// Process is the one that the decision is on. Who takes the decision sets it.
+	// Process is the process of the decision. The process that applies the decision sets it.
 	Process string `json:"-"`
 }
 
-// Decision is what a proof must be for.
+// Decision is the decision that a proof must be for.
 type Decision struct {
 	Process string
 	// CallIDs are the spellings of the Call's id.
@@ -46,10 +46,9 @@ type Decision struct {
 // ClockSkew is how far the clocks of who signs and who checks may be apart.
 const ClockSkew = 5 * time.Minute
 
-// CheckTime returns why a proof does not count at a time: when the decision was taken.
+// CheckTime returns why a proof does not count at the time of the decision.
 //
-// Invariant: what a proof says of its own age never makes up for a key that was withdrawn. Whoever has stolen a key can
-// write any time.
+// Invariant: the age that a proof claims never makes up for a withdrawn key, since a thief of a key can write any time.
 func (f Finding) CheckTime(since, at time.Time) error {
 	c := f.Claims
 	switch {
@@ -60,7 +59,7 @@ func (f Finding) CheckTime(since, at time.Time) error {
 	case c.Expires != 0 && at.After(c.expires().Add(ClockSkew)):
 		return fmt.Errorf("the proof expired at %s", clock(c.expires()))
 	case c.issued().After(at.Add(ClockSkew)):
-		return fmt.Errorf("the proof was signed at %s, which is not yet", clock(c.issued()))
+		return fmt.Errorf("the proof was signed at %s, which is in the future", clock(c.issued()))
 	case c.issued().Add(ClockSkew).Before(since):
 		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)", clock(c.issued()),
 			clock(since))
@@ -76,12 +75,13 @@ func (c Claims) CheckFor(d Decision) error {
 	case !slices.Contains(d.CallIDs, c.Call):
 		return fmt.Errorf("the proof is for Call %s, not for %s", c.Call, d.CallIDs[0])
 	case c.Decision != d.Kind:
-		return fmt.Errorf("the proof is one to %s, and the decision is to %s", c.Decision, d.Kind)
+		return fmt.Errorf("the proof is for the decision %s, not for %s", c.Decision, d.Kind)
 	case c.Digest != d.Digest:
-		return errors.New("the proof is for another digest: what its signer was shown is not what is decided on")
+		return errors.New("the proof is for another digest: its signer was shown something else than what is " +
+			"decided on")
 	case c.Details != d.Details:
-		return errors.New("the proof is for another reason, params, with or output: its details are not the SHA-256 " +
-			"of what the decision says")
+		return errors.New("the proof is for another reason, params, with or output: its details are not the " +
+			"SHA-256 of this decision's")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 			"for Call 1.2, not for 1.2@⑬"},
 		{"another digest", func(c *proof.Claims, _ *proof.Decision) { c.Digest = "e" }, "another digest"},
 		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.Decision = "reject" },
-			"one to reject, and the decision is to approve"},
+			"for the decision reject, not for approve"},
 		{"another reason", func(_ *proof.Claims, d *proof.Decision) {
 			d.Details = proof.Details(map[string]any{"reason": "x"})
 		}, "another reason"},
@@ -79,7 +79,7 @@ func TestAProofCountsWhileItsTimesAreRight(t *testing.T) {
 			"before anybody was asked"},
 		{"by a clock that is late", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() - 300 }, ""},
 		{"by a clock that is early", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() + 3900 }, ""},
-		{"signed tomorrow", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() + 3901 }, "which is not yet"},
+		{"signed tomorrow", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() + 3901 }, "which is in the future"},
 		{"not expired", func(f *proof.Finding) { f.Claims.Expires = asked.Unix() + 3300 }, ""},
 		{"expired", func(f *proof.Finding) { f.Claims.Expires = asked.Unix() + 3299 },
 			"expired at 2026-11-23T12:54:59Z"},

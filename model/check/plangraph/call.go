@@ -9,16 +9,16 @@ import (
 	"processidea/model/statelog"
 )
 
-// graphCall is what the graph needs to know of a Call.
+// graphCall is the part of a Call that the graph needs.
 type graphCall struct {
 	id              string
 	instances       []string // none: all
-	outputPathText  string   // the output path as the Call says it
+	outputPathText  string   // the output path as written in the Call
 	reads           []refexpr.Reference
 	afterReferences []refexpr.Reference // what it waits for without reading it
-	conditionReads  []refexpr.Reference // what its condition looks at
+	conditionReads  []refexpr.Reference // what its condition reads
 	outputPaths     []jsonval.Path
-	isUpdate        bool // its writes change what stands at the path
+	isUpdate        bool // its writes change the value at the path
 }
 
 // readRawCall reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output

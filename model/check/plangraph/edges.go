@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Edge leads into a Call of a Plan: from the Call that writes what it reads, or that it waits for; or from a value that
-// no Call of the Plan writes.
+// Edge leads into a Call of a Plan: from the Call that writes its input, or that it waits for; or from a value that no
+// Call of the Plan writes.
 type Edge struct {
 	// From and To are the places of Calls in the Plan, from 1; From is 0 where Given is set.
 	From int `json:"from,omitempty"`
@@ -21,13 +21,13 @@ type Edge struct {
 
 // The kinds of Edges.
 const (
-	EdgeReads = "reads" // a parameter is what is written there
+	EdgeReads = "reads" // a parameter reads the value written there
 	EdgeAfter = "after" // it waits for it, and reads nothing of it
-	EdgeIf    = "if"    // its condition looks at it
-	EdgeOr    = "or"    // both write one path: whichever is first
+	EdgeIf    = "if"    // its condition reads it
+	EdgeOr    = "or"    // both write one path: the first one counts
 )
 
-// Edges lists those of a Plan, in the order in which its Calls are written.
+// Edges lists the edges of a Plan, in the order in which its Calls are written.
 func Edges(calls []any) []Edge {
 	g := newGraph(calls)
 	given := map[string]string{}

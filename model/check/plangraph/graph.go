@@ -153,7 +153,7 @@ func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	}
 	var list []int
 	for w, c := range g.calls {
-		// An update is seen by the Calls after it, and who reads the whole State sees what was written before.
+		// Only Calls after an update see it, and a reader of the whole State sees the writes before it.
 		tooLate := w > n && (c.isUpdate || len(ref.Path) == 0)
 		if !OverlapsAny(ref.Path, c.outputPaths) || !mayShareInstance(c.instances, reader.instances) || tooLate {
 			continue
@@ -177,7 +177,7 @@ func mayShareInstance(a, b []string) bool {
 		slices.ContainsFunc(a, func(token string) bool { return slices.Contains(b, token) })
 }
 
-// ensureGivenValueNode gives the id of the node for a value that no Call writes, and adds it if there is none.
+// ensureGivenValueNode returns the id of the node for a value that no Call writes. It adds the node if it is missing.
 func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 	name := ref.String()
 	if id, ok := g.nodeIDByGivenValue[name]; ok {

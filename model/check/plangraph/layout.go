@@ -23,7 +23,7 @@ type placedNode struct {
 
 func (n *placedNode) middle() float64 { return n.x + n.width/2 }
 
-// layout is a graph in layers: who reads stands below whom it reads from.
+// layout is a graph in layers: readers are below the Calls that they read from.
 type layout struct {
 	nodes         []*placedNode // as in the graph
 	layers        [][]*placedNode
@@ -73,7 +73,7 @@ func (l *layout) assignLayers() {
 	for _, n := range l.nodes {
 		visit(n)
 	}
-	for _, n := range l.nodes { // a value that nobody writes stands just above who reads it first
+	for _, n := range l.nodes { // a value that nobody writes is just above its first reader
 		if n.kind != nodeCall {
 			n.layer = l.firstReader(n) - 1
 		}
@@ -117,7 +117,7 @@ func (l *layout) orderLayers() {
 	}
 }
 
-// place gives every node its box: each layer stands in the middle.
+// place gives every node its box: each layer is centred.
 func (l *layout) place() {
 	y := margin
 	widths := make([]float64, len(l.layers))

@@ -8,9 +8,9 @@ import (
 	"processidea/model/turn"
 )
 
-// Statuses counts in how many instances each Call has which status, as the latest Idea of a process tells. The Calls
-// are those of the solution of an Idea, solved, or, where that is nil, those of the Plan messages in the latest one. Of
-// a Call of which nothing is known there is no count.
+// Statuses counts the instances in each status for each Call, by the latest Idea of a process. The Calls are those of
+// the solution in the Idea solved or, if that is nil, those of the Plan messages in the latest Idea. A Call without a
+// record has no counts.
 func Statuses(calls []any, latest, solved map[string]any) []map[ideafile.CallStatus]int {
 	statuses := make([]map[ideafile.CallStatus]int, len(calls))
 	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)

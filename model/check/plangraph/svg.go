@@ -8,9 +8,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// RenderSVG draws a Plan as a picture, black on white. It has no styles and no scripts in it. statuses say in how many
-// instances each of the Calls has which status: it is written below a Call, and colours it; nil, or shorter than the
-// Calls: nothing is known.
+// RenderSVG draws a Plan as a picture, black on white, without styles and scripts. statuses are the counts of Statuses,
+// which are written below each Call and colour it; nil, or shorter than the Calls: unknown.
 func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int) string {
 	g := newGraph(calls)
 	for n := range min(len(g.calls), len(statuses)) {
@@ -96,7 +95,7 @@ func fillOf(counts map[ideafile.CallStatus]int) string {
 	return ""
 }
 
-// statusLine says in how many instances a Call has which status; of a single one, the status alone.
+// statusLine lists how many instances of a Call have each status; for a single instance, the status only.
 func statusLine(counts map[ideafile.CallStatus]int) string {
 	var parts []string
 	for _, f := range fills {

@@ -38,18 +38,18 @@ func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 		"in a folder": {"sub/a.json",
 			map[string]any{"sub/a.json": delegating("b.json"), "sub/b.json": map[string]any{}}, ""},
 		"as deep as may be": {"1.json", flat, ""},
-		"it is missing":     {"a.json", nil, "the start brings no file a.json"},
-		"out of the folder": {"../a.json", nil, "lies in the folder of the Idea file, or below"},
+		"it is missing":     {"a.json", nil, "the process is started without the file a.json"},
+		"out of the folder": {"../a.json", nil, "in the folder of the Idea file or below"},
 		"out of it further down": {"sub/a.json", map[string]any{"sub/a.json": delegating("../../b.json")},
-			"sub/a.json: $.schema.tools.t._delegate: a file that an Idea names lies in the folder"},
-		"from the root": {"/etc/a.json", nil, "lies in the folder"},
+			"sub/a.json: $.schema.tools.t._delegate: an Idea may only name files in the folder"},
+		"from the root": {"/etc/a.json", nil, "in the folder"},
 		"it is broken": {"a.json", map[string]any{"a.json": map[string]any{"oops": true}},
 			`a.json: $.oops: unknown key "oops"`},
 		"it leads to itself": {"a.json", map[string]any{"a.json": delegating("a.json")},
-			"a.json leads back to itself"},
+			"a.json is its own delegate"},
 		"it leads to the first one": {"a.json", map[string]any{"a.json": delegating("main.json")},
-			"main.json leads back to itself: main.json, a.json, main.json"},
-		"too deep": {"1.json", deep, "delegates stand more than 5 deep within each other"},
+			"main.json is its own delegate: main.json, a.json, main.json"},
+		"too deep": {"1.json", deep, "delegates are nested more than 5 deep"},
 	} {
 		idea, ps := ideafile.ReadIdea(delegating(c.first))
 		if len(ps) > 0 {
@@ -141,7 +141,7 @@ func TestTwoFilesOfOneNameThatDifferAreAProblem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"delegates":{"a.json":{},"./a.json":{"meta":{}}}}`:               "there are two files a.json, which differ",
-		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:   `$.delegates["sub/b.json"].delegates["../../c.json"]: a file that an Idea names lies in the folder`,
+		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:   `$.delegates["sub/b.json"].delegates["../../c.json"]: an Idea may only name files in the folder`,
 		`{"delegates":{"a.json":{},"b.json":{"delegates":{"a.json":{}}}}}`: "",
 	} {
 		_, _, ps := delegate.ExtractFiles(object(t, text), nil)

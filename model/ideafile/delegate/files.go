@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MaxDepth is the number of levels to which delegates may nest.
+// MaxDepth bounds how deep delegates may nest, in levels.
 const MaxDepth = 5
 
 // ResolveFile returns the key of a file of a delegate or an instruction: its path from the folder of the first Idea
@@ -19,7 +19,7 @@ const MaxDepth = 5
 func ResolveFile(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
-		return "", fmt.Errorf("a file that an Idea names lies in the folder of the Idea file, or below: not %q",
+		return "", fmt.Errorf("an Idea may only name files in the folder of the Idea file or below it, not %q",
 			jsonval.Short(name))
 	}
 	return key, nil
@@ -46,7 +46,7 @@ type fileExtractor struct {
 func (t *fileExtractor) extractFiles(source map[string]any, from, at string) map[string]any {
 	carried, ok := source[ideafile.DelegatesKey].(map[string]any)
 	if !ok {
-		return source // ReadIdea tells what is wrong with anything else
+		return source // ReadIdea reports any other type
 	}
 	for name, file := range jsonval.Sorted(carried) {
 		place := jsonval.JSONPathWithKey(at+"."+ideafile.DelegatesKey, name)
@@ -71,8 +71,8 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 	t.filesByKey[key] = file
 }
 
-// ResumedKey is the key under which the Idea lies from which the delegate of a Call goes on, in a fork of the process
-// that had started it. It names no file: what a delegate's Idea carries is named from the folder of the first file.
+// ResumedKey is the key of the Idea from which the delegate of a Call goes on, in a fork of the process that had
+// started it. It names no file: the files in a delegate's Idea are named from the folder of the first file.
 func ResumedKey(callID string) string { return "~call:" + ideafile.TypeableCallID(callID) }
 
 // IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
@@ -86,9 +86,9 @@ func WithResumed(source map[string]any, callID string, resumed map[string]any) m
 	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
 
-// WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from
-// there: what it came from may have been a delegate itself, in a folder below that of the first file. own is the key of
-// that file.
+// WithFiles returns an Idea's source with the files that its delegates need. It renames them so that the names are
+// found from there, since the source may have been a delegate in a folder below the first file's. own is the key of the
+// Idea's file.
 func WithFiles(source map[string]any, own string, files map[string]any) map[string]any {
 	needed := map[string]any{}
 	addNeededFiles(needed, source, own, files)
@@ -159,14 +159,13 @@ type fileChecker struct {
 	problems          diag.Problems
 }
 
-// fileAtDepth is a file at a depth. What lies below is the same whichever way leads there, and there may be thousands
-// of ways.
+// fileAtDepth is a file at a depth. Its subtree is the same on every path to it, and there may be thousands of paths.
 type fileAtDepth struct {
 	fileKey string
 	depth   int
 }
 
-// checkInstructions tells of instructions whose files are not there.
+// checkInstructions reports instructions without their files.
 func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		name := ideafile.UnreadInstructionFile(raw)
@@ -182,9 +181,9 @@ func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 	}
 }
 
-const missingFile = "the start brings no file %s"
+const missingFile = "the process is started without the file %s"
 
-// place names the file of a place, but for the first one.
+// place prefixes a place with its file, except for the first file.
 func (c *fileChecker) place(file, at string) string {
 	if file == c.rootFileKey {
 		return at
@@ -204,9 +203,9 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 		case err != nil:
 			c.problems.Add(at, "%s", err)
 		case len(ancestors) > MaxDepth:
-			c.problems.Add(at, "delegates stand more than %d deep within each other", MaxDepth)
+			c.problems.Add(at, "delegates are nested more than %d deep", MaxDepth)
 		case slices.Contains(ancestors, key):
-			c.problems.Add(at, "%s leads back to itself: %s", key,
+			c.problems.Add(at, "%s is its own delegate: %s", key,
 				strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
 		case c.rawFilesByKey[key] == nil:
 			c.problems.Add(at, missingFile, key)
@@ -251,7 +250,7 @@ func (c *fileChecker) readFile(key string) *ideafile.Idea {
 		return nil
 	}
 	if idea.Simulation != nil && !c.parentIsSimulated {
-		c.problems.Add(key+": $.meta.simulated", "it is a simulation: what it gives is made up")
+		c.problems.Add(key+": $.meta.simulated", "it is a simulation: its values are made up")
 	}
 	return idea
 }

@@ -5,9 +5,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// WithInstructions returns an Idea's source whose messages carry the content of the instructions' files that they name.
-// own is the key of the Idea's file. What a message carries already stays; a file that is not there, CheckFiles tells
-// of.
+// WithInstructions returns an Idea's source whose messages include the content of the instruction files that they name.
+// own is the key of the Idea's file. Content that a message has already stays. CheckFiles reports missing files.
 func WithInstructions(source map[string]any, own string, files map[string]any) map[string]any {
 	filled := FillInstructions(jsonval.AsList(source["context"]), own, files)
 	if filled == nil {

@@ -9,9 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Nobody here can change what a server's schema says, and the server checks its own. So what this engine cannot use
-// of it is left out, with a note, and the rest is used: a pattern in a dialect that Go does not have, an optional
-// parameter whose name means something else here, a description that no prompt has room for.
+// Users cannot change a server's schema, and the server checks its own input. So whatever this engine cannot use is
+// left out of the schema, with a note, and the rest is used. Examples: a pattern in a dialect that Go lacks, an
+// optional parameter whose name has another meaning here, a description too long for a prompt.
 
 // maxDescription is how long the description of a tool, or within its schema, may be, in bytes.
 const maxDescription = 8 << 10
@@ -23,7 +23,7 @@ type foreign struct {
 	ids   map[string]string // the pointers of parts that have an $id, by it
 }
 
-// fitted returns the spec with what can be used of it, and what was left out.
+// fitted returns the usable part of the spec, and notes on what was left out.
 func (s ToolSpec) fitted(steps *int) (ToolSpec, []string) {
 	var notes []string
 	s.Description = clipped(s.Description, "its description", &notes)
@@ -53,7 +53,7 @@ func (s ToolSpec) withoutMetaParams(schema map[string]any, notes *[]string) map[
 			kept[name] = property
 		case !s.needs(name):
 			*notes = append(*notes, fmt.Sprintf(
-				"its optional parameter %s is never given: here names that begin with _ mean something else", name))
+				"its optional parameter %s is left out: names that begin with _ are reserved here", name))
 		}
 	}
 	if len(kept) == len(properties) {
@@ -89,8 +89,8 @@ func (f *foreign) findIDs(part map[string]any, pointer string) {
 	})
 }
 
-// part returns a schema with what can be used of it. place tells people where it stands, pointer where in the whole;
-// base is the pointer of the innermost part around it with an $id: references begin there.
+// part returns a schema reduced to what can be used. place is its location for people, pointer its location in the
+// whole schema. base is the pointer of the innermost part around it with an $id, at which references begin.
 func (f *foreign) part(schema map[string]any, place, pointer, base string) map[string]any {
 	own := maps.Clone(schema)
 	if pointer != "" && jsonval.AsText(own["$id"]) != "" {
@@ -142,7 +142,7 @@ func (f *foreign) reference(own map[string]any, base string) {
 	}
 }
 
-// pattern leaves a pattern that Go cannot read to the server; the LLM is told of it in words.
+// pattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
 func (f *foreign) pattern(own map[string]any, place string) {
 	pattern, ok := own["pattern"].(string)
 	if !ok || f.readable(pattern) {
@@ -178,7 +178,7 @@ func (f *foreign) patternProperties(own map[string]any, place string) {
 
 func (f *foreign) leave(what, pattern string) {
 	f.notes = append(f.notes,
-		fmt.Sprintf("%s is not checked here, only by the server: %s", what, jsonval.Clip(pattern, 100)))
+		fmt.Sprintf("only the server checks %s: %s", what, jsonval.Clip(pattern, 100)))
 }
 
 // readable reports whether Go can compile a pattern, and whether there is room for it.

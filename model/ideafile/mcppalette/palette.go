@@ -15,14 +15,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not
-// trusted and not kept.
+// ToolSpec is a tool as an MCP server describes it. Anything else from a server (annotations, hints) is not trusted and
+// not kept.
 type ToolSpec struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
 	InputSchema  map[string]any `json:"input"`
 	OutputSchema any            `json:"output,omitempty"`
-	// Unreadable says why nothing of the description can be used; empty if it can.
+	// Unreadable is why the description cannot be used; empty: it can.
 	Unreadable string `json:"-"`
 }
 
@@ -34,12 +34,12 @@ func (s ToolSpec) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Palette is what MCP servers add to the palette of an Idea.
+// Palette is the addition of MCP servers to the palette of an Idea.
 type Palette struct {
-	// ToolSources are sources of Tools by name: new ones, and those of the file merged with what the server says.
+	// ToolSources are sources of Tools by name: new ones, and those of the file merged with the server's.
 	ToolSources map[string]any `json:"tools"`
-	// StoredTools is the whole palette with them in it as an ideafile.NewStoredPalette, in the place of ToolSources,
-	// where it is large.
+	// StoredTools is the whole palette with them in it as an ideafile.NewStoredPalette, in place of ToolSources, if it
+	// is large.
 	StoredTools map[string]any `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
@@ -49,8 +49,8 @@ type Palette struct {
 	Problems diag.Problems `json:"problems,omitempty"`
 }
 
-// ResolveTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is
-// called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
+// ResolveTools returns the Tools that offers, the servers' tools by server name, add to the Idea's palette. Such a Tool
+// is called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
 // {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
 	b := builder{idea: i, patternSteps: jsonschema.MaxForeignPatternSteps, palette: Palette{
@@ -122,7 +122,7 @@ func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
-// maxNotes bounds what is said of one server: a hostile one could make the Idea grow by it.
+// maxNotes bounds the notes on one server, since a hostile one could make the Idea grow by them.
 const maxNotes = 50
 
 func (b *builder) note(s ideafile.MCPServer, spec ToolSpec, what ...string) {
@@ -147,8 +147,8 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	tool, notes := spec.toolSource(s.Name, &b.patternSteps)
 	var ps diag.Problems
 	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
-		b.palette.Problems.Add(path, `the MCP server %s offers a tool that would be called so too; `+
-			`give this one "_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name,
+		b.palette.Problems.Add(path, "a tool of the MCP server %s would have the same name; give this one "+
+			`"_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name,
 			s.Name, spec.Name)
 		return
 	}
@@ -166,12 +166,12 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	}
 }
 
-// applyToolOverride merges what the file says about a tool over what the server says.
+// applyToolOverride merges the file's definition of a tool over the server's.
 func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name)
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest",
-			"the MCP server %s offers another form of %q than this one, with the digest %s",
+			"the MCP server %s now offers another version of %q, with the digest %s",
 			s.Name, jsonval.Short(spec.Name), spec.Digest())
 		return
 	}
@@ -205,8 +205,8 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
 		}
 		if strings.HasPrefix(name, "_") && s.needs(name) {
-			ps.Add(path, "the server's tool %q cannot be used: it needs the parameter %s, and here names that begin "+
-				"with _ mean something else; ask whoever runs the server for a tool without it",
+			ps.Add(path, "the server's tool %q cannot be used: it requires the parameter %s, but names that "+
+				"begin with _ are reserved here; ask the server's operator for a tool without it",
 				jsonval.Short(s.Name), jsonval.Short(name))
 		}
 	}
@@ -237,8 +237,8 @@ func (s ToolSpec) activitySource(server string) map[string]any {
 	return map[string]any{"mcp": map[string]any{"server": server, "tool": s.Name, "digest": s.Digest()}}
 }
 
-// AddToIdeaSource returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so
-// that no server has to be asked again, and says what of them is left out.
+// AddToIdeaSource returns an Idea's source with the Tools added. Its `config.mcp` then names the tools of each server,
+// so that no server has to be asked again, with the notes on what is left out.
 func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 	picked := map[string]any{}
 	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {

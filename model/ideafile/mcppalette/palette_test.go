@@ -111,8 +111,8 @@ func TestWhatNoServerOffersIsAProblem(t *testing.T) {
 	t.Parallel()
 	for tools, want := range map[string]string{
 		`{"x": {"_activity": {"mcp": {"server": "files", "tool": "reed"}}}}`: `$.schema.tools.x._activity.mcp: the MCP server files offers no tool "reed"; it offers read, write`,
-		`{"files_read": {}}`: `$.schema.tools.files_read: the MCP server files offers a tool that would be called so too`,
-		`{"x": {"_activity": {"mcp": {"server": "files", "tool": "read", "digest": "abc"}}}}`: `offers another form of "read" than this one`,
+		`{"files_read": {}}`: `$.schema.tools.files_read: a tool of the MCP server files would have the same name`,
+		`{"x": {"_activity": {"mcp": {"server": "files", "tool": "read", "digest": "abc"}}}}`: `offers another version of "read"`,
 	} {
 		_, f := withOfferedTools(t, tools)
 		if len(f.Problems) == 0 || !strings.Contains(f.Problems.Error(), want) {
@@ -199,7 +199,7 @@ func TestANameThatMayComeFromAServerIsAWarning(t *testing.T) {
 // A tool that needs a parameter which no Call can give says so, whoever asks for it.
 func TestAToolThatNeedsWhatNoCallCanGiveSaysSo(t *testing.T) {
 	t.Parallel()
-	const want = `the server's tool "odd" cannot be used: it needs the parameter _meta`
+	const want = `the server's tool "odd" cannot be used: it requires the parameter _meta`
 	const server = `"a": {"url": "https://a.example"`
 	for how, file := range map[string]string{
 		"by nobody":     `{"config": {"mcp": {` + server + `}}}}`,

@@ -1,3 +1,3 @@
-// Package price says what tokens cost. Money is exact: billionths of a US dollar, added as whole numbers, so that a sum
-// does not depend on the order in which its parts came.
+// Package price computes what tokens cost. Money is exact: billionths of a US dollar, added as whole numbers, so that a
+// sum does not depend on the order of its parts.
 package price

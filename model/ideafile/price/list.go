@@ -10,14 +10,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Model is what a million tokens of an LLM cost.
+// Model has the prices of a million tokens of an LLM.
 type Model struct {
-	// Name is the server's name of the LLM, or the beginning of several names with a * behind.
+	// Name is the server's name of the LLM, or the beginning of several names followed by a *.
 	Name string
-	// Input is for tokens that it reads, CachedInput for those of them that its server had kept; Output is for what it
-	// writes and thinks.
+	// Input is the price of the tokens that it reads, CachedInput of those among them that its server had cached;
+	// Output is the price of the tokens that it writes and thinks.
 	Input, CachedInput, Output Money
-	// Batch is the part of it that a Request by batch costs: a Dollar is all of it.
+	// Batch is the fraction of the price that a Request by batch costs: a Dollar is all of it.
 	Batch Money
 }
 
@@ -67,7 +67,7 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 	return list
 }
 
-// What is wanted of a price, which may be 0, and of what part of it is paid.
+// Requirements on a price, which may be 0, and on the fraction of it for batches.
 const (
 	wantPrice = "want a price in US dollars for a million tokens: 0 or more, such as 0.25, up to 9000000000, with at " +
 		"most nine digits after the point"
@@ -108,7 +108,7 @@ func (l List) Find(names ...string) (found Model, ok bool) {
 // million is how many tokens a price is for.
 const million = 1_000_000
 
-// Cost is what so many tokens cost, at most what is counted; cached counts those of the input that the server had kept.
+// Cost is the cost of so many tokens, at most maxMoney. cached counts the input tokens that the server had cached.
 func (m Model) Cost(input, cached, output int) Money {
 	cached = max(0, min(cached, input))
 	sum := big.NewInt(million / 2)

@@ -24,7 +24,7 @@ const maxMoney = maxDollars * Dollar
 // NoLimit is an amount that nothing reaches, where a limit is meant.
 const NoLimit Money = -1
 
-// text is the amount in dollars, exactly, with so many digits after the point at least.
+// text is the exact amount in dollars, with at least least digits after the point.
 func (m Money) text(least int) string {
 	exact := big.NewRat(int64(m), int64(Dollar))
 	digits, _ := exact.FloatPrec()
@@ -45,7 +45,7 @@ func (m Money) String() string {
 	return "$" + ((m + half) / step * step).text(2)
 }
 
-// Shares divides an amount among so many: their sum is the amount, and none has more than a billionth above another.
+// Shares divides an amount: the shares add up to it, and differ by at most a billionth of a dollar.
 func (m Money) Shares(among int) []Money {
 	shares := make([]Money, among)
 	for n := range shares {
@@ -83,7 +83,7 @@ func readNumber(v any) (Money, error) {
 	return parse(n.String())
 }
 
-// Plus adds an amount. A sum that passes what is counted stays at the most that is.
+// Plus adds an amount. The sum is at most maxMoney.
 func (m Money) Plus(other Money) Money {
 	if other > 0 && m > maxMoney-other {
 		return maxMoney

@@ -42,9 +42,9 @@ type Field struct {
 
 // Call is a Call in the words of the business.
 type Call struct {
-	// Sentence says what the Call does.
+	// Sentence describes the Call.
 	Sentence string `json:"sentence,omitempty" doc:"what the Call does, in the words of its Tool"`
-	// InstanceName is what people call the instance.
+	// InstanceName is the instance's name for people.
 	InstanceName string `json:"instanceName,omitempty" doc:"what people call the instance"`
 	// Fields are the parameters that people are shown, in the order of the Tool's schema.
 	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order of the Tool's schema; params has them as they are"`
@@ -53,11 +53,11 @@ type Call struct {
 	ToolTitle string `json:"-"`
 	// Hidden are the names of those parameters that only operators look at.
 	Hidden []string `json:"-"`
-	// Language is the one in which it is said.
+	// Language is the language of the texts.
 	Language Language `json:"-"`
 }
 
-// Field is that of a name; nil where there is none.
+// Field returns the field with a name; nil if there is none.
 func (c Call) Field(name string) *Field {
 	for n := range c.Fields {
 		if c.Fields[n].Name == name {
@@ -77,10 +77,10 @@ func (c Call) Amount() *Field {
 	return nil
 }
 
-// Case is what an instance is about: its input and its State.
+// Case is the data of an instance: its input and its State.
 type Case struct{ Input, State any }
 
-// Words are those of one Idea.
+// Words are the words of one Idea.
 type Words struct {
 	tools  map[string]*toolWords
 	input  Format
@@ -126,7 +126,7 @@ func WordsOf(idea *ideafile.Idea) *Words {
 	return w
 }
 
-// Name is what people call an instance: one that others are called too has its token beside it.
+// Name is the name of an instance for people. If other instances have the same name, its token is added.
 func (w *Words) Name(token string, c Case, l Language) string {
 	name := w.plainName(token, c, l)
 	others := w.tokens[w.plainName(token, c, English)]
@@ -216,7 +216,7 @@ func (w *Words) lookup(t *toolWords, params map[string]any, c Case) func(refexpr
 	}
 }
 
-// inputWith is the input that has a path: the instance's own, unless only that of all has its first step.
+// inputWith returns the input that has a path: the instance's own, unless only the shared input has its first step.
 func (w *Words) inputWith(own any, path jsonval.Path) any {
 	if len(path) > 0 {
 		if _, has := jsonval.ChildValue(own, path[0]); has {
@@ -258,7 +258,7 @@ func (t *toolWords) fields(params map[string]any, l Language) (list []Field, hid
 	return list, hidden
 }
 
-// orderOf lists the members that there are: those of the schema first.
+// orderOf lists the existing members: those of the schema first.
 func orderOf(f Format, values map[string]any) (names []string) {
 	for _, name := range f.Order {
 		if _, has := values[name]; has {
@@ -273,8 +273,8 @@ func orderOf(f Format, values map[string]any) (names []string) {
 	return names
 }
 
-// letter fills a template in with the members of the other parameters: those of objects first, since a Tool takes the
-// values of a template as one. A name that stands nowhere stays as it is written.
+// letter fills in a template from the members of the other parameters, those of objects first, since a Tool takes the
+// values of a template as one object. Unknown names stay as they are written.
 func letter(text string, params map[string]any) (parts Parts) {
 	for _, part := range placeholder.Split(text) {
 		if part.Name == "" {
@@ -302,14 +302,14 @@ func objectsOf(params map[string]any) (list []map[string]any) {
 	return list
 }
 
-// What a sentence without a template tells beside the Tool's title.
+// Limits of the parameters in a sentence without a template.
 const (
 	mostTold    = 2
 	longestTold = 60
 )
 
-// usualSentence is that of a Tool without a _title: its title, and the two parameters that say most. Money says more
-// than others, and those that the schema has first more than later ones.
+// usualSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money comes
+// before other values, and then the order of the schema counts.
 func usualSentence(title string, fields []Field) Parts {
 	var told []Field
 	for _, wantMoney := range []bool{true, false} {
@@ -330,7 +330,7 @@ func usualSentence(title string, fields []Field) Parts {
 	return parts
 }
 
-// tells reports whether a field says something at a glance.
+// tells reports whether a field's value is short enough to read at a glance.
 func (f Field) tells() bool {
 	switch f.Format.Display {
 	case Letter, Link, Image, Text:
@@ -348,7 +348,7 @@ func (f Field) tells() bool {
 const longestInSentence = 120
 
 func oneLine(text string, longest int) string {
-	if len(text) > 8*longest { // as much as it can need, and no more
+	if len(text) > 8*longest { // more than enough for any result
 		text = strings.ToValidUTF8(text[:8*longest], "")
 	}
 	text = strings.Join(strings.Fields(text), " ")
@@ -358,7 +358,7 @@ func oneLine(text string, longest int) string {
 	return text
 }
 
-// template is what `_title` and `config.instanceName` are written in.
+// template is a template of `_title` or `config.instanceName`.
 type template struct{ parsed *refexpr.Template }
 
 func templateOf(text string) template {
@@ -367,12 +367,12 @@ func templateOf(text string) template {
 	}
 	t, err := refexpr.ParseTemplate(text)
 	if err != nil {
-		return template{} // reading the file told it
+		return template{} // reported when the file was read
 	}
 	return template{&t}
 }
 
-// fill puts values into the places; ok is false where there is no template, or where it reads what is not there.
+// fill puts values into the places; ok is false if there is no template, or if it reads an absent value.
 func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, bool)) (parts Parts, ok bool) {
 	if t.parsed == nil {
 		return nil, false

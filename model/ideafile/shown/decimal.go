@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// decimal is a number of which no digit is lost.
+// decimal is a number with all its digits.
 type decimal struct{ *big.Rat }
 
 var plainDecimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
@@ -34,7 +34,7 @@ func (d decimal) shift(by int) decimal {
 	return decimal{factor.Mul(factor, d.Rat)}
 }
 
-// text writes a decimal as a language does, with so many digits behind the point at least.
+// text formats a decimal in a language, with at least scale digits after the point.
 func (d decimal) text(l Language, scale int) string {
 	s := signsByLanguage[l]
 	digits, _ := d.FloatPrec()

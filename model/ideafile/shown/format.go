@@ -10,10 +10,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Display is how a value is shown, as `_display` of its schema says.
+// Display is how a value is shown, the value of `_display` in its schema.
 type Display string
 
-// What `_display` may say.
+// The values of `_display`.
 const (
 	Plain    Display = ""
 	Money    Display = "money"    // with a currency; in its smallest unit where minorUnits is true
@@ -28,7 +28,7 @@ const (
 	Hidden   Display = "hidden"   // for operators alone
 )
 
-// Displays lists what `_display` may say.
+// Displays lists the values of `_display`.
 var Displays = []Display{Date, DateTime, Duration, Hidden, Image, Letter, Link, Money, Percent, Text}
 
 // types are those that a value of a Display can have.
@@ -42,14 +42,14 @@ func (d Display) types() []string {
 	return []string{"string"}
 }
 
-// Format is what a schema says of how a value is shown.
+// Format is how a schema wants a value shown.
 type Format struct {
 	Title      string
 	Help       string
 	Display    Display
-	Currency   string // an ISO code; empty: the amount stands alone
+	Currency   string // an ISO code; empty: the amount alone
 	MinorUnits bool
-	// Properties are those of an object, by name; Order is how they are shown.
+	// Properties are the formats of an object's members, by name; Order is the order of display.
 	Properties map[string]Format
 	Order      []string
 }
@@ -57,12 +57,12 @@ type Format struct {
 // deepest is how many levels of members have a format of their own.
 const deepest = 4
 
-// FormatOf reads the format of a part of a schema. What is wrong with it is left out: Check tells it.
+// FormatOf reads the format of a part of a schema. It ignores errors, which Check reports.
 func FormatOf(root, schema any) Format { return formatOf(root, schema, deepest) }
 
 func formatOf(root, schema any, levels int) (f Format) {
 	for range deepest {
-		if m, ok := schema.(map[string]any); ok { // what stands beside a reference counts first
+		if m, ok := schema.(map[string]any); ok { // the keys beside a reference take precedence
 			f.read(m)
 		}
 		resolved, _ := jsonschema.ResolveLocalRefs(root, schema, "")
@@ -129,7 +129,7 @@ func besideNull(m map[string]any) (other any, ok bool) {
 	return other, other != nil
 }
 
-// Problem says what is wrong with the annotations of one schema, and under which key; "" where nothing is.
+// Problem describes the first error in the annotations of one schema, and its key; "" if there is none.
 func Problem(schema map[string]any) (key, problem string) {
 	said, has := schema[jsonschema.DisplayKey]
 	if !has {
@@ -155,11 +155,11 @@ func Problem(schema map[string]any) (key, problem string) {
 			"there is no currency " + jsonval.Shown(code) + `: want its ISO code, such as "EUR"`
 	case hasMinor && !minorIsBool:
 		return jsonschema.MinorUnitsKey,
-			"want true, where the values are in the currency's smallest unit (cents), or false"
+			"want true if the values are in the currency's smallest unit (cents), or else false"
 	case d != Money && (hasCode || hasMinor):
 		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.Shown(said)
 	case minor == true && !hasCode:
-		return jsonschema.MinorUnitsKey, "which unit is the smallest depends on the currency: name it beside"
+		return jsonschema.MinorUnitsKey, "the smallest unit depends on the currency: give the currency, too"
 	}
 	return "", ""
 }
@@ -168,7 +168,7 @@ func listDisplays() string {
 	return strings.Join(jsonval.Map(Displays, func(d Display) string { return string(d) }), ", ")
 }
 
-// At is the format of a member; the zero Format where nothing is said of it.
+// At is the format of a member; the zero Format if it has none.
 func (f Format) At(path jsonval.Path) Format {
 	for _, step := range path {
 		f = f.Properties[step]
@@ -176,7 +176,7 @@ func (f Format) At(path jsonval.Path) Format {
 	return f
 }
 
-// titleOr is the title, or what the name says.
+// titleOr returns the title, or one made from the name.
 func (f Format) titleOr(name string) string {
 	if f.Title != "" {
 		return f.Title
@@ -189,7 +189,7 @@ func isCurrency(code string) bool {
 	return err == nil && unit.String() != "XXX"
 }
 
-// scale is how many digits of a currency stand behind the point.
+// scale is how many digits a currency has after the point.
 func scale(code string) int {
 	unit, err := currency.ParseISO(code)
 	if err != nil {

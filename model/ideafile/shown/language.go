@@ -26,8 +26,8 @@ var matcher = language.NewMatcher(jsonval.Map(Languages, func(l Language) langua
 	return language.Make(string(l))
 }))
 
-// LanguageFor gives the language for a reader who prefers some, as an Accept-Language or a LANG says it; English where
-// none fits.
+// LanguageFor returns the language for a reader's preferences, in the form of Accept-Language or LANG; English if none
+// fits.
 func LanguageFor(preferred string) Language {
 	preferred, _, _ = strings.Cut(preferred, "@")
 	if before, _, isLocale := strings.Cut(preferred, "."); isLocale && !strings.ContainsAny(preferred, ",;") {

@@ -73,7 +73,7 @@ func (f Format) ReadEntered(text string) (n json.Number, ok bool) {
 	return json.Number(d.plain()), true
 }
 
-// Sum adds up money of one format; ok is false where a value is none.
+// Sum adds up money of one format; ok is false if a value is not an amount.
 func (f Format) Sum(values []any, l Language) (text string, ok bool) {
 	sum := decimal{new(big.Rat)}
 	for _, v := range values {
@@ -86,7 +86,7 @@ func (f Format) Sum(values []any, l Language) (text string, ok bool) {
 	return f.amountText(sum, l), true
 }
 
-// Compare orders two amounts of money; what is none comes last.
+// Compare orders two amounts of money; values that are no amounts come last.
 func (f Format) Compare(a, b any) int {
 	x, isX := f.amount(a)
 	y, isY := f.amount(b)
@@ -121,7 +121,7 @@ func (f Format) dateText(text string, l Language) (string, bool) {
 	return l.say("at", day(t), clock) + " " + zone, true
 }
 
-// durationText tells whole seconds as days, hours, minutes and seconds.
+// durationText formats whole seconds as days, hours, minutes and seconds.
 func durationText(v any, l Language) (string, bool) {
 	d, err := jsonval.ReadDuration(v)
 	if err != nil || d%time.Second != 0 {
@@ -140,7 +140,7 @@ func durationText(v any, l Language) (string, bool) {
 	return strings.Join(parts, " "), true
 }
 
-// plainText shows a value of which nothing is said.
+// plainText formats a value without a display.
 func plainText(v any, l Language) string {
 	switch v := v.(type) {
 	case nil:

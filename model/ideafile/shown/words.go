@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// catalogue is all that this package says, by language: what has a number in it has a form for one and a form for
+// catalogue holds all texts of this package, by language. A text with a number in it has a form for one and a form for
 // others.
 var catalogue = map[Language]map[string]string{
 	English: {

@@ -47,13 +47,13 @@ func circledNumber(token string) (n int, ok bool) {
 	return 0, false
 }
 
-// MaxTypeable is how long a token is at most as it stands in ids, in bytes: what is made of them fits the 255
-// characters that Temporal's databases hold.
+// MaxTypeable bounds the length of a token in ids, in bytes, so that ids made of it fit the 255 characters that
+// Temporal's databases hold.
 const MaxTypeable = 32
 
-// TypeableToken returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters,
-// digits, "-", "_" and "." stay, and the rest is percent-encoded. One that would be longer than MaxTypeable ends in ~
-// and twelve digits of its SHA-256.
+// TypeableToken returns the form of a token for ids and the keyboard: ① is 1. In any other token, letters, digits, "-",
+// "_" and "." stay, and the rest is percent-encoded. A result longer than MaxTypeable ends in ~ and twelve digits of
+// the token's SHA-256.
 func TypeableToken(token string) string {
 	if n, ok := circledNumber(token); ok {
 		return strconv.Itoa(n)
@@ -61,8 +61,8 @@ func TypeableToken(token string) string {
 	return Shortened(encoded(token), token, MaxTypeable)
 }
 
-// Shortened returns an id of at most so many bytes: the id itself, or its beginning, ~, and twelve hex digits of the
-// SHA-256 of what it stands for. No percent-encoded byte is cut in two.
+// Shortened returns an id of at most most bytes: the id itself, or its beginning, ~, and twelve hex digits of the
+// SHA-256 of the string of. It never cuts a percent-encoded byte in two.
 func Shortened(id, of string, most int) string {
 	if len(id) <= most {
 		return id
@@ -106,7 +106,7 @@ func FindToken(tokens []string, word string) (token string, ok bool) {
 // TokenIndex finds tokens by either spelling. Its zero value is empty.
 type TokenIndex struct{ tokenBySpelling map[string]string }
 
-// NewTokenIndex makes an Index of tokens of which no two are alike.
+// NewTokenIndex makes a TokenIndex of tokens that are all distinct in both spellings.
 func NewTokenIndex(tokens []string) *TokenIndex {
 	x := &TokenIndex{}
 	for _, t := range tokens {
@@ -115,8 +115,8 @@ func NewTokenIndex(tokens []string) *TokenIndex {
 	return x
 }
 
-// AddToken takes a token in, and returns another one that it could be taken for, since one spelling of each is the
-// same; "" if there is none.
+// AddToken adds a token. It returns another token with a spelling in common, for which it could be mistaken; "" if
+// there is none.
 func (x *TokenIndex) AddToken(token string) (alike string) {
 	if x.tokenBySpelling == nil {
 		x.tokenBySpelling = map[string]string{}

@@ -8,18 +8,18 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ErrNoSample is the error for a schema for which no value was found.
+// ErrNoSample means that no value was found for a schema.
 var ErrNoSample = errors.New("no value was found that fits the schema; give it an example (`examples`)")
 
 // SimulatedText is a made-up text if the schema asks for no other.
 const SimulatedText = "simulated"
 
-// samples remembers what was made up, by schema.
+// samples caches made-up values by schema.
 var samples jsonschema.Cache[string, any]
 
 // MakeSample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the
-// schema has one, and else a small value with every named property and one item. A schema that says nothing gives
-// SimulatedText. An error wraps ErrNoSample, or says what is wrong with the schema.
+// schema has one, or else a small value with every named property and one item. An empty schema gives SimulatedText. An
+// error wraps ErrNoSample, or describes an error in the schema.
 func MakeSample(schema any) (any, error) {
 	root := jsonschema.WithoutMetaKeys(schema)
 	key := string(jsonval.Encode(root))
@@ -79,7 +79,7 @@ func (s *sampler) makeValue(schema any) (v any, ok bool) {
 	return s.makeFlatValue(node)
 }
 
-// referredNode gives the node that a `$ref` names by a JSON pointer. ref is empty if there is none.
+// referredNode returns the node that a `$ref` names by a JSON pointer; ref is empty if there is none.
 func (s *sampler) referredNode(node map[string]any) (target any, ref string) {
 	ref, ok := node["$ref"].(string)
 	if !ok || len(ref) == 0 {
@@ -102,7 +102,7 @@ func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
 		}
 	}
 	if choices := choicesOf(node); len(choices) > 0 {
-		null := false // which shows nothing, so it is for want of another
+		null := false // null shows nothing, and is used only for want of another value
 		for _, choice := range choices {
 			v, ok := s.makeValue(choice)
 			if ok = ok && s.fits(node, v); ok && v != nil {

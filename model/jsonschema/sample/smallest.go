@@ -13,7 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// typesOf lists the types that a node allows, null last. Without `type` it is what its keywords are about.
+// typesOf lists the types that a node allows, null last. Without `type` it derives them from the keywords.
 func typesOf(node map[string]any) []string {
 	if types := jsonschema.Types(node); types != nil {
 		slices.SortStableFunc(types, func(a, b string) int {
@@ -122,7 +122,7 @@ func makeText(node map[string]any) (any, bool) {
 	return text[:min(len(text), most)], least <= most
 }
 
-// matchOf writes a text that matches a pattern; what may be repeated without end is repeated up to so many times.
+// matchOf writes a text that matches a pattern; unbounded repetitions are repeated at most more times.
 func matchOf(re *syntax.Regexp, more int) string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -157,7 +157,7 @@ func printableOf(ranges []rune) rune {
 	return ranges[len(ranges)-2]
 }
 
-// makeNumber makes the number nearest to zero that lies between the bounds, as a multiple of what is wanted.
+// makeNumber makes the number nearest to zero between the bounds, as a multiple of the required step.
 func makeNumber(node map[string]any, whole bool) (any, bool) {
 	step := exactNumber(node["multipleOf"])
 	switch {
@@ -210,7 +210,7 @@ func negated(v *big.Rat) *big.Rat {
 	return v.Neg(v)
 }
 
-// exactNumber reads a number exactly. It gives nil if v is none.
+// exactNumber reads a number exactly; nil if v is not a number.
 func exactNumber(v any) *big.Rat {
 	n, ok := v.(json.Number)
 	if !ok {

@@ -2,24 +2,25 @@ package quota
 
 import "processidea/model/turn"
 
-// Allocation is what somebody has of a Quota that several share.
+// Allocation is a consumer's share of a Quota.
 type Allocation struct {
 	GrantedQuota turn.Quota    `json:"quota"`
 	QuotaUse     turn.QuotaUse `json:"use,omitzero"`
 }
 
-// ReservedQuota is what of the shared Quota is gone for others: what was given, and what was used beyond that.
+// ReservedQuota is the part of the shared Quota that is gone for others: what was granted, and what was used beyond
+// that.
 func (c Allocation) ReservedQuota() turn.Quota {
 	return c.GrantedQuota.Max(c.QuotaUse.Begun())
 }
 
-// UnmetQuota is what is needed beyond what was given.
+// UnmetQuota is the needed quota that has not been granted.
 func (c Allocation) UnmetQuota() turn.Quota {
 	return c.QuotaUse.NeededQuota.Minus(c.ReservedQuota()).Max(turn.Quota{})
 }
 
-// GrantFromRemaining gives what is needed, as far as it is left, takes it from left, and reports whether there was
-// anything to give.
+// GrantFromRemaining grants what is needed, as far as left has it, and subtracts it from left. It reports whether there
+// was anything to grant.
 func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 	n := c.UnmetQuota().Min(*left).Max(turn.Quota{})
 	if n == (turn.Quota{}) {
@@ -30,20 +31,20 @@ func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 	return true
 }
 
-// HasUnacknowledgedGrant reports whether what it was given may not have come to whoever is to begin it.
+// HasUnacknowledgedGrant reports whether a grant may not have reached its consumer yet.
 func (c Allocation) HasUnacknowledgedGrant() bool {
 	heard, needs := c.QuotaUse.HeardQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
 	return c.QuotaUse.HasUnheardGrants || (needs && heard.Max(c.GrantedQuota.Limits()) != heard)
 }
 
-// StartedUse is what was begun, without what was still needed.
+// StartedUse is what was begun, without what is still needed.
 func (c Allocation) StartedUse() turn.QuotaUse {
 	use := c.QuotaUse
 	use.NeededQuota, use.HeardQuota, use.HasUnheardGrants = turn.Quota{}, turn.Quota{}, false
 	return use
 }
 
-// UsedQuota is the Quota that was given, without what is left of it. What is unlimited stays so.
+// UsedQuota is the used part of the granted quota. An unlimited quota stays unlimited.
 func (c Allocation) UsedQuota() turn.Quota {
 	q := c.GrantedQuota
 	if q.Requests < turn.Unlimited.Requests {

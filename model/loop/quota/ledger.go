@@ -8,24 +8,23 @@ import (
 	"processidea/model/turn"
 )
 
-// Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its
-// instances, or a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together
-// may.
+// Ledger is the account of the Requests and Calls begun by a process and its instances, or by a whole and its parts. It
+// grants quota as it is needed, so that all together never begin more than the limits allow.
 type Ledger struct {
 	Limits       ideafile.Limits
-	ParentQuota  turn.Quota    // what whoever this works for allows
-	UnclaimedUse turn.QuotaUse // what was begun without a claimant
+	ParentQuota  turn.Quota    // granted by the parent
+	UnclaimedUse turn.QuotaUse // begun without a claimant
 	Claimants    []Consumer
 }
 
-// Consumer is who works for it. Of one that has ended, what it did not use is free again.
+// Consumer is a consumer of the ledger's quota. The unused quota of an ended consumer is free again.
 type Consumer struct {
 	*Allocation
 	Ended bool
 }
 
-// SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much,
-// once half of one is used. Few processes come near a default, and asking costs signals.
+// SetLimits sets the limits for which quota must be requested: the explicit ones and, once half of one is used, the
+// defaults multiplied by times. Few processes come near a default, and asking costs signals.
 func (b *Ledger) SetLimits(said ideafile.Limits, times int) {
 	limits, use := said.WithDefaults(times), b.TotalUse(turn.Quota{})
 	if said.Requests == 0 && use.Requests < limits.Requests/2 {
@@ -40,7 +39,7 @@ func (b *Ledger) SetLimits(said ideafile.Limits, times int) {
 	b.Limits = limits
 }
 
-// AllowedQuota is what limits and quota allow.
+// AllowedQuota is the minimum of limits and parent quota.
 func (b Ledger) AllowedQuota() turn.Quota {
 	q := b.ParentQuota
 	if n := b.Limits.Requests; n > 0 {
@@ -52,7 +51,7 @@ func (b Ledger) AllowedQuota() turn.Quota {
 	return q
 }
 
-// ReservedQuota is what of it is gone: begun, or given to claimants who may still begin it.
+// ReservedQuota is the part of it that is gone: begun, or granted to claimants that may still begin it.
 func (b Ledger) ReservedQuota() turn.Quota {
 	q := b.UnclaimedUse.Begun()
 	for _, c := range b.Claimants {
@@ -65,8 +64,8 @@ func (b Ledger) ReservedQuota() turn.Quota {
 	return q
 }
 
-// TotalUse is what was begun and used, and what is needed where the quota does not allow it: what waits for more by
-// itself included.
+// TotalUse is what was begun and used, and the quota needed beyond ParentQuota. waiting is what waits outside the
+// ledger.
 func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	u := b.UnclaimedUse
 	u.NeededQuota = b.ReservedQuota().Plus(waiting)
@@ -94,11 +93,11 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 // exact.
 const worthSharing = 25
 
-// LimitUnlimitedConsumers has those ask from now on who have not had to, and returns their indices.
+// LimitUnlimitedConsumers makes consumers without a limit ask from now on, and returns their indices.
 func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	allowed, open := b.AllowedQuota(), 0
-	// Every Request is answered for, since whoever has a limit of tokens or of money can tell of each whether it may be
-	// made.
+	// Every Request is granted one by one if tokens or money are limited: each Request may be the one that goes too
+	// far.
 	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
 	calls := allowed.Calls < turn.Unlimited.Calls
 	for _, c := range b.Claimants {
@@ -125,9 +124,8 @@ func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	return changed
 }
 
-// Allocate gives the claimants what they need, in their order, as long as there is something left. It returns the
-// indices of those whose Quota has changed, and the limit that is in the way of more: nil if none is, or if it is
-// whoever this works for that allows no more.
+// Allocate grants the claimants what they need, in their order, as long as something is left. It returns the indices of
+// those whose Quota has changed, and the limit that prevents more: nil if none does, or if ParentQuota does.
 func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	changed = b.LimitUnlimitedConsumers()
 	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
@@ -148,7 +146,7 @@ func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	}
 	held := b.ReservedQuota()
 	switch {
-	case unheard: // what was given is begun first: a pause could overtake it
+	case unheard: // granted quota is used first: a pause could overtake it
 	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls,
 			b.Limits.Calls, unmet.Calls)
@@ -171,8 +169,8 @@ func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, calls int) *
 	return f
 }
 
-// tokenLimitFault returns the limit on tokens or on what they cost that is reached. Where tokens have no price, a limit
-// on money cannot be kept: that counts as reached.
+// tokenLimitFault returns the reached limit on tokens or on their cost; nil: none. Without prices a limit on money
+// cannot be kept, and counts as reached.
 func tokenLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault {
 	switch tokens := usage.Total(); {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:

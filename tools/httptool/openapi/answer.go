@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxOutput is how large the form of a result may be, in bytes of JSON: every Request tells it to the LLM.
+// maxOutput bounds the schema of a result, in bytes of JSON, since every Request sends it to the LLM.
 const maxOutput = 8 << 10
 
 // readAnswer makes the form of the result: of every answer that is a success, or of none where one is not described.
@@ -51,8 +51,7 @@ func (t *tool) successes() []string {
 // nothing is the form of an empty answer.
 var nothing = map[string]any{"type": "null"}
 
-// answer is the form of one answer; known is false where the document does not tell it. HTTP tools ask for JSON first,
-// and for text after that.
+// answer is the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to text.
 func (t *tool) answer(status string) (form any, known bool) {
 	content := t.op.op.Responses.Value(status).Value.Content
 	if len(content) == 0 {

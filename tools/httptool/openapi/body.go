@@ -102,8 +102,8 @@ func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
 	return nil
 }
 
-// noteRequired says that members are required although the body is not: hardly any document says that a body is, and a
-// server that wants a member wants the body.
+// noteRequired notes that members are required although the body is not: hardly any document declares a body as
+// required, and a server that requires a member requires the body.
 func (t *tool) noteRequired(members []field, required bool) {
 	if !required && slices.ContainsFunc(members, func(f field) bool { return f.required }) {
 		t.note("the request's body may be left out there, and not here: what it must have is required")

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// converter turns schemas of a document into ones that stand by themselves.
+// converter turns schemas of a document into self-contained ones.
 type converter struct {
 	doc    *document
-	hidden string // readOnly members are no part of a request, writeOnly ones none of an answer
-	// most is how deep schemas go, what lies deeper being cut to its type; below zero they go as deep as they are, what
-	// they refer to among the definitions.
+	hidden string // readOnly for requests, writeOnly for answers: such members are left out
+	// most is the maximum depth of schemas, below which they are cut to their type; below zero there is no maximum, and
+	// referenced schemas become definitions.
 	most        int
 	inside      []string // references that are being followed
 	names       map[string]string
@@ -78,7 +78,7 @@ func (c *converter) schema(schema any, depth int) any {
 	return out
 }
 
-// described turns a schema that stands in an allOf to be described.
+// described converts a schema of an allOf that only adds annotations to it.
 func (c *converter) described(part any, beside []map[string]any, depth int) any {
 	out, ok := c.schema(part, depth).(map[string]any)
 	if !ok {
@@ -110,7 +110,7 @@ func (c *converter) members(parts, out map[string]any, properties bool, depth in
 	return list
 }
 
-// follow puts a reference to a definition in place of one into the document, or what it refers to itself.
+// follow replaces a reference into the document by a reference to a definition, or by its target.
 func (c *converter) follow(ref string, m map[string]any, depth int) any {
 	target, err := c.doc.find(ref)
 	if err != nil || (slices.Contains(c.inside, ref) && c.most >= 0) {
@@ -157,10 +157,10 @@ func (c *converter) define(ref string, target any) string {
 	return name
 }
 
-// fewNodes are those that may stand above a reference whose form is known to be too large.
+// fewNodes bounds the nodes above a reference whose schema is known to be too large.
 const fewNodes = 16
 
-// stub is what is left of a schema that is cut off.
+// stub is the rest of a schema that is cut off.
 func (c *converter) stub(m map[string]any) any {
 	out := map[string]any{}
 	plain := c.doc.plain(m)
@@ -204,7 +204,7 @@ func nullable(m map[string]any) any {
 	return map[string]any{"anyOf": []any{m, map[string]any{"type": "null"}}}
 }
 
-// root adds the definitions to a schema that stands by itself.
+// root adds the definitions to a self-contained schema.
 func (c *converter) root(m map[string]any) map[string]any {
 	if len(c.definitions) > 0 {
 		m["$defs"] = c.definitions

@@ -1,5 +1,5 @@
-// Package openapi makes HTTP tools of the operations that an OpenAPI document (3.0 or 3.1) describes: Import returns
-// Tools as an Idea file has them, with notes of what was left out or changed.
+// Package openapi makes HTTP tools from the operations in an OpenAPI document (3.0 or 3.1): Import returns Tools in the
+// form of an Idea file, with notes on what was left out or changed.
 //
 // Invariants:
 //   - Nothing is loaded: a document that refers to other files or URLs is refused.

@@ -15,15 +15,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// document is an OpenAPI document, typed and as it is written. Schemas are taken from what is written: the library that
-// reads documents decodes numbers into float64, so that an id of sixteen digits in an enum would become another one,
-// and leaves out a null where a value may stand.
+// document is an OpenAPI document, typed and as written. Schemas are taken from the written form: the library that
+// reads documents decodes numbers into float64, so that an id of sixteen digits in an enum would change, and drops a
+// null where a value may be.
 type document struct {
 	*openapi3.T
 	root  any
 	notes []string
-	// knownNodes is how many schemas a reference leads to at least, by what is hidden and the reference: what is known
-	// to be too large for one form is not followed again for the next.
+	// knownNodes is the minimum size of the schema behind a reference, by hidden and the reference: a schema known to
+	// be too large for one form is not followed again for the next.
 	knownNodes map[string]int
 }
 
@@ -32,7 +32,7 @@ type document struct {
 const maxValidated = 1 << 20
 
 func load(data []byte) (*document, error) {
-	loader := openapi3.NewLoader() // it loads nothing unless told to
+	loader := openapi3.NewLoader() // it loads no other files by default
 	root, unread := decode(data)
 	text := data
 	if unread == "" {
@@ -62,7 +62,7 @@ func load(data []byte) (*document, error) {
 			return nil, err
 		}
 	}
-	// What is wrong with an example or a pattern keeps nobody from calling an operation.
+	// An invalid example or pattern keeps nobody from calling an operation.
 	if len(data) > maxValidated {
 		d.notes = append(d.notes,
 			fmt.Sprintf("the document is larger than %d KB, so that it is not asked whether it is valid",
@@ -75,8 +75,8 @@ func load(data []byte) (*document, error) {
 	return d, nil
 }
 
-// decode reads a document as a JSON value. unread says why it is none: it is no JSON, or no YAML that stands for JSON,
-// and is left to the library.
+// decode reads a document as a JSON value. unread is why it is left to the library: it is neither JSON nor YAML that
+// represents JSON.
 func decode(data []byte) (_ any, unread string) {
 	v, err := jsonval.DecodeWithBounds(bytes.TrimPrefix(data, []byte("\uFEFF")),
 		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
@@ -130,8 +130,7 @@ func (d *document) find(ref string) (any, error) {
 	return v, nil
 }
 
-// at gives what is written under keys, one after the other, from a place on; references on the way are followed. nil:
-// there is nothing.
+// at returns the value under keys, one after the other, from a place on, following references; nil: none.
 func (d *document) at(from any, keys ...string) any {
 	for _, key := range keys {
 		for range maxChain {
@@ -139,7 +138,7 @@ func (d *document) at(from any, keys ...string) any {
 			if !ok {
 				break
 			}
-			from, _ = d.find(ref) // the library has found what it refers to
+			from, _ = d.find(ref) // the library has resolved it
 		}
 		from = jsonval.AsObject(from)[key]
 	}

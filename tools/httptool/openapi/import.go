@@ -13,34 +13,34 @@ import (
 	"processidea/tools/httptool"
 )
 
-// Options say what is made of a document.
+// Options configure the import of a document.
 type Options struct {
 	// Server is the address of the API, http(s)://… or $env:NAME; empty: the document's first server.
 	Server string
-	// Only names the operations that are wanted, by operationId or by the Tool's name; empty: all.
+	// Only names the wanted operations, by operationId or by the Tool's name; empty: all.
 	Only []string
-	// Approve says of which operations a person is asked first; empty: ApproveWrites.
+	// Approve selects the operations that require a person's approval; empty: ApproveWrites.
 	Approve string
-	// Secrets is put before the names of the environment variables that hold secrets.
+	// Secrets is the prefix of the names of environment variables with secrets.
 	Secrets string
 }
 
-// What Options.Approve may be.
+// Values of Options.Approve.
 const (
-	ApproveWrites = "writes" // all that are neither GET nor HEAD nor OPTIONS
+	ApproveWrites = "writes" // all except GET, HEAD and OPTIONS
 	ApproveAll    = "all"
 	ApproveNone   = "none"
 )
 
-// Result is what was made of a document.
+// Result is the result of an import.
 type Result struct {
-	// Tools is the palette, ready to stand under schema.tools of an Idea.
+	// Tools is the palette, for schema.tools of an Idea.
 	Tools map[string]any
-	// Notes say what was left out or changed, each with its place, by path.
+	// Notes list what was left out or changed, each with its place, by path.
 	Notes []string
-	// Secrets are the environment variables that the Tools need, with the security schemes that they stand for.
+	// Secrets are the environment variables that the Tools need, with their security schemes.
 	Secrets map[string]string
-	// Hosts are those that PROCESSIDEA_HTTP_ALLOW must name.
+	// Hosts are the hosts that PROCESSIDEA_HTTP_ALLOW must name.
 	Hosts []string
 }
 
@@ -140,7 +140,7 @@ func some(all []*operation) string {
 	return text
 }
 
-// verify says what the model or the HTTP tool would say against a Tool.
+// verify checks a Tool with the model and the HTTP tool.
 func (t *tool) verify() error {
 	var ps diag.Problems
 	tree := t.tree()

@@ -47,7 +47,7 @@ func spelled(method, path string) string {
 // word makes the name of a parameter: one that templates can read, and no meta property.
 func word(name string) string { return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_-") }
 
-// unique gives a name that is not taken yet, of at most so many bytes, and takes it.
+// unique returns a name that is not taken yet, of at most most bytes, and marks it as taken.
 func unique(name string, most int, taken map[string]bool) string {
 	free := name
 	for n := 2; taken[free]; n++ {

@@ -21,7 +21,7 @@ type operation struct {
 
 func (o *operation) place() string { return o.method + " " + o.path }
 
-// methods in the order in which a path's operations are taken.
+// methods in the order in which a path's operations are imported.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 // operations lists all that can be called, by path and method, each with a name of its own. An operation that bears the
@@ -55,7 +55,7 @@ func (d *document) operations() []*operation {
 	return all
 }
 
-// parameters are those of the path and of the operation, which replace those of the path.
+// parameters are the parameters of the path, each replaced by the operation's parameter with the same name.
 func (d *document) parameters(o *operation) (list []parameter) {
 	for _, of := range []struct {
 		refs    openapi3.Parameters

@@ -26,7 +26,7 @@ func (t *tool) readParameters() error {
 	return nil
 }
 
-// errForm says that an HTTP tool cannot send a value in the form that is wanted.
+// errForm means that an HTTP tool cannot send a value in the required form.
 var errForm = errors.New("an HTTP tool cannot send it in its form")
 
 func (t *tool) readParameter(p parameter) error {

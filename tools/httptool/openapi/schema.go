@@ -39,8 +39,8 @@ func (d *document) kind(schema any) string {
 // maxChain bounds how far references to references are followed.
 const maxChain = 20
 
-// sole is the one schema of an allOf that says something of what is valid, as people write it to describe a reference;
-// beside it are its annotations, those of the allOf itself among them. ok is false where there are others.
+// sole is the only schema of an allOf that constrains values, the way people describe a reference. beside are its
+// annotations, with those of the allOf itself. ok is false if there is another such schema.
 func sole(m map[string]any) (part any, beside []map[string]any, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
@@ -57,7 +57,7 @@ func sole(m map[string]any) (part any, beside []map[string]any, ok bool) {
 	return part, append(beside, rest), part != nil && annotates(rest)
 }
 
-// annotates reports whether a schema says nothing of what is valid, but for null.
+// annotates reports whether a schema constrains nothing, except null.
 func annotates(m map[string]any) bool {
 	for k := range m {
 		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) ||
@@ -97,7 +97,7 @@ var branching = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 	"minProperties",
 	"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "$dynamicRef"}
 
-// members are those of an object that is the list of them and nothing else; those marked hidden are left out.
+// members are the properties of an object that has only properties. Those marked hidden are left out.
 func (d *document) members(schema any, hidden string) ([]field, bool) {
 	m := d.plain(schema)
 	properties, _ := m["properties"].(map[string]any)
@@ -123,7 +123,7 @@ func (d *document) members(schema any, hidden string) ([]field, bool) {
 	return list, true
 }
 
-// Keywords by what stands under them. What is in none of these says nothing about what is valid.
+// Keywords by the kind of their value. Keywords in none of these lists do not constrain values.
 var (
 	ofSchemas = []string{"properties", "patternProperties", "dependentSchemas"}
 	ofLists   = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
@@ -143,7 +143,7 @@ var formats = []string{"date-time", "time", "date", "duration", "email", "hostna
 // displayOfFormat is how people are shown values of a format.
 var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
 
-// keywords turns the keywords of one schema into those of JSON Schema 2020-12.
+// keywords converts the keywords of one schema to those of JSON Schema 2020-12.
 func (c *converter) keywords(m map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, v := range m {
@@ -155,7 +155,7 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 		case slices.Contains(ofValues, k):
 			out[k] = v
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):
-			out[k] = v // servers are less exact in what they answer
+			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
 			if steps, err := jsonschema.PatternSteps(text(v)); err == nil && steps <= jsonschema.MaxForeignPattern {
 				out[k] = v

@@ -10,8 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// readServer finds where an operation is called: as it was told, else where the operation, its path or the document
-// says.
+// readServer finds the server of an operation: that of the options, or else of the operation, its path or the document.
 func (t *tool) readServer() error {
 	t.base = strings.TrimRight(t.options.Server, "/")
 	if t.base == "" {
@@ -69,7 +68,7 @@ var pathParameter = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // readPath makes the path's template. Parameters were read before: each has a placeholder.
 func (t *tool) readPath() error {
-	// Neither a fragment nor a query is a part of the standard. Both are found in the wild, to tell operations apart.
+	// Neither a fragment nor a query conforms to the standard. Both occur in practice, to distinguish operations.
 	path, _, _ := strings.Cut(t.op.path, "#")
 	path, query, _ := strings.Cut(path, "?")
 	if strings.ContainsAny(query, "{}$") {
@@ -96,7 +95,7 @@ func (t *tool) readPath() error {
 	return nil
 }
 
-// pathLiteral is literal, but for what stands in paths as it is.
+// pathLiteral is literal, except for characters that paths have unescaped.
 func pathLiteral(s string) string {
 	parts := strings.Split(s, "/")
 	for n, p := range parts {

@@ -15,10 +15,10 @@ const leastNode = 6
 // deepest is how deep a form still goes that was too large whole.
 const deepest = 8
 
-// fit converts schemas as a whole where they are not too large, and else only as deep as they may go: the LLM is told
-// every form in every Request, and documents whose every part refers to every other are common.
+// fit converts schemas completely if they are not too large, or else to a maximum depth. Every Request sends every
+// schema to the LLM, and documents whose parts all refer to each other are common.
 func (t *tool) fit(what string, limit int, build func(*converter) any, hidden string) any {
-	// Whatever is looked at leaves some bytes, so that a form that is too large is known before it is built.
+	// Every visited node takes some bytes, so that a schema that is too large is known before it is built.
 	convert := func(most int) (c *converter, out any, fits bool) {
 		c = newConverter(t.doc, hidden, most, min(maxNodes, limit/leastNode))
 		out = build(c)

@@ -26,7 +26,7 @@ type tool struct {
 	output  any // the schema of the result; nil where nothing is known of it
 	secrets map[string]string
 	notes   []string
-	// parts are the schemas, converted, with what they refer to.
+	// parts are the converted schemas, with what they refer to.
 	properties, definitions map[string]any
 }
 

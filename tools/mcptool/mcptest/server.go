@@ -19,7 +19,7 @@ import (
 // description of the tool add.
 const Asked = "PROCESSIDEA_TEST_AS_MCP"
 
-// Argument has the test binary be the server where the environment cannot say so.
+// Argument makes the test binary the server if the environment cannot be set.
 const Argument = "as-mcp-server"
 
 // Main runs the server, and does not return, where this process was started as one. A test package that uses it calls
@@ -54,14 +54,14 @@ func Handler(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 }
 
-// Stateless serves it without sessions: that is where the SDK speaks the current protocol, in which a tool's question
-// is an answer to the call.
+// Stateless serves it without sessions: then the SDK speaks the current protocol, in which a tool's question is an
+// answer to the call.
 func Stateless(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: true})
 }
 
-// Sum is what the tool add gives.
+// Sum is the result of the tool add.
 type Sum struct {
 	Sum int `json:"sum"`
 }

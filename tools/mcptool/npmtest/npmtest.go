@@ -26,7 +26,7 @@ const (
 	OpenAPIClient = "@hey-api/openapi-ts@0.99.0 typescript@5.9.3 @types/node@20.19.43"
 )
 
-// offline is what npm says where there is no network.
+// offline matches npm's errors without a network.
 var offline = regexp.MustCompile(
 	`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
 
@@ -41,8 +41,8 @@ func Program(t testing.TB, server, bin string) []string {
 	return []string{"node", path}
 }
 
-// Modules gives the folder node_modules in which a package lies with all that it needs, for NODE_PATH. It skips the
-// test as Program does.
+// Modules returns the folder node_modules with a package and all that it needs, for NODE_PATH. It skips the test as
+// Program does.
 func Modules(t testing.TB, npmPackage string) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
@@ -53,7 +53,7 @@ func Modules(t testing.TB, npmPackage string) string {
 	return filepath.Join(install(t, npmPackage), "node_modules")
 }
 
-// install gives the folder of a package. Tests of several packages may ask for it at once: who is first wins.
+// install returns the folder of a package. Tests of several packages may call it at the same time: the first wins.
 func install(t testing.TB, server string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

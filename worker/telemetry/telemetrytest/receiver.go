@@ -1,4 +1,4 @@
-// Package telemetrytest receives what a worker tells, for tests.
+// Package telemetrytest receives a worker's traces, for tests.
 package telemetrytest
 
 import (
@@ -41,7 +41,7 @@ func NewReceiver(t testing.TB) *Receiver {
 	return r
 }
 
-// Environment is what has a worker send its traces here, without delay.
+// Environment makes a worker send its traces here, without delay.
 func (r *Receiver) Environment() []string {
 	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + r.URL, "OTEL_BSP_SCHEDULE_DELAY=10"}
 }

@@ -1,6 +1,6 @@
-// Package activity is what workflows ask of their workers, whichever of them asks: values that are too large to
-// travel, proofs of decisions, and after how long without a heartbeat an activity counts as lost.
+// Package activity holds the helper activities that every workflow here uses: loading values too large to travel,
+// verifying proofs of decisions, and the heartbeat timeout after which an activity counts as lost.
 //
-// Invariant: what was found is in the history. On replay a decision is judged as it was, whatever the keys are by
-// then.
+// Invariant: results are recorded in the history. On replay a decision is judged as before, even if the keys have
+// changed.
 package activity

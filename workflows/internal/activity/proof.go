@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// VerifyProof checks a proof with the keys that the worker trusts. about says in the Temporal UI what the proof is
-// of, and process is the one that it must be for. What is wrong with the proof stands in the Finding.
+// VerifyProof checks a proof with the keys that the worker trusts. about names the subject of the proof in the Temporal
+// UI; process is the process that the proof must be for. The Finding says what is wrong with the proof.
 func VerifyProof(ctx workflow.Context, jws, about, process string) *proof.Finding {
 	found := &proof.Finding{}
 	err := runLocally(ctx, protocol.ActivityVerifyProof, "check the proof of "+about, time.Minute,

@@ -48,7 +48,7 @@ func LoadTools(ctx workflow.Context, palette any, calls []ideafile.WrittenCall) 
 	return ReadTools(LoadObject(ctx, palette, jsonval.SortedKeys(names)))
 }
 
-// ReadTools reads Tools. The process had them checked: what is wrong with them was said there.
+// ReadTools reads Tools. It ignores errors, since the process has had the Tools checked and reported.
 func ReadTools(palette map[string]any) []*ideafile.Tool {
 	var tools []*ideafile.Tool
 	for _, name := range jsonval.SortedKeys(palette) {

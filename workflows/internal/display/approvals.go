@@ -107,7 +107,7 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 
 func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// approvalContextMarkdown shows the beginning of what is known of the instance.
+// approvalContextMarkdown shows the beginning of the instance's input and State.
 func approvalContextMarkdown(a protocol.Approval) string {
 	shown := map[string]any{}
 	if a.Input != nil {

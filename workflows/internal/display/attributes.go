@@ -19,10 +19,10 @@ var (
 	status   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
 )
 
-// longestPath is what every database that Temporal uses takes.
+// longestPath is the limit of all databases that Temporal uses.
 const longestPath = 255 // bytes
 
-// ForChildStart returns the attributes with which a child of a process starts, so that who looks for an Idea's path
+// ForChildStart returns the attributes with which a child of a process starts, so that a search for an Idea's path
 // finds it too.
 func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttributes {
 	if !a.Registered || ideaPath == "" {

@@ -12,8 +12,8 @@ import (
 	"processidea/protocol"
 )
 
-// This file runs pure Calls that are ready at once together, in one local activity: each by itself would cost an event,
-// and a pass of the workflow's code over all the others.
+// This file runs pure Calls that are ready at the same time together, in one local activity. Each by itself would cost
+// an event, and a pass of the workflow's code over all the others.
 
 // executeCalls starts Calls that may run now, the pure ones together.
 func (i *instance) executeCalls(ctx workflow.Context, list []dataflow.ReadyCall) {
@@ -54,7 +54,7 @@ func (i *instance) executeBatch(ctx workflow.Context, burst []dataflow.ReadyCall
 	})
 }
 
-// batchResults are what became of so many Calls. If their activity failed, none was tried.
+// batchResults returns the results of count Calls. If their activity failed, each is to be run again, since none ran.
 func batchResults(ctx workflow.Context, f workflow.Future, count int) []protocol.BatchCallResult {
 	results := make([]protocol.BatchCallResult, count)
 	err := f.Get(ctx, &results)
@@ -72,7 +72,7 @@ func batchResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, e protocol.BatchCallResult) {
 	switch {
 	case e.Fault != nil && e.Fault.Code == ideafile.CodeStoreAway:
-		i.executeWhenStoreWritable(ctx, r)
+		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
 	case e.Again && e.Fault == nil:
 		i.executeCall(ctx, r)
 	case e.Again && r.Tool.MaxAttempts > 1:

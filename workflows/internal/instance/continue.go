@@ -32,11 +32,11 @@ type ContinueAsNewInput struct {
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 }
 
-// Carried is what an instance carries as it stands.
+// Carried holds the fields of an instance that continue-as-new carries unchanged.
 type Carried struct {
 	ClosedThrough  int  `json:"closed,omitempty"`    // the highest Request that is closed here
-	RefusedThrough int  `json:"refused,omitempty"`   // the highest of which nothing more is taken from its activity
-	ToldThrough    int  `json:"toldCalls,omitempty"` // the highest of which every Call is told as it was written
+	RefusedThrough int  `json:"refused,omitempty"`   // the highest from whose activity no more Calls are accepted
+	ToldThrough    int  `json:"toldCalls,omitempty"` // the highest of which every Call is reported as it was written
 	Held           bool `json:"held,omitempty"`      // the process is paused: nothing new starts
 	Releases       int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
 	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
@@ -49,7 +49,7 @@ type Carried struct {
 	Begun turn.QuotaUse `json:"begun,omitzero"`
 }
 
-// ReportState is what the process has been told.
+// ReportState is what has been reported to the process.
 type ReportState struct {
 	ReportCount          int            `json:"reports,omitempty"`
 	HistoryLength        int            `json:"events,omitempty"` // of the runs before this one
@@ -60,11 +60,11 @@ type ReportState struct {
 	Idle                 bool           `json:"quiet,omitempty"`   // nothing of the instance runs
 	Running              int            `json:"running,omitempty"` // Calls that ran on while the process was paused
 	PendingApprovalsKey  string         `json:"pending,omitempty"` // see pendingApprovalsFingerprint
-	QuotaAndDelegatesKey string         `json:"others,omitempty"`  // what it needs, and how its delegates stand
+	QuotaAndDelegatesKey string         `json:"others,omitempty"`  // what it needs, and the state of its delegates
 	Calls                []ReportedCall `json:"calls,omitempty"`
 }
 
-// ReportedCall is what the process has been told of a Call.
+// ReportedCall is what has been reported of a Call to the process.
 type ReportedCall struct {
 	ID            string              `json:"id"`
 	Status        ideafile.CallStatus `json:"status"`
@@ -126,7 +126,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
 	}
 	own := i.ownSetup
-	own.Reopened = nil // what it went on from is carried
+	own.Reopened = nil // its start is carried
 	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, own, c)
 }
 
@@ -166,7 +166,7 @@ func (r *reportState) restore(c ReportState) {
 	r.ReportState = c
 }
 
-// inputForReopened is what an instance that had ended would have carried: it goes on as if it had continued as new.
+// inputForReopened is what the ended instance would have carried: it goes on as if it had continued as new.
 func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceStart) *ContinueAsNewInput {
 	r := own.Reopened
 	c := &ContinueAsNewInput{

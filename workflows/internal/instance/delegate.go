@@ -20,8 +20,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file runs delegates: Calls that run another Idea as a process of its own. A delegate signals its instance what
-// it came to, so that either may continue as new meanwhile.
+// This file runs delegates: Calls that run another Idea as a process of its own. A delegate signals its result to its
+// instance, so that either may continue as new meanwhile.
 
 // startDelegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
 func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
@@ -50,7 +50,7 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	ref.FirstRunID, ref.Claim.GrantedQuota = started.RunID, i.initialDelegateQuota()
 	i.delegates[call] = ref
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
-		// By now it has signalled what it came to. One that had no time to was ended from outside, or could not begin.
+		// By now it has signalled its result. Otherwise it was ended from outside, or could not begin.
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
 			i.failDelegate(ctx, call, protocol.FaultOf(err).Message)
@@ -58,8 +58,7 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	})
 }
 
-// delegateStartInput is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this
-// process.
+// delegateStartInput is the start of a Call's delegate: its Idea and its input, and nothing else of this process.
 func (i *instance) delegateStartInput(ctx workflow.Context,
 	r dataflow.ReadyCall) (start protocol.ProcessStart, err error) {
 	d := i.setup.Delegation
@@ -114,7 +113,7 @@ func delegateFile(ctx workflow.Context, d protocol.DelegationContext,
 	return key, file, nil
 }
 
-// onDelegateReport takes what a delegate came to.
+// onDelegateReport handles the report of a delegate.
 func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateReport) {
 	ref, underWay := i.delegates[r.Call]
 	if !underWay {
@@ -150,7 +149,7 @@ func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 			call) + ": " + why})
 }
 
-// removeDelegate keeps what a delegate used when it is under way no more.
+// removeDelegate adds what a delegate used to the instance's own use, once the delegate has ended.
 func (i *instance) removeDelegate(call string) {
 	i.Begun.Add(i.delegates[call].Claim.QuotaUse)
 	delete(i.delegates, call)
@@ -171,14 +170,13 @@ func (i *instance) remainingCallQuota() int {
 	return max(i.Quota.Calls-book.ReservedQuota().Calls, 0)
 }
 
-// quotaUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its
-// delegates.
+// quotaUse is what the instance has begun and used, and what it needs for held-up Calls and for its delegates.
 func (i *instance) quotaUse() turn.QuotaUse {
 	book, _ := i.quotaLedger()
 	return book.TotalUse(turn.Quota{Calls: len(i.queuedCalls)})
 }
 
-// initialDelegateQuota is what a delegate may begin before it has asked: nothing where that is limited.
+// initialDelegateQuota is what a delegate may begin before it has asked: nothing if that is limited.
 func (i *instance) initialDelegateQuota() turn.Quota {
 	q := turn.Unlimited
 	if i.Quota.Requests < q.Requests {
@@ -190,7 +188,7 @@ func (i *instance) initialDelegateQuota() turn.Quota {
 	return q
 }
 
-// allocateDelegateQuotas gives delegates leave for what they need, as far as the instance may.
+// allocateDelegateQuotas grants delegates what they need, as far as the instance's own quota allows.
 func (i *instance) allocateDelegateQuotas(ctx workflow.Context) {
 	book, refs := i.quotaLedger()
 	changed, _ := book.Allocate()

@@ -11,6 +11,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/lifecycle"
@@ -18,19 +19,19 @@ import (
 
 // This file runs Calls.
 
-// MaxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the
-// workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the store's
-// threshold stay far below both.
+// MaxRunning bounds how many Calls of one instance run at the same time. Over two thousand pending activities would
+// leave the workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the
+// store's threshold stay far below both.
 const MaxRunning = 200
 
 // maxWorkerLosses is how many workers may be lost while one Call runs. It is taken for what takes them down then, and
 // not run again: the Calls of others run there too.
 const maxWorkerLosses = 3
 
-// startReadyCalls runs every Call that may run now, as many at once as are good for the workflow.
+// startReadyCalls runs every Call that may run now, up to MaxRunning at a time.
 //
-// Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the
-// instances of a process that was terminated, and nothing may run for it any more.
+// Before a Call starts that has waited for a person, it checks that the process still exists: a terminated process does
+// not notify its instances, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
 	held := i.Held && !i.dataflow.UndoesWhilePaused()
 	if !held {
@@ -106,16 +107,17 @@ func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 	return summary
 }
 
-// executeWhenStoreWritable runs a Call that has had no effect, because the store could not be written, once it can: as
-// an activity, which may take its time, with all its attempts. Who waits and why stands in the history.
-func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.ReadyCall) {
+// executeAfter runs a Call that has had no effect because it lacks something, once the activity awaits has waited for
+// that. It runs as an activity, which may take long, with the attempts that are left. The history says why it waits.
+func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, attempts int, awaits, what string,
+	in ...any) {
 	i.running++
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
 			MaximumInterval: 15 * time.Second},
-		Summary: i.callActivitySummary(r) + ": wait for the store",
-	}), protocol.ActivityAwaitStore)
+		Summary: i.callActivitySummary(r) + ": wait for " + what,
+	}), awaits, in...)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running--
 		if err := f.Get(ctx, nil); err != nil {
@@ -123,22 +125,22 @@ func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.Rea
 			i.markChanged(ctx)
 			return
 		}
-		i.executeAsActivity(ctx, r, r.Tool.MaxAttempts)
+		i.executeAsActivity(ctx, r, attempts)
 	})
 }
 
 // maxLocalParams is how large the parameters may be of a Call that runs within a workflow task, in bytes.
 const maxLocalParams = 4 * jsonval.LargeValueBytes
 
-// canRunLocally reports whether a Call runs within a workflow task: it depends on nothing but what stands in the
-// workflow, so that nothing is lost if it runs twice, and it is small.
+// canRunLocally reports whether a Call runs within a workflow task: it is small, and depends only on data in the
+// workflow, so that no harm is done if it runs twice.
 func canRunLocally(r dataflow.ReadyCall) bool {
-	return r.Binding.IsPureFunction && !jsonval.ContainsBlobHandle(r.Params) &&
+	return r.Binding.IsPureFunction && r.Tool.Rate == nil && !jsonval.ContainsBlobHandle(r.Params) &&
 		jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
 }
 
-// callRetryPolicy counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the
-// instance decides.
+// callRetryPolicy counts the Tool's own failures. The loss of a worker does not count: it ends the activity
+// immediately, and the instance decides.
 func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{
 		InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
@@ -157,11 +159,20 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.Form = r.Tool.Source
 	}
+	if r.Binding.Simulation == nil {
+		in.Rate = r.Tool.Rate
+	}
 	return in
 }
 
-// onCallExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was
-// lost, or if the Tool says so: one that may run once only is left to a person then. resumedSince is whether the
+// turnInput describes a Call that waits for its turn.
+func (i *instance) turnInput(r dataflow.ReadyCall) protocol.ExecuteInput {
+	return protocol.ExecuteInput{Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID,
+		Tool: r.Tool.Name, Undoes: r.Record.Undoes, Rate: r.Tool.Rate}
+}
+
+// onCallExecuted handles the end of a Call's activity. If its worker was lost, or the Tool says so, it is unknown
+// whether the Tool had its effect; a Call that may run only once is then left to a person. resumedSince is whether the
 // process was resumed since the Call began.
 func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, resumedSince bool) {
 	i.running--
@@ -173,7 +184,9 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case err == nil:
 		i.dataflow.SucceedCall(id, value)
 	case protocol.FaultCodeOf(err) == ideafile.CodeStoreAway:
-		i.executeWhenStoreWritable(ctx, r)
+		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
+	case protocol.FaultCodeOf(err) == turn.CodeRateLimited:
+		i.executeAfter(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn", i.turnInput(r))
 	case protocol.FaultCodeOf(err) == ideafile.CodeInputWanted:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
@@ -182,7 +195,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case ideafile.FaultCodeNeedsOperator(protocol.FaultCodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
 		if resumedSince {
-			_ = i.dataflow.TakePauseFault() // what it lacked may be mended: it is tried again at once
+			_ = i.dataflow.TakePauseFault() // what it lacked may be there now: retry without a pause
 		} else {
 			i.Held = true // until the process, which pauses now, goes on
 		}

@@ -20,7 +20,7 @@ import (
 	"processidea/workflows/internal/signals"
 )
 
-// instance is what an Instance workflow holds while it runs.
+// instance is the state of a running Instance workflow.
 type instance struct {
 	setup       protocol.SharedInstanceSetup
 	ownSetup    protocol.InstanceStart
@@ -33,12 +33,11 @@ type instance struct {
 	endStatus ideafile.InstanceStatus // how the process ended the instance; empty: it has not
 	orphaned  bool                    // the process is gone
 	Carried
-	// reportWanted: the process asks what was done until its pause. Not carried: while it is set, a report is on its
-	// way.
+	// reportWanted: the process wants a report up to its pause. Not carried: while it is set, a report is on its way.
 	reportWanted bool
 
 	brokenRequests map[int]bool // Requests that the process closed because they broke off
-	reported       reportState  // what the process has been told
+	reported       reportState  // what has been reported to the process
 
 	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
@@ -102,8 +101,8 @@ func (i *instance) startFirstRun(ctx workflow.Context) {
 	i.dataflow.StartDirectPlan()
 }
 
-// registerHandlers registers what the instance hears. The order is that in which the selector offers what is pending:
-// it never changes.
+// registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
+// changes.
 func (i *instance) registerHandlers(ctx workflow.Context) {
 	b := i.inbox
 	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.",
@@ -117,7 +116,7 @@ func (i *instance) registerHandlers(ctx workflow.Context) {
 	signals.RegisterInstanceSignals(ctx, b, i.setup.Process, i.applyDecision)
 }
 
-// addCausers notes who has revised the instance. What it was started with carries it into the runs to come.
+// addCausers records who has revised the instance. The setup carries it to later runs.
 func (i *instance) addCausers(people ...policy.Identity) {
 	for _, who := range people {
 		if !slices.Contains(i.ownSetup.CausedBy, who) {
@@ -212,7 +211,7 @@ func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
 	i.endStatus = s.Status
 }
 
-// beginUndo has the instance take back what it did, or what of it a person wants.
+// beginUndo makes the instance undo what it did, or the part of it that a person wants undone.
 func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 	palette, _, _ := i.dataflow.StartParameters()
 	var names []string

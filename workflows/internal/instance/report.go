@@ -20,14 +20,18 @@ type reportState struct {
 	calls map[string]ReportedCall
 }
 
-// reportToProcess tells the process what has changed when the instance becomes idle, or earlier if the process must
-// know: a Request that broke off was closed, a person is waited for or not any more, a signal was refused, or the
+// reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
+// must know: a Request that broke off was closed, a wait for a person began or ended, a signal was refused, or the
 // process is paused.
 //
-// One report is on its way at a time: what changes meanwhile is in the next one.
+// One report is on its way at a time: later changes are in the next one.
 func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
+	}
+	takenBack := i.dataflow.TakeTakenBack()
+	if takenBack != nil && i.Held { // what read it goes on otherwise, or is blocked, once the process does
+		i.ChangedSinceStarting = true
 	}
 	idle := i.dataflow.IsIdle() && !i.ChangedSinceStarting
 	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
@@ -45,7 +49,6 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.Held && running == 0 && before.Running > 0)
-	takenBack := i.dataflow.TakeTakenBack()
 	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
 		pauseFor == nil && len(fates) == 0 {
 		before.Idle = idle
@@ -73,8 +76,8 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 	return i.reported.HistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
-// pendingApprovalsFingerprint tells one set of pending approvals, what some of those who must decide have, and what
-// people were told, from another.
+// pendingApprovalsFingerprint distinguishes sets of pending approvals by their digests, decisions so far, remarks and
+// notifications.
 func pendingApprovalsFingerprint(list []approval.Pending) string {
 	var b strings.Builder
 	for _, p := range list {
@@ -90,11 +93,12 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 	if use.NeededQuota == (turn.Quota{}) && len(delegates) == 0 {
 		return ""
 	}
-	use.Calls = 0 // how many it has begun is told with the next report
+	use.Calls = 0 // the next report has the number of Calls
 	return string(jsonval.Encode(jsonval.ToJSONValue([]any{use, quota, delegates, stalled})))
 }
 
-// takeUnreportedChanges returns what has not been reported to the process yet, and counts it as reported.
+// takeUnreportedChanges returns the changes that have not been reported to the process yet, and counts them as
+// reported.
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: i.ownSetup.Token, ClosedThroughRequest: i.ClosedThrough, RefusedThroughRequest: i.RefusedThrough,
@@ -118,8 +122,7 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	return r
 }
 
-// tellCallsAgain has the next report tell every Call of a Request that broke off, those too that the process has heard
-// of.
+// tellCallsAgain makes the next report include every Call of a Request that broke off, even those already reported.
 func (i *instance) tellCallsAgain(request int) {
 	for _, rec := range i.dataflow.CallRecords() {
 		if rec.Request == request {
@@ -129,8 +132,8 @@ func (i *instance) tellCallsAgain(request int) {
 	i.ToldThrough = max(i.ToldThrough, request)
 }
 
-// callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off,
-// nor yet those of one that the LLM is still answering.
+// callReport is the report of a Call to the process. The process does not know the Calls of a Request that broke off,
+// nor yet those of a Request that the LLM is still answering.
 func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	c := turn.CallReport{
 		Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,

@@ -30,7 +30,7 @@ func (i *instance) approvals() protocol.ApprovalsView {
 		ApprovalContext: i.approvalContext()}
 }
 
-// approvalContext is what a person who decides sees of the instance.
+// approvalContext is the part of the instance that deciders see.
 func (i *instance) approvalContext() protocol.ApprovalContext {
 	return protocol.ApprovalContext{Input: i.dataflow.InstanceInput(), State: i.dataflow.State()}
 }
@@ -57,7 +57,7 @@ func (i *instance) view() protocol.InstanceView {
 // shownCalls is how many Calls the details list; the query has them all.
 const shownCalls = 20
 
-// showDetails shows where the instance stands.
+// showDetails shows the state of the instance.
 func (i *instance) showDetails(ctx workflow.Context) {
 	var b strings.Builder
 	name := i.ownSetup.Token
@@ -90,7 +90,7 @@ func setCallDetails(b *strings.Builder, records []*dataflow.CallRecord) {
 	}
 }
 
-// statusText is what the instance does or waits for, in words.
+// statusText describes what the instance does or waits for.
 func (i *instance) statusText() string {
 	running := 0
 	for _, rec := range i.dataflow.CallRecords() {

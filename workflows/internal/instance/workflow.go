@@ -46,7 +46,7 @@ func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 	}
 }
 
-// workflowStep is what the workflow does once it has started what may start and reported what has changed.
+// workflowStep is the workflow's next action, after it has started what may start and reported the changes.
 type workflowStep int
 
 const (
@@ -56,7 +56,7 @@ const (
 	stepContinue                     // as new
 )
 
-// nextStep decides on the step. The order matters: an instance that has ended returns, whatever became of its process.
+// nextStep decides on the step. The order matters: an instance that has ended returns, even if its process is gone.
 func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 	switch {
 	case i.endStatus != "" && i.dataflow.IsIdle() && i.inbox.HandledPersonSignalSinceWait():
@@ -72,7 +72,7 @@ func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 	return stepWait
 }
 
-// startAndReport starts what may start, and tells the process and whoever looks what has changed.
+// startAndReport starts what may start, and reports the changes to the process and in the UI.
 func (i *instance) startAndReport(ctx workflow.Context) {
 	i.loopIterations++
 	i.startReadyCalls(ctx)

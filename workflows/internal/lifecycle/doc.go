@@ -1,11 +1,10 @@
-// Package lifecycle is what every workflow here has in common over its life: when it continues as new, how it outlives
-// the run of its parent, and how it learns that its process has ended.
+// Package lifecycle is what all workflows here have in common over their life: when they continue as new, how they
+// outlive the run of their parent, and how they learn that their process has ended.
 //
 // Invariants:
 //   - Children are started with ABANDON, because Temporal applies the parent close policy at continue-as-new too. So a
-//     workflow ends its children itself, and a child watches the processes that it belongs to (WatchProcesses): nobody
-//     tells it when one of them is terminated. Where actions are billed, package worker/orphans does that for all
+//     workflow ends its children itself, and a child watches the processes that it belongs to (WatchProcesses), since
+//     a terminated process notifies nobody. Where actions are billed, package worker/orphans does that for all
 //     children.
-//   - A process is identified by workflow id and first run id: the workflow id alone may be used again by another
-//     process.
+//   - A process is identified by workflow id and first run id: another process may use the same workflow id again.
 package lifecycle

@@ -52,8 +52,8 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 	}
 }
 
-// IsAnyProcessGone looks at once, within the workflow task, and reports whether one of some processes is gone. A
-// question that cannot be answered counts as gone: the workflow is cancelled then.
+// IsAnyProcessGone checks, within the workflow task, whether one of some processes is gone. A failed check counts as
+// gone: it fails only if the workflow is cancelled.
 func IsAnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),

@@ -14,7 +14,7 @@ import (
 // This file keeps what becomes of people's acts, and answers who asks for it. An act is under way from the moment it
 // is handled until it has a Fate.
 
-// ErrUnderWay is what the handler of an act returns that has its Fate later: Settle brings it.
+// ErrUnderWay is the error of a handler whose act gets its Fate later, by Settle.
 var ErrUnderWay = errors.New("what becomes of it is not known yet")
 
 // Reports that nobody takes are bounded: of a flood of nonsense the last ones are as good as all.
@@ -23,8 +23,8 @@ const (
 	maxUnreportedAltogether = 5000
 )
 
-// Begin notes that an act has come; but of no person comes what a whole process sends its parts, and what stands
-// under an order.
+// Begin records that a person's act has come. It skips signals that a whole process sends its parts, and acts under an
+// order, since no person sent these.
 func (b *Inbox) Begin(ctx workflow.Context, signal string, payload map[string]any) {
 	f := approval.FateOf(signal, payload, workflow.Now(ctx))
 	if f.OrderID == "" && f.ID != protocol.ForwardedID {
@@ -45,6 +45,7 @@ func (b *Inbox) conclude(ctx workflow.Context, signal string, payload map[string
 	f.Count = count
 	if err != nil {
 		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
+		f.Nothing = errors.As(err, new(approval.NothingDone))
 	}
 	b.Settle(f)
 }
@@ -56,7 +57,8 @@ func (b *Inbox) Settle(f approval.Fate) {
 	}
 }
 
-// Learn keeps a Fate that another workflow has reported. What came to it from here was sent on, and is reported on.
+// Learn keeps a Fate that another workflow has reported. If the act came through this workflow, the Fate is reported
+// on.
 func (b *Inbox) Learn(f approval.Fate) {
 	sentOn := b.Fates.UnderWay[f.ID]
 	if kept := b.Fates.Settle(f); kept && sentOn || f.PassedOn {
@@ -83,7 +85,7 @@ func (b *Inbox) Report(f approval.Fate) {
 	}
 }
 
-// TakeUnreported returns what has become of acts since it was called last.
+// TakeUnreported returns the Fates since its last call.
 func (b *Inbox) TakeUnreported() []approval.Fate {
 	list := b.Unreported
 	b.Unreported = nil
@@ -145,10 +147,10 @@ func (b *Inbox) CanContinueAsNew(ctx workflow.Context, hurry bool) bool {
 	return workflow.AllHandlersFinished(ctx)
 }
 
-// StayOpen takes back what CanContinueAsNew said to those who ask.
+// StayOpen reverts the closing that CanContinueAsNew began.
 func (b *Inbox) StayOpen() { b.closing, b.wakeWhenAnswered = false, false }
 
-// Close answers whoever still asks, before the workflow ends.
+// Close answers all open queries for outcomes before the workflow ends.
 func (b *Inbox) Close(ctx workflow.Context) {
 	b.closing = true
 	ctx, done := workflow.NewDisconnectedContext(ctx)

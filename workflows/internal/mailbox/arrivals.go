@@ -8,8 +8,8 @@ import (
 )
 
 // This file restores the order in which signals arrived, across their names. The SDK gives every name a channel of its
-// own: when several signals arrive before one workflow task, as they do while the worker is busy or away, nothing tells
-// any more whether somebody paused and resumed, or resumed and paused.
+// own. When several signals arrive before one workflow task, as they do while the worker is busy or away, their
+// channels do not show whether somebody paused and resumed, or resumed and paused.
 
 // NewSignalOrderInterceptor notes the names of signals in the order of history. Every worker of these workflows and
 // every replayer needs it.

@@ -10,11 +10,11 @@ import (
 )
 
 // deliverSignals sends signals from inside the workflow task, as a local activity. A signal that a workflow sends by
-// command costs four more events and a workflow task in which it learns that the signal was delivered.
+// command costs four more events, and a workflow task that records its delivery.
 //
-// The price: if the worker is lost before the task is completed, the signals are sent again, and by then this workflow
-// may have received more and say something else. So it is only for signals that may come twice, and may come although
-// the workflow decides otherwise later. The future's value is the ids of the workflows that do not exist.
+// The price: if the worker is lost before the task is completed, the signals are sent again, and with other content if
+// this workflow has received more by then. So it is only for signals that may come twice, and that may come although
+// the workflow decides differently later. The future's value is the ids of the workflows that do not exist.
 func deliverSignals(ctx workflow.Context, list ...protocol.SignalDelivery) workflow.Future {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),

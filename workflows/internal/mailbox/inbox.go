@@ -12,19 +12,19 @@ import (
 // Inbox is where everything that happens to a workflow comes in, one event at a time: signals in the order of
 // history.
 type Inbox struct {
-	// Fates says what became of people's acts.
+	// Fates are the outcomes of people's acts.
 	Fates approval.Fates
-	// Unreported are those of them that no report has named yet, where Reports says that reports are sent.
+	// Unreported are the Fates that no report contains yet, if Reports says that reports are sent.
 	Unreported []approval.Fate
 	Reports    bool
 
 	selector workflow.Selector
 	sources  []*source // of the selector, in its order
-	spent    int       // sources that give nothing any more
+	spent    int       // finished sources
 	arrivals *signalArrivals
 	handlers map[string]signalHandler // by the signal's name
 
-	wakeAt      time.Time // when the timer fires; zero where there is none
+	wakeAt      time.Time // when the timer fires; zero: there is none
 	cancelTimer workflow.CancelFunc
 
 	// How many signals had arrived when Wait blocked last, whether people's were handled since, and whether a timer
@@ -33,8 +33,8 @@ type Inbox struct {
 	heardPeopleSinceWait bool
 	nextTaskTimerSet     bool
 
-	// opened: signals are being handled. closing: whoever asks what became of acts is answered at once. answered has
-	// something to receive when somebody was answered for whom the workflow waits.
+	// opened: signals are being handled. closing: queries for the outcome of acts are answered immediately. answered
+	// becomes readable when a query was answered that the workflow waited for.
 	opened, closing, wakeWhenAnswered bool
 	answered                          workflow.Channel
 }
@@ -49,8 +49,8 @@ type signalHandler struct {
 func NewInbox(ctx workflow.Context) *Inbox {
 	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx),
 		handlers: map[string]signalHandler{}}
-	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear
-	// of that alone.
+	// What is not received stays pending. A workflow that handles signals after its cancellation would then see only
+	// the cancellation.
 	take := func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) }
 	b.OnChannelReceive(ctx.Done(), take)
 	b.answered = workflow.NewBufferedChannel(ctx, 1)
@@ -63,7 +63,7 @@ func NewInbox(ctx workflow.Context) *Inbox {
 const maxHandledAtOnce = 500
 
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
-// instead of one each. Of a flood it handles a part: the next Wait goes on with it.
+// instead of one each. It handles a part of a flood: the next Wait goes on with it.
 func (b *Inbox) Wait(ctx workflow.Context) {
 	b.opened = true
 	b.dropSpentSources(ctx)
@@ -92,14 +92,14 @@ func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
 	}
 }
 
-// yieldToOtherCoroutines lets the SDK see that the workflow's code has not come to a standstill.
+// yieldToOtherCoroutines shows the SDK's deadlock detector that the workflow's code still runs.
 func yieldToOtherCoroutines(ctx workflow.Context) {
 	seen := workflow.NewChannel(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) { seen.Send(ctx, nil) })
 	seen.Receive(ctx, nil)
 }
 
-// WakeAt makes Wait return at a time even if nothing happens. It replaces the time set before; zero: there is none.
+// WakeAt makes Wait return at a time even if nothing happens. It replaces the time set before; zero: no time.
 func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 	if t.Equal(b.wakeAt) {
 		return

@@ -23,8 +23,8 @@ type Outbox struct {
 	// two, and less time.
 	AlwaysByCommand bool
 
-	// TakeUndelivered is asked first about a signal that nobody receives, and returns true for one of which nobody
-	// needs to hear; nil: for none.
+	// TakeUndelivered is offered each signal without a receiver first. It returns true if nobody needs to hear of the
+	// failure; nil: for no signal.
 	TakeUndelivered func(payload map[string]any) bool
 }
 
@@ -40,8 +40,8 @@ type OutgoingSignal struct {
 	Repeatable bool `json:"repeatable,omitempty"`
 	// InTurn: one of many, which waits for its turn (see SendInTurn).
 	InTurn bool `json:"inTurn,omitempty"`
-	// RefusalReason is why the signal is refused, as one that came to this workflow, where nobody receives it; empty:
-	// it is logged.
+	// RefusalReason is the reason for refusing the act in the signal if nobody receives it; empty: the failure is only
+	// logged.
 	RefusalReason string `json:"refusal,omitempty"`
 }
 
@@ -128,11 +128,10 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.Signal, "error", err)
 }
 
-// HoldSignals sends nothing more until Release: the workflow is about to continue as new, and what is queued then
-// travels along.
+// HoldSignals holds all signals until Release: the workflow is about to continue as new, and carries the queue along.
 func (o *Outbox) HoldSignals() { o.sendingHeld = true }
 
-// ReleaseSignals sends what was held.
+// ReleaseSignals sends the held signals.
 func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
 	if !o.sendingHeld {
 		return
@@ -156,7 +155,7 @@ func (o *Outbox) HasQueuedFor(to string) bool { return o.underWay[to] || len(o.q
 // NothingInFlight reports whether nothing is on its way to anybody. Something may be queued.
 func (o *Outbox) NothingInFlight() bool { return len(o.underWay) == 0 }
 
-// QueuedSignals returns what is queued, for Restore in the next run of the workflow.
+// QueuedSignals returns the queued signals, for Restore in the next run of the workflow.
 func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {
 	for _, to := range jsonval.SortedKeys(o.queued) {
 		for _, s := range o.queued[to] {

@@ -10,10 +10,10 @@ import (
 )
 
 // This file lets a workflow close, or continue as new, under a steady stream of signals. The server refuses the end of
-// a workflow for which a signal has come while its last task ran; the worker then plays the whole history again, which
-// takes so long that the next signal comes meanwhile, and the next, for ever. So a workflow closes in a task in which
-// no signal has come: such a task is short, and most go through. Where one does not, the signal that was in the way is
-// in the task that follows, and the workflow sets a timer and tries again in the next.
+// a workflow if a signal has come while its last task ran. The worker then replays the whole history, which takes so
+// long that the next signal comes meanwhile, and so on forever. So a workflow closes in a task in which no signal has
+// come: such a task is short, and mostly succeeds. If it fails, the next task handles the signal, and the workflow sets
+// a timer and tries again in the task after that.
 
 // HasNoSignalSinceWait reports whether no signal has arrived since Wait blocked last, so that this workflow task is a
 // good one to continue as new in.
@@ -30,8 +30,8 @@ func (b *Inbox) WakeInNextTask(ctx workflow.Context) {
 	b.OnFutureReady(timer, func(workflow.Future) { b.nextTaskTimerSet = false })
 }
 
-// WakeAfter makes Wait return after a while. It is a timer beside that of WakeAt: two that set that one in turn, to
-// different times, would cancel each other's for ever, since Wait returns for a cancelled timer too.
+// WakeAfter makes Wait return after a while. Its timer is separate from that of WakeAt: two callers that set one timer
+// in turn, to different times, would cancel each other forever, since Wait returns for a cancelled timer too.
 func (b *Inbox) WakeAfter(ctx workflow.Context, after time.Duration, summary string) {
 	b.OnFutureReady(workflow.NewTimerWithOptions(ctx, after, workflow.TimerOptions{Summary: summary}),
 		func(workflow.Future) {})

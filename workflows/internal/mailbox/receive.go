@@ -21,8 +21,8 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 	})
 }
 
-// OnPersonSignal registers the handler for one kind of signal from people and their scripts. The error that handle
-// returns is why the signal changed nothing, or ErrUnderWay; the count is of those who have decided the same.
+// OnPersonSignal registers the handler for one kind of signal from people and their scripts. The error of handle is why
+// the signal changed nothing, or ErrUnderWay; the count is the number of people who have decided the same.
 func OnPersonSignal(
 	b *Inbox, ctx workflow.Context, name, description string,
 	handle func(workflow.Context, map[string]any) (approval.Count, error),
@@ -39,11 +39,10 @@ func OnPersonSignal(
 	})
 }
 
-// registerRawHandler takes signals of one name raw: the SDK would drop a malformed one with nothing but a line in the
-// log.
+// registerRawHandler receives signals of one name undecoded: the SDK would only log a malformed one and drop it.
 //
-// When signals of several names are pending, the selector offers the name that was registered first. What is handled is
-// the signal that arrived first, so the one that was offered may stay in its channel.
+// When signals of several names are pending, the selector offers the name that was registered first. The handled signal
+// is the one that arrived first, so that the offered one may stay in its channel.
 func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description string,
 	handle func(workflow.Context, converter.RawValue)) {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})

@@ -2,13 +2,13 @@ package mailbox
 
 import "go.temporal.io/sdk/workflow"
 
-// source is what the selector of an Inbox listens to.
+// source is what the selector of an Inbox listens to: a channel or a future.
 type source struct {
 	addTo func(workflow.Selector) // nil once it gives nothing any more
 }
 
-// mostSpent is how many sources that give nothing any more are kept. A selector forgets none, nor what it gave: all
-// results of activities.
+// mostSpent bounds the number of finished sources that are kept. A selector never drops one, nor its value: all results
+// of activities.
 const mostSpent = 8
 
 func (b *Inbox) add(s *source) {

@@ -11,8 +11,8 @@ func historyOrderEnabled(ctx workflow.Context) bool {
 	return Knows(ctx, "signals in the order of history")
 }
 
-// GatherCancelledPartsEnabled reports whether a process in parts that is cancelled waits for what its parts had come
-// to. Before that change it ended at once, without any State.
+// GatherCancelledPartsEnabled reports whether a cancelled process in parts waits for the results of its parts. Before
+// that change it ended immediately, without any State.
 func GatherCancelledPartsEnabled(ctx workflow.Context) bool {
 	return Knows(ctx, "what cancelled parts came to")
 }

@@ -18,14 +18,14 @@ import (
 // Keeper keeps the orders of one process.
 type Keeper struct {
 	Orders approval.Orders
-	// freed: an approval was taken back, so that something may be approved that could not be before.
+	// freed: an approval no longer counts, so that another Call may be approved.
 	freed bool
 	part  *protocol.PartRef
 	inbox *mailbox.Inbox
 }
 
-// New makes the Keeper of a process. part is the place of one that is a part of another; nil: it is none. What nobody
-// receives of what the Keeper has sent comes back through the outbox.
+// New makes the Keeper of a process. part is set if the process is a part of another; nil: it is not. Undelivered
+// approvals of the Keeper come back through the outbox.
 func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *Keeper {
 	k := &Keeper{part: part, inbox: inbox}
 	if part == nil {
@@ -39,7 +39,7 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 	return k
 }
 
-// Scope is what an order is given for: the process, the policies of its Tools, and whether all of these are known yet.
+// Scope is the context of an order: the process, the policies of its Tools, and whether all of these are known yet.
 type Scope struct {
 	ProcessID  string
 	Idea       *ideafile.Idea
@@ -47,7 +47,7 @@ type Scope struct {
 	ToolsKnown bool
 }
 
-// Give takes an order in, and returns what the log of the process says of it.
+// Give accepts an order, and returns the entry for the log of the process.
 func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (given approval.Decision, err error) {
 	if err := k.checkWhole(approval.SteerAllow); err != nil {
 		return given, err
@@ -90,8 +90,8 @@ func (k *Keeper) checkWhole(signal string) error {
 	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.part.Of.ID, k.part.Number)
 }
 
-// CheckDecision refuses a decision that says it is taken under an order, where people send it: what an order covers the
-// process finds itself, and counts it. A part takes it, since the whole sends it there.
+// CheckDecision refuses a person's decision that claims to be under an order: the process itself finds and counts the
+// Calls that an order covers. A part accepts it, since the whole sends it there.
 func (k *Keeper) CheckDecision(d approval.Decision) error {
 	if d.Order == nil || k.part != nil {
 		return nil
@@ -113,15 +113,15 @@ func (k *Keeper) Approve(
 	}
 }
 
-// TakeFreed reports, once, that an approval under an order was taken back: all that waits is to be looked at again.
+// TakeFreed reports, once, that an approval under an order no longer counts: all waiting Calls must be looked at again.
 func (k *Keeper) TakeFreed() bool {
 	freed := k.freed
 	k.freed = false
 	return freed
 }
 
-// TakeFates keeps what became of acts in instances or parts. Of an approval under an order nobody needs to hear: no
-// person has sent it. A part tells the whole, which has counted it.
+// TakeFates records the outcomes of acts in instances or parts. An approval under an order is not reported, since no
+// person sent it. A part reports it to the whole, which counts it.
 func (k *Keeper) TakeFates(list []approval.Fate) {
 	for _, f := range list {
 		switch {

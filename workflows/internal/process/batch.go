@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -13,8 +14,8 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// askLLM makes a Request: at once, or through the LLM's batch interface where the Idea says so. bare is the input that
-// travels.
+// askLLM makes a Request: immediately, or through the LLM's batch interface if the Idea says so. bare is the input
+// without States, as it is sent.
 func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInput,
 	states protocol.RequestStates) workflow.Future {
 	c.beginRequest(input.RequestNumber)
@@ -35,11 +36,25 @@ func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInpu
 	return answered
 }
 
-// asksByBatch reports whether an LLM answers that is asked by batches: a script, and replies that are made up, answer
-// at once.
+// asksByBatch reports whether the LLM is asked by batches. Scripted and made-up replies are immediate.
 func (c *processCore) asksByBatch() bool {
+	return c.idea.Config.LLMs.ByBatch() && c.asksLLM()
+}
+
+// asksLLM reports whether an LLM answers, and no script.
+func (c *processCore) asksLLM() bool {
 	faked := c.idea.Simulation != nil && c.idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
-	return c.idea.Config.LLMs.ByBatch() && c.setup.Replies == "" && !faked
+	return c.setup.Replies == "" && !faked
+}
+
+// requestQueue is the task queue of Requests that some LLMs answer; empty: that of the process. The rate of
+// protocol.RequestQueue is that of the LLM without a name.
+func (c *processCore) requestQueue(llms ideafile.LLMs) string {
+	own := func(one ideafile.LLM) bool { return one.Server == "" }
+	if c.asksLLM() && !llms.ByBatch() && slices.ContainsFunc(llms, own) {
+		return protocol.RequestQueue
+	}
+	return ""
 }
 
 // waitForBatch sends a Request as a batch and waits until it is answered. The id of the batch is in the history before
@@ -50,7 +65,7 @@ func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.
 	sending := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 		Summary: fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, number),
-		// the activity says when it gives up
+		// the activity itself decides when to give up
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
 	err := workflow.ExecuteActivity(sending, protocol.ActivitySendBatch, c.setup, bare, states).Get(ctx, &sent)

@@ -15,46 +15,46 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file continues a process as new when its history has grown long: nothing new is started then, and once nothing
-// is under way the next run goes on from what this one carries. Nobody can tell from outside.
+// This file continues a process as new when its history has grown long. Nothing new is started then. Once nothing is
+// under way, the next run goes on from what this one carries. This is invisible from outside.
 
-// ContinueAsNewInput is what a Process carries from one run to the next, beside its Start.
+// ContinueAsNewInput is what a Process carries from one run to the next, beside its start.
 type ContinueAsNewInput struct {
 	Loop     loop.CarriedLoop                `json:"mind"`
-	Parts    *CarriedParts                   `json:"parts,omitempty"` // in place of Mind, if the process is split
+	Parts    *CarriedParts                   `json:"parts,omitempty"` // in place of Loop, if the process is split
 	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
-	// Unsealed is what the States of Base differ in from those of Mind.
+	// Unsealed is the difference between the States of BaseIdea and those of Loop.
 	Unsealed map[string]any `json:"unsealed,omitempty"`
 	Fates    approval.Fates `json:"refusals"`
 	CarriedCore
 	CarriedUnsplit
-	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
+	// UndeliveredSignals are signals that were not handled, and UnsentSignals those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 	Orders             approval.Orders                 `json:"orders,omitempty"`
 	UnreportedFates    []approval.Fate                 `json:"untold,omitempty"` // by a part
 }
 
-// CarriedCore is what a process of either kind carries as it stands.
+// CarriedCore holds the fields that a process of either kind carries unchanged.
 type CarriedCore struct {
 	LastSealed protocol.IdeaRef `json:"last"` // the latest Idea of the chain
-	// LastReportedProgress is what the Call was told of this process that it is a delegate of.
+	// LastReportedProgress is the last report to the Call that this delegate runs for; empty: none.
 	LastReportedProgress string `json:"progress,omitempty"`
-	NotifiesPeople       bool   `json:"notifies,omitempty"` // the worker knows whom to tell what waits for people
+	NotifiesPeople       bool   `json:"notifies,omitempty"` // the worker can notify people of what waits
 	LLMMayAdapt          bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
-	// SavesActions: what a hosted server bills is saved, at the price of time.
+	// SavesActions: actions that a hosted server bills are saved, at the price of time.
 	SavesActions bool `json:"savesActions,omitempty"`
 }
 
-// CarriedUnsplit is what a process that is not split carries as it stands.
+// CarriedUnsplit holds the fields that an unsplit process carries unchanged.
 type CarriedUnsplit struct {
-	// BaseIdea is the Idea of the chain that Requests tell changes from; zero: there is none.
+	// BaseIdea is the Idea of the chain relative to which Requests describe changes; zero: there is none.
 	BaseIdea      protocol.IdeaRef           `json:"base"`
-	InstancesHeld bool                       `json:"held,omitempty"`      // they were told that the process is paused
+	InstancesHeld bool                       `json:"held,omitempty"`      // they were notified of the pause
 	Revisions     []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
 	Reports       int                        `json:"reports,omitempty"`   // to the process that this is a part of
-	Resumes       int                        `json:"resumes,omitempty"`   // how often that told this one to go on
-	SentNotices   loop.SentNotices           `json:"watch,omitempty"`     // what people were told of
+	Resumes       int                        `json:"resumes,omitempty"`   // how often the whole resumed this part
+	SentNotices   loop.SentNotices           `json:"watch,omitempty"`     // what people were notified of
 }
 
 // CarriedParts is what a process that is split carries.
@@ -64,8 +64,8 @@ type CarriedParts struct {
 	DecidesThroughParts bool  `json:"throughParts,omitempty"`
 }
 
-// statusContinued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by
-// what they once waited for.
+// statusContinued is the IdeaStatus of a run that another run continued. Searches for what ended runs once waited for
+// must not find them.
 const statusContinued = "continued"
 
 // continueAsNewInput is what both kinds of processes carry.
@@ -97,7 +97,7 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueA
 // until it can.
 const patience = 2 * time.Second
 
-// continueAsNewTiming is what a process that should continue as new does about it.
+// continueAsNewTiming is when a process that should continue as new does so.
 type continueAsNewTiming int
 
 const (

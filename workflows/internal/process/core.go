@@ -22,7 +22,7 @@ import (
 	"processidea/workflows/internal/orders"
 )
 
-// processCore is what an ordinary process and one that is split into parts have in common.
+// processCore is common to an ordinary process and one that is split into parts.
 type processCore struct {
 	processID, firstRunID string
 
@@ -32,7 +32,7 @@ type processCore struct {
 	start protocol.ProcessStart
 	idea  *ideafile.Idea              // with every correction
 	setup protocol.SharedRequestSetup // what all Requests share
-	// prepared is what the worker said of the Tools before the process was split, until they are bound; nil: nothing
+	// prepared is the worker's check of the Tools before the process was split, until they are bound; nil: none
 	prepared *protocol.PrepareResult
 
 	inbox  *mailbox.Inbox
@@ -49,12 +49,12 @@ type processCore struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 
 	askedRequest int               // the number of the Request in flight; 0: none
-	heldUp       *turn.HeldUp      // what that waits for; nil: nothing unusual
-	journaled    loop.Status       // the status that the log tells of last; empty: none yet
-	holdUps      map[string]holdUp // what workers tell of, by cause
+	heldUp       *turn.HeldUp      // what the Request waits for; nil: nothing unusual
+	journaled    loop.Status       // the last status in the log; empty: none yet
+	holdUps      map[string]holdUp // what workers report, by cause
 }
 
-// variant is what an ordinary process and one that is split into parts do each in its own way.
+// variant is what an ordinary process and a split one do differently.
 type variant interface {
 	// pauseReason is why the process is paused; nil: it is not.
 	pauseReason() *diag.Fault
@@ -62,7 +62,7 @@ type variant interface {
 	pauseWithFault(f *diag.Fault)
 	// showStarting shows a process that has no instances yet.
 	showStarting(ctx workflow.Context)
-	// registerHandlers registers what the process hears and what it is asked.
+	// registerHandlers registers the handlers of signals and queries.
 	registerHandlers(ctx workflow.Context) error
 	// open begins the process, in its first run.
 	open(ctx workflow.Context) error
@@ -73,23 +73,23 @@ type variant interface {
 	pause(ctx workflow.Context, s approval.SteeringPayload)
 	// resume reports whether anything was paused.
 	resume(ctx workflow.Context, s approval.SteeringPayload) bool
-	// revise takes a correction, the messages of which it may spell otherwise; add returns the instances that are new.
-	// Both return the Idea as it is then. Without one, the error says why nothing has changed.
+	// revise applies a correction, whose messages it may respell; add returns the new instances. Both return the new
+	// Idea. If they return an error, nothing has changed.
 	revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error)
 	add(s approval.SteeringPayload) (*ideafile.Idea, []string, error)
-	// undo has instances take back what they did.
+	// undo makes instances undo what they did.
 	undo(ctx workflow.Context, s approval.SteeringPayload) error
 
 	instanceTokens() []string
-	// ownerOf finds the instance or the part that a Call belongs to, and why a decision on it is refused that nobody
-	// receives. The error proposes other Calls for one that is not known, which takes long, unless briefly says not
-	// to; nil: it does not.
+	// ownerOf finds the instance or the part that a Call belongs to, and the reason for refusing a decision that nobody
+	// receives. The error proposes other Calls for an unknown one, which takes long; briefly, asked only then, turns
+	// the proposals off (nil: they are on).
 	ownerOf(call string, briefly func() bool) (owner, refusal string, err error)
-	// receiverOf is the workflow that decisions on a Call are sent to, and whether that is past the part.
+	// receiverOf is the workflow that decisions on a Call are sent to. pastPart is whether it bypasses the part.
 	receiverOf(owner, call string) (to string, pastPart bool)
-	// dealOut sends some of many decisions.
+	// dealOut sends some of many decisions to their instances or parts.
 	dealOut(ctx workflow.Context, many approval.ManyDecisions, some []ownedDecision)
-	// approveAll approves what waits and is covered by standing orders.
+	// approveAll approves the waiting Calls that standing orders cover.
 	approveAll(ctx workflow.Context)
 }
 
@@ -99,11 +99,11 @@ type phase int
 const (
 	opening phase = iota // its Tools are being looked up; no instance and no part has started
 	running              // instances or parts work
-	over                 // outcome tells how it ended
+	over                 // outcome says how it ended
 )
 
-// readIdea reads the Idea that a process starts from, whose delegates' files are those of the process from then on, and
-// which carries its instructions. Its Tools, and delegates, are checked when the Tools are bound.
+// readIdea reads the Idea that a process starts from. It moves the files of delegates to the process, and adds the
+// content of its instructions. Tools and delegates are checked when the Tools are bound.
 func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, error) {
 	var carried diag.Problems
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
@@ -137,8 +137,7 @@ func newCore(
 	return c
 }
 
-// setIdea makes an Idea the one that counts from now on. Its meta is that of the start, where it stands who caused
-// what.
+// setIdea replaces the current Idea. Its meta stays that of the start, which records who caused what.
 func (c *processCore) setIdea(idea *ideafile.Idea) {
 	c.idea = idea.WithMeta(c.start.Idea["meta"])
 	c.setup.Idea = c.idea.Source
@@ -196,14 +195,14 @@ func (c *processCore) status(paused *diag.Fault) loop.Status {
 	return cmp.Or(c.outcome, loop.StatusRunning)
 }
 
-// approvalOverride is what is added to the approval policies of the Tools.
+// approvalOverride is the process's addition to the approval policies of the Tools.
 func (c *processCore) approvalOverride() policy.Override {
 	o := c.idea.Config.Approval
 	o.Outer = c.start.Delegation.Oversight
 	return o
 }
 
-// title is what the Temporal UI calls the process.
+// title is the name of the process in the Temporal UI.
 func (c *processCore) title() string {
 	title := cmp.Or(c.idea.ProcessPath, c.processID)
 	if c.idea.Simulation != nil {

@@ -49,7 +49,7 @@ func messagesForInstance(context []any, token string) []any {
 	return list
 }
 
-// sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
+// sealRevisions seals the revisions as a new Idea, once every instance has applied them.
 func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	if len(p.Revisions) == 0 || !p.loop.AllCorrectionsAcked() {
 		return
@@ -61,7 +61,7 @@ func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	p.Revisions = nil
 }
 
-// add has instances start. It is accepted once they have.
+// add starts instances. It is accepted once they have started.
 func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
 	if p.phase == opening {
 		return nil, nil, p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
@@ -86,7 +86,7 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 	if err == nil {
 		read, err = p.validateMessages(messages)
 	}
-	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened
+	if err == nil && len(reopened) == 0 { // else the parts check them, since they know what is reopened
 		err = p.parts.CheckCorrections(p.idea, read)
 	}
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string
 	return p.idea.WithMessages(read), tokens, nil
 }
 
-// validateMessages reads people's messages, or returns what is wrong with them, or with whom they are about.
+// validateMessages reads people's messages, or returns the errors in them or in their instances.
 func (p *splitProcess) validateMessages(context []any) ([]ideafile.Message, error) {
 	read, err := ideafile.ReadMessages(context)
 	if err == nil {

@@ -12,8 +12,7 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file passes decisions on to the instances that they are about, one by one or many at once. What an instance
-// refuses, it reports.
+// This file passes decisions on to their instances, one by one or many together. An instance reports what it refuses.
 
 // Decide passes a decision on to the instance that it is about.
 func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
@@ -37,8 +36,8 @@ func (c *processCore) ownerOfDecision(d approval.Decision, briefly func() bool) 
 	return c.own.ownerOf(d.CallID, briefly)
 }
 
-// maxExplained is of how many unknown Calls of one signal it is said which ones were probably meant: to find that out
-// among a thousand names takes a millisecond, and a workflow task must be short.
+// maxExplained bounds how many unknown Calls per signal get a did-you-mean hint: the search among a thousand names
+// takes a millisecond, and a workflow task must be short.
 const maxExplained = 20
 
 // ownedDecision is one of many decisions that an instance or a part is to receive.

@@ -10,32 +10,31 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file tells instances that they have settled or failed, or are to take back what they did. That cannot be taken
-// back, and what a workflow task decides may be decided again, otherwise, if the task is lost. So an instance is told
-// in a later task than the one that decided. Nobody waits for it, so that many are told together.
+// This file notifies instances that they have settled or failed, or must undo what they did. That cannot be reverted,
+// and a lost workflow task may decide differently when it runs again. So an instance is notified in a later task than
+// the one that decided. Nobody waits for it, so that many are notified together.
 
 const (
 	endDelayHurried = time.Millisecond // for a task right behind this one, when the process waits for nothing else
 	endDelay        = time.Second      // when it does
-	endShare        = 10               // one in so many instances is enough to be told without waiting for more
+	endShare        = 10               // one in so many instances is enough to notify them without waiting for more
 )
 
-// instanceEnd is an instance that is to be told that it has ended, or, where it is at work, that it takes back what it
-// did.
+// instanceEnd is an instance to be notified that it has ended or, if it still works, that it must undo what it did.
 type instanceEnd struct {
 	instanceToken string
 	status        ideafile.InstanceStatus
 	historyLength int // when it was decided
 }
 
-// endedInstances are the instances that are to be told that they have ended, in the order in which it was decided.
+// endedInstances are the instances to be notified of their end, in the order in which it was decided.
 type endedInstances struct {
 	instanceEnds []instanceEnd
 	mustSend     bool // they have waited long enough
 	activeTimer  endTimerKind
 }
 
-// endTimerKind is which timer is set for those that are not told yet. A short one may be set beside a long one.
+// endTimerKind is the kind of timer set for the pending notifications. A short one may be set beside a long one.
 type endTimerKind int
 
 const (
@@ -44,8 +43,8 @@ const (
 	shortTimer
 )
 
-// sendConfirmedInstanceEnds tells the instances that have ended, as far as that is certain. hurry: nothing else is
-// waited for.
+// sendConfirmedInstanceEnds notifies the ended instances whose end is certain. hurry: the process waits for nothing
+// else.
 func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry bool) {
 	length := workflow.GetInfo(ctx).GetCurrentHistoryLength()
 	for _, m := range p.loop.TakeEndedInstances() {
@@ -61,7 +60,7 @@ func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry b
 	}
 }
 
-// countDecidedBefore counts the ends that were decided by a task before the one in which history has a length.
+// countDecidedBefore counts the ends that were decided by a task before the one in which the history has this length.
 func (e endedInstances) countDecidedBefore(length int) int {
 	n := 0
 	for _, end := range e.instanceEnds {
@@ -72,7 +71,7 @@ func (e endedInstances) countDecidedBefore(length int) int {
 	return n
 }
 
-// sendInstanceEnds tells the first n of those that have ended.
+// sendInstanceEnds notifies the first n ended instances.
 func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, n int) {
 	var list []protocol.SignalDelivery
 	for _, e := range p.endedInstances.instanceEnds[:n] {
@@ -86,7 +85,7 @@ func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, n int) {
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
-// wakeForInstanceEnds sets a timer for those that are not told yet.
+// wakeForInstanceEnds sets a timer for the pending notifications.
 func (p *unsplitProcess) wakeForInstanceEnds(ctx workflow.Context, hurry bool) {
 	want, delay := longTimer, endDelay
 	if hurry {

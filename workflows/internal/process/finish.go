@@ -12,8 +12,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// sendInstanceEndsAndSeal tells the instances that have ended, seals the last Idea and waits for the instances to
-// close. It reports whether the process is over then: what people signalled in the meantime may keep it at work.
+// sendInstanceEndsAndSeal notifies the ended instances, seals the last Idea and waits for the instances to close. It
+// reports whether the process is over then: people's signals in the meantime may keep it at work.
 func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 	if len(p.endedInstances.instanceEnds) > 0 {
 		p.inbox.Wait(ctx)
@@ -21,8 +21,7 @@ func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 	}
 	p.sealFinalStates(ctx)
 	for _, f := range p.childInstances {
-		// An instance's own end says nothing new, but one that closes while its process does would fail a workflow
-		// task.
+		// An instance's own end adds nothing, but one that closes while its process does would fail a workflow task.
 		_ = f.Get(ctx, nil)
 	}
 	p.inbox.DrainPersonSignals(ctx)
@@ -40,8 +39,8 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	return workflowResult(ctx, r)
 }
 
-// workflowResult is what the workflow returns. A process in which an instance failed fails, with everything in its
-// error's details. Its memo says how many Calls failed: a list reads no results.
+// workflowResult is what the workflow returns. A process with a failed instance fails, with the whole result in its
+// error's details. Its memo has the number of failed Calls, because a list does not read results.
 func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
 	failed := r.Calls.Failed + r.Calls.Blocked
 	if failed > 0 && mailbox.Knows(ctx, "the memo says how many Calls failed") {
@@ -65,7 +64,7 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
 		}
 	}
-	// whatever a lost task decides again, the process is cancelled
+	// the process is cancelled, even if a lost task decides again
 	p.sendInstanceEnds(ctx, len(p.endedInstances.instanceEnds))
 	if p.phase != opening && (p.loop.HasUnsealedChanges || p.LastSealed.At == 0) {
 		p.sealCurrentState(ctx)
@@ -82,7 +81,7 @@ func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result
 	return r
 }
 
-// reportToCaller tells the Call that this process runs for what it has come to, if it is a delegate.
+// reportToCaller reports the result of a delegate to the Call that it runs for.
 func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
 	to := c.start.Delegation.To
 	if to == nil {
@@ -98,10 +97,9 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 	}
 }
 
-const maxToldWaiting = 5 // lines of what a delegate waits for; it says the others itself
+const maxToldWaiting = 5 // lines of what a delegate waits for; its own status has the rest
 
-// reportProgress tells the Call that this process runs for how it stands, if it is a delegate and something has
-// changed.
+// reportProgress reports the state of a delegate to the Call that it runs for, if it has changed.
 func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
 	to := c.start.Delegation.To
 	if to == nil || c.outbox.HasQueuedFor(to.Instance) {
@@ -115,8 +113,8 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 		report.Error = v.Error
 	}
 	comparable := report
-	comparable.Error = nil   // Waiting says it
-	comparable.Use.Calls = 0 // the number of Calls that it needs tells enough
+	comparable.Error = nil   // Waiting has it
+	comparable.Use.Calls = 0 // the quota that it needs is enough
 	text := string(jsonval.Encode(jsonval.ToJSONValue(comparable)))
 	if text == c.LastReportedProgress {
 		return

@@ -14,8 +14,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file says what holds a process up. Who finds it out tells by a signal: an activity that is tried again and
-// again is not heard of otherwise.
+// This file collects what holds a process up. Activities report it by signals, since a workflow does not see the failed
+// attempts of an activity.
 
 func (c *processCore) registerHeldUp(ctx workflow.Context) {
 	mailbox.OnSignal(c.inbox, ctx, protocol.SignalHeldUp,
@@ -37,7 +37,7 @@ func (c *processCore) onHeldUp(_ workflow.Context, s protocol.HeldUpSignal) {
 // listenForHoldUps hears workers beside the main loop, which may wait for an activity that is held up itself.
 func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	told := workflow.GetSignalChannel(ctx, protocol.SignalHoldUp)
-	// A main loop that waits looks at what it was given to wait for before: this is it.
+	// The main loop waits only for sources that were registered before: this one wakes it.
 	heard := workflow.NewBufferedChannel(ctx, 1)
 	c.inbox.OnChannelReceive(heard, func(heard workflow.ReceiveChannel) { heard.ReceiveAsync(nil) })
 	workflow.Go(ctx, func(ctx workflow.Context) {
@@ -56,17 +56,17 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	})
 }
 
-// holdUp is what a worker has told last of a cause.
+// holdUp is the last report of a worker on a cause.
 type holdUp struct {
 	turn.HeldUp
 	told time.Time
 }
 
-// holdUpLasts is how long a cause counts after a worker told of it last: one that is killed never takes it back. It is
-// longer than two of the pauses after which it is told again (package holdups).
+// holdUpLasts is how long a cause counts after its last report: a killed worker never withdraws it. It is longer than
+// two of the intervals at which it is reported again (package holdups).
 const holdUpLasts = 11 * time.Minute
 
-// end is when it counts as gone where nobody tells of it again.
+// end is when the cause counts as gone if it is not reported again.
 func (h holdUp) end() time.Time {
 	if next := h.Next.Add(time.Minute); next.After(h.told.Add(holdUpLasts)) {
 		return next
@@ -89,8 +89,7 @@ func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
 	c.holdUps[s.Cause] = h
 }
 
-// forgetHoldUps leaves out what no worker tells of any more, and gives the time at which there may be more of it; zero:
-// there is none.
+// forgetHoldUps drops causes that no worker reports any more. It returns when the next one expires; zero: none is left.
 func (c *processCore) forgetHoldUps(now time.Time) (again time.Time) {
 	for _, cause := range jsonval.SortedKeys(c.holdUps) {
 		end := c.holdUps[cause].end()
@@ -129,7 +128,7 @@ func (c *processCore) ownHeldUps(untried bool) (list []turn.HeldUp) {
 // beginRequest notes which Request is in flight; 0: none.
 func (c *processCore) beginRequest(number int) { c.askedRequest, c.heldUp = number, nil }
 
-// maxHeldUp bounds what is told of parts and delegates, which mostly wait for the same.
+// maxHeldUp bounds the reports of parts and delegates, which mostly wait for the same cause.
 const maxHeldUp = 20
 
 // heldUpList lists what holds the process up itself, and then some delegates.
@@ -165,7 +164,7 @@ func (p *splitProcess) heldUps() []turn.HeldUp {
 	return list[:min(len(list), maxHeldUp)]
 }
 
-// heldUpLines say it in lines: that of the first part, and how many more there are.
+// heldUpLines are the first cause, and the number of the others.
 func heldUpLines(list []turn.HeldUp) (lines []string) {
 	if len(list) > 0 {
 		lines = append(lines, list[0].String())

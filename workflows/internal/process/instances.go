@@ -22,7 +22,7 @@ import (
 // joiningInstances is instances that have not started yet.
 type joiningInstances struct {
 	instanceTokens []string
-	addSteering    *approval.SteeringPayload // by which people added them; nil: the process begins with them
+	addSteering    *approval.SteeringPayload // with which people added them; nil: the process begins with them
 	reopened       *instanceRestart          // the only one of them, which had ended; nil: they are new
 }
 
@@ -49,7 +49,8 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 }
 
 // startInstances starts instances and waits until each has started: a child that has not started when this run of the
-// workflow ends never would. A Request that is due at once is made meanwhile: its activity waits for the instances.
+// workflow ends would never start. A Request that is already due is made meanwhile: its activity waits for the
+// instances.
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
@@ -115,7 +116,7 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 	return messages
 }
 
-// instanceSetup is what every instance needs of the Idea, but for its messages.
+// instanceSetup is the part of the Idea that every instance needs, without its messages.
 func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 	s := protocol.SharedInstanceSetup{
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
@@ -142,7 +143,7 @@ func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 	return s
 }
 
-// delegationContext is what the instances of the process need to know of delegates.
+// delegationContext is what the instances of the process need to know about delegates.
 func (p *unsplitProcess) delegationContext() protocol.DelegationContext {
 	d := p.start.Delegation
 	d.To = nil
@@ -161,8 +162,8 @@ func (p *unsplitProcess) hasDelegates() bool {
 	return false
 }
 
-// sendResumedCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A
-// Request's Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has
+// sendResumedCalls sends the instances the Calls that the Idea which the process started from had left unfinished. It
+// sends a Request's Calls before those of the next, since an instance accepts no Call of a Request that a later one has
 // closed.
 func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 	for list := p.loop.TakeResumedCalls(); len(list) > 0; {
@@ -175,8 +176,8 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 	}
 }
 
-// sendCalls sends instances Calls that do not come to them from the LLM's stream, and returns the instances that are
-// gone. rest: they are what had not reached them of a Request that broke off, which is closed by it.
+// sendCalls sends instances Calls that do not come from the LLM's stream, and returns the instances that are gone.
+// rest: the Calls had not arrived before their Request broke off; it is closed with them.
 func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls, rest bool) (gone []string) {
 	var deliveries []protocol.SignalDelivery
 	tokens := map[string]string{}

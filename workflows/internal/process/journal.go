@@ -8,10 +8,9 @@ import (
 	"processidea/protocol"
 )
 
-// This file tells the worker's log and its metrics how a process stands. Neither hears of a replay.
+// This file records the state of a process in the worker's log and metrics. A replay records nothing.
 
-// journal tells that the process has come to another status, and why. Parts are left out: their process speaks for
-// them.
+// journal logs that the status of the process has changed, and why. Parts are left out: their process logs for them.
 func (c *processCore) journal(ctx workflow.Context, status loop.Status, why *diag.Fault) {
 	if c.start.Part != nil || c.journaled == status {
 		return
@@ -43,7 +42,7 @@ func (c *processCore) journal(ctx workflow.Context, status loop.Status, why *dia
 	c.count(ctx, string(status), code)
 }
 
-// count counts a process by its status, and by the code that says why.
+// count counts a process by its status, and by the code of its reason.
 func (c *processCore) count(ctx workflow.Context, status, code string) {
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"status": status, "code": code}).
 		Counter(protocol.MetricProcesses).Inc(1)

@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// notifyPeople tells people what began to wait for them and what was decided: once for everything that has changed, and
-// not again before the last notification was delivered or given up. Nobody waits for it, and nothing depends on it.
+// notifyPeople notifies people of what began to wait for them and of decisions. One notification has all changes, and
+// the next waits until the last was delivered or given up. Nobody waits for it, and nothing depends on it.
 func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
 	if !p.NotifiesPeople || p.notifying {
 		return

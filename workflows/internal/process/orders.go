@@ -36,7 +36,8 @@ func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.St
 	return nil
 }
 
-// approveOf approves under orders what waits with an owner, an instance or a part. What nobody receives is taken back.
+// approveOf approves under orders the waiting Calls of an owner, an instance or a part. Undelivered approvals do not
+// count.
 func (c *processCore) approveOf(ctx workflow.Context, owner string, waits []approval.Pending) {
 	c.orders.Approve(ctx, c.idea, owner, waits, func(call string, payload map[string]any) {
 		to, _ := c.own.receiverOf(owner, call)

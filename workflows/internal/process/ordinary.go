@@ -3,7 +3,6 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/split"
@@ -24,7 +23,7 @@ type unsplitProcess struct {
 	CarriedUnsplit
 	// baseStates are the States in BaseIdea, by token; without one, those of the Idea that the process began with.
 	baseStates        map[string]any
-	endStatusesSealed bool // the latest Idea tells how each instance has ended
+	endStatusesSealed bool // the latest Idea records how each instance has ended
 
 	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
 	joining        []joiningInstances
@@ -32,7 +31,7 @@ type unsplitProcess struct {
 	endedInstances endedInstances
 
 	notifying    bool               // a notification is on its way
-	reportFilter split.ReportFilter // what the process that this is a part of was told
+	reportFilter split.ReportFilter // what was reported to the process that this is a part of
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
@@ -57,8 +56,8 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 	return p
 }
 
-// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it
-// never changes.
+// registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
+// changes.
 func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers look after it
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
@@ -86,9 +85,8 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
-	if o, refusal := p.loop.TakeEndedUndo(); o != nil {
-		p.concludeAct(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.By}, refusal)
-	}
+	o, refusal := p.loop.TakeEndedUndo()
+	p.concludeUndo(ctx, o, refusal)
 	p.orders.TakeFates(r.Fates)
 	p.approveOf(ctx, r.Token, r.PendingApprovals)
 }
@@ -158,7 +156,7 @@ func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 	return step
 }
 
-// publishStatus tells everybody who looks, before the process waits for what comes next.
+// publishStatus publishes the status before the process waits for the next event.
 func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
 	p.forgetHoldUps(workflow.Now(ctx))
 	p.notifyPeople(ctx)

@@ -11,8 +11,8 @@ import (
 
 // This file holds what a process does beside that is a part of a split one: it reports to that, its parent.
 
-// reportToParent reports what has changed. One report is on its way at a time, except that the last one waits for none;
-// reports are numbered, so that none is taken for a later one.
+// reportToParent reports the changes. One report is on its way at a time, except that the last one waits for none;
+// reports are numbered, so that an old one does not replace a later one.
 func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status, last bool) {
 	if p.start.Part == nil || (!last && p.outbox.HasQueuedFor(p.start.Part.Of.ID)) {
 		return

@@ -35,7 +35,7 @@ func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload
 		return false
 	}
 	if p.phase == running {
-		p.propagatePause(ctx) // an instance that has put off a Call goes on only if it is told so
+		p.propagatePause(ctx) // an instance that has postponed a Call goes on only if it is notified
 	}
 	p.loop.Resume(s.Limits)
 	return true
@@ -61,15 +61,15 @@ func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol
 	p.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
 }
 
-// askForReports has instances that are at work tell what they have done so far, for the Idea of a Request that does
-// not cover them.
+// askForReports asks working instances to report what they have done so far, for the Idea of a Request that does not
+// cover them.
 func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 	for _, m := range p.loop.TakeInstancesToReport() {
 		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Report: true})
 	}
 }
 
-// sendQuotas tells the instances what they may begin, as far as that has changed, but those that start with it.
+// sendQuotas sends the instances their changed quotas, except those that start with theirs.
 func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
 		if !slices.Contains(starting, m.Token) {
@@ -117,8 +117,8 @@ func (p *unsplitProcess) pauseWithFault(f *diag.Fault) { p.loop.PauseWithFault(f
 
 func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason }
 
-// propagatePause keeps the instances from starting anything while the process is paused, and lets them go on with it.
-// Those that are at work tell what they have done so far: a pause is an Idea of the chain (sealAtRest).
+// propagatePause keeps the instances from starting anything while the process is paused, and releases them with it.
+// Working instances report what they have done so far, since a pause is an Idea of the chain (sealAtRest).
 func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	paused := p.pauseReason() != nil
 	if paused == p.InstancesHeld {
@@ -135,8 +135,8 @@ func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	}
 }
 
-// releaseInstances tells the instances that they may go on, and that what their Calls lacked when they began may be
-// mended. A process that works for another one does so too where it was not paused itself.
+// releaseInstances notifies the instances that they may go on, and that what their Calls lacked when they began may be
+// there now. A process that works for another one does so even if it was not paused itself.
 func (p *unsplitProcess) releaseInstances(ctx workflow.Context) {
 	if p.phase != running {
 		return
@@ -179,7 +179,7 @@ func (p *splitProcess) steerParts(ctx workflow.Context, kind, by, reason string)
 	p.sendToParts(ctx, kind, mailbox.OutgoingSignal{Signal: kind, Payload: forwardedPayload(by, reason)})
 }
 
-// sendToParts sends a signal to every part that works, and has it resume only what is paused.
+// sendToParts sends a signal to every working part; a resume goes only to the paused ones.
 func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, s mailbox.OutgoingSignal) {
 	numbers := p.parts.RunningParts()
 	if kind == approval.SteerResume {
@@ -221,7 +221,7 @@ func (p *splitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSig
 	p.sendToParts(ctx, s.Steer, leadSignal(protocol.ParentSignal{Steer: s.Steer, Reason: s.Reason}))
 }
 
-// leadSignal tells a part what the whole, its parent, has it do.
+// leadSignal is an instruction of the whole, its parent, to a part.
 func leadSignal(s protocol.ParentSignal) mailbox.OutgoingSignal {
 	return mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s}
 }

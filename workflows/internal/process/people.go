@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
@@ -114,7 +115,7 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	return nil
 }
 
-// Undo has a paused process take back what its instances did.
+// Undo makes a paused process undo what its instances did.
 func (c *processCore) Undo(ctx workflow.Context, s approval.SteeringPayload) error {
 	err := c.own.undo(ctx, s)
 	if err == nil {
@@ -136,6 +137,18 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 	return err
 }
 
-func (p *splitProcess) undo(workflow.Context, approval.SteeringPayload) error {
-	return errors.New("it was split: each of its parts takes back what it did")
+func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) error {
+	orders, err := p.parts.BeginUndo(s.Undo, protocol.ForwardedID)
+	for n, order := range orders {
+		p.sendToPart(ctx, p.parts.Undo.Parts[n],
+			mailbox.OutgoingSignal{Signal: approval.SteerUndo, Payload: jsonval.ToJSONValue(order)})
+	}
+	return err
+}
+
+// concludeUndo notes what became of an undo once it has come to its end.
+func (c *processCore) concludeUndo(ctx workflow.Context, o *approval.UndoOrder, refusal error) {
+	if o != nil {
+		c.concludeAct(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.By}, refusal)
+	}
 }

@@ -18,9 +18,9 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file holds Plans until people have decided on them, and hands them out then.
+// This file holds Plans until people have decided on them, and then sends them to the instances.
 
-// holdPlansIfAsked has the Plans of the process wait where its Idea, or a process that it works for, says so.
+// holdPlansIfAsked holds the Plans of the process if its Idea, or a process that it works for, says so.
 func (p *unsplitProcess) holdPlansIfAsked() {
 	if o := p.approvalOverride(); o.HoldsPlans() {
 		p.loop.HoldsPlans, p.loop.PlanDeciders = true, o.PlanDeciders()
@@ -28,8 +28,8 @@ func (p *unsplitProcess) holdPlansIfAsked() {
 	}
 }
 
-// holdOrHandOut holds the Plan of a whole reply that the instances have heard nothing of; one that has nothing to
-// decide on goes out at once.
+// holdOrHandOut holds the Plan of a whole reply that no instance has received yet. A Plan with nothing to decide on is
+// sent immediately.
 func (p *unsplitProcess) holdOrHandOut(ctx workflow.Context, input *turn.RequestInput) {
 	if !p.setup.HoldCalls || !loop.HandsOutCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
 		return
@@ -37,7 +37,7 @@ func (p *unsplitProcess) holdOrHandOut(ctx workflow.Context, input *turn.Request
 	p.handOutPlan(ctx)
 }
 
-// handOutPlan sends the instances the Calls of the Request in flight, and that no more come.
+// handOutPlan sends the instances the Calls of the Request in flight, and closes it.
 func (p *unsplitProcess) handOutPlan(ctx workflow.Context) {
 	p.loop.MarkGone(p.sendCalls(ctx, p.loop.PlanToHandOut(), false))
 }
@@ -139,7 +139,7 @@ func (p *unsplitProcess) plans() []protocol.PlanView {
 	return nil
 }
 
-// planWaitingText says that a Plan waits for a person.
+// planWaitingText describes a Plan that waits for a person.
 func planWaitingText(v protocol.PlanView) string {
 	return fmt.Sprintf("%s%s (%s) since %s", protocol.WaitingForPerson, v.Name(), v.Summary(),
 		v.Since.UTC().Format(time.RFC3339))

@@ -16,7 +16,7 @@ import (
 // recheckAttempts is how often it is tried: nobody waits for it as for a Request.
 const recheckAttempts = 3
 
-// startRecheck asks again for a part of what was just answered, where the file says so.
+// startRecheck asks again for a part of the last answers, if the file says so.
 func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	input := p.loop.StartRecheck()
 	if input == nil {
@@ -25,6 +25,7 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	llms := p.idea.Config.RecheckLLMs()
 	bare, changes := input.WithoutStates(p.requestBaseStates())
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           p.requestQueue(llms),
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
@@ -32,8 +33,8 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }
 
-// onRecheckReply takes the end of a recheck: it hands out the Calls that waited for it, and has people look at those
-// that were decided otherwise and have not run.
+// onRecheckReply handles the end of a recheck: it sends the Calls that waited for it, and makes people review Calls
+// whose second answer differed and that have not run.
 func (p *unsplitProcess) onRecheckReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	var r turn.LLMReply
 	if err := f.Get(ctx, &r); err != nil {

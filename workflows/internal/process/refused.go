@@ -19,8 +19,8 @@ type refused struct {
 	fault     diag.Fault
 }
 
-// answerAsRefused returns err. Where it says that the Idea has errors, queries say from now on that the process has
-// failed, and that it has no instances: none was started.
+// answerAsRefused returns err. If err says that the Idea has errors, queries report from now on a failed process
+// without instances, since none was started.
 func answerAsRefused(ctx workflow.Context, err error) error {
 	var failed *temporal.ApplicationError
 	if !errors.As(err, &failed) || failed.Type() != turn.CodeInvalidIdea {

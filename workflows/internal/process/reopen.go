@@ -14,8 +14,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file has instances work again that a person has reopened. One whose workflow was not told yet that it has ended
-// goes on; of another one the workflow is started anew, with what the instance had reported.
+// This file lets instances work again that a person has reopened. An instance whose workflow was not notified of its
+// end yet goes on; for another one the workflow is started anew, with what the instance had reported.
 
 // instanceRestart is an instance whose workflow is started anew, with the corrections that it is sent then.
 type instanceRestart struct {
@@ -23,8 +23,8 @@ type instanceRestart struct {
 	corrections []protocol.CorrectionSignal
 }
 
-// continueReopenedInstances takes what people have reopened from those that are to be told that they have ended, and
-// starts the others anew.
+// continueReopenedInstances removes reopened instances from the pending notifications of ends, and starts the others
+// anew.
 func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 	restarts := p.loop.TakeRestarts()
 	p.endedInstances.instanceEnds = slices.DeleteFunc(p.endedInstances.instanceEnds, func(e instanceEnd) bool {
@@ -71,7 +71,8 @@ const (
 	maxRestartDelay   = 5 * time.Second
 )
 
-// startFunc returns how the instance's workflow is started anew: once the one before has closed, which was told to.
+// startFunc returns how the instance's workflow is started anew, once the workflow before, which was notified, has
+// closed.
 func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []string) error {
 	return func(ctx workflow.Context, _ []string) error {
 		initial, writes := r.instance.StateHistory()

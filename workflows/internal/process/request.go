@@ -29,12 +29,13 @@ func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestI
 
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           c.requestQueue(c.idea.Config.LLMs),
 		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout(),
 		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
-		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different
-		// Plan on top of the first. The activity says after how long, and when it gives up: how patient it is, is
-		// also the worker's.
+		// Only failures before the first byte are retried: after it, a second answer would be a different Plan on top
+		// of the first. The activity decides on the interval and when to give up, since its patience depends on the
+		// worker, too.
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
 			NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseLost},

@@ -12,14 +12,14 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// sealCurrentState puts the process as it stands on the chain.
+// sealCurrentState seals the current process as an Idea of the chain.
 func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 	p.sealIdea(ctx, p.idea, protocol.SealInput{Brief: p.loop.AllInstancesInput(), Log: p.loop.TakeUnsealedLog(),
 		Calls: []ideafile.WrittenCall{}, Output: p.loop.Output})
 }
 
-// sealAtRest seals what has changed when the process comes to rest, and at a pause, once every instance has told what
-// it had done by then.
+// sealAtRest seals the changes when the process comes to rest and, at a pause, once every instance has reported what it
+// had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	pauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
 	firstRest := p.LastSealed.At == 0 && p.loop.PendingPlan != nil
@@ -28,7 +28,7 @@ func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	}
 }
 
-// sealFinalStates seals the final States and how each instance ended, unless the last Idea tells them.
+// sealFinalStates seals the final States and how each instance ended, unless the last Idea has them.
 func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 	_, changed := jsonval.ComputeDelta(p.baseStates, p.loop.AllInstancesInput().States())
 	if changed || p.loop.HasUnsealedChanges || !p.endStatusesSealed {

@@ -16,7 +16,7 @@ import (
 
 // This file shows an ordinary process in the Temporal UI.
 
-// showDetails shows where the process stands and what it waits for, and keeps the search attributes in step.
+// showDetails shows the state of the process and what it waits for, and updates the search attributes.
 func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	status := p.statusForStep(step)
 	r := p.result(status, false)
@@ -37,8 +37,8 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	p.showWaiting(ctx, p, &b, status, p.heldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
 }
 
-// showWaiting ends the details with what waits for people, and tells the log and the search attributes how the process
-// stands, and why.
+// showWaiting ends the details with what waits for people, and updates the log and the search attributes with the
+// status and its reason.
 func (c *processCore) showWaiting(ctx workflow.Context, p queryableProcess, b *strings.Builder, status loop.Status,
 	heldUp []turn.HeldUp, why *diag.Fault) {
 	pending, plans := p.approvals().Approvals, p.plans()

@@ -19,14 +19,14 @@ import (
 )
 
 // splitProcess is a process of more instances than one Request may cover. Its parts are processes themselves, with
-// Requests and a chain of their own. It starts some at a time, passes on what people signal, and gathers what the parts
-// come to.
+// Requests and a chain of their own. It starts some at a time, passes on people's signals, and gathers the results of
+// the parts.
 type splitProcess struct {
 	*processCore
 	parts              *split.Process
 	finalStatesByToken map[string]any // of all instances at the end, by token
-	// decidesThroughParts: many decisions at once have come, which the parts deal out. What is decided later goes the
-	// same way, so that it does not overtake them.
+	// decidesThroughParts: signals with many decisions have come, which the parts deal out. Later decisions go the same
+	// way, so that they do not overtake.
 	decidesThroughParts bool
 }
 
@@ -44,8 +44,8 @@ func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNe
 	return p
 }
 
-// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it
-// never changes.
+// registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
+// changes.
 func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead,
@@ -58,12 +58,12 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 func (p *splitProcess) open(ctx workflow.Context) error { return p.bindTools(ctx) }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	p.orders.TakeFates(r.Fates)
+	p.orders.TakeFates(p.parts.TakeUndoFates(r.Number, r.Fates))
 	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
 	switch f := p.parts.PauseReason; {
 	case f == nil || before != nil:
-	case f.Code == turn.CodeDisagreement: // it is of all parts together, and none has paused by itself
+	case f.Code == turn.CodeDisagreement: // it concerns all parts together, and none has paused by itself
 		p.steerParts(ctx, approval.SteerPause, "the limit", f.Message)
 	default:
 		p.pauseOtherParts(ctx, r.Number, f)
@@ -78,6 +78,8 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		if p.orders.TakeFreed() {
 			p.approveAll(ctx)
 		}
+		o, refusal := p.parts.TakeEndedUndo()
+		p.concludeUndo(ctx, o, refusal)
 		p.applyLimits(ctx)
 		p.allocateQuotas(ctx)
 		err := p.startNextPart(ctx)
@@ -134,14 +136,14 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	}
 	p.inbox.OnFutureReady(f, func(f workflow.Future) {
 		err := f.Get(ctx, nil)
-		if ctx.Err() == nil { // of a cancelled process it tells nothing of the part
+		if ctx.Err() == nil { // after a cancellation, err says nothing of the part
 			p.onPartClosed(number, err)
 		}
 	})
 	return nil
 }
 
-// partStartInput is what a part starts from.
+// partStartInput is the start of a part.
 func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
@@ -166,7 +168,7 @@ func (p *splitProcess) onPartClosed(number int, err error) {
 	p.parts.ApplyReport(r)
 }
 
-// applyLimits pauses the parts when the time of the process is over. What else is limited they ask for.
+// applyLimits pauses the parts when the time of the process is over. The parts ask for the other limits.
 func (p *splitProcess) applyLimits(ctx workflow.Context) {
 	if p.parts.PauseReason != nil || p.parts.IsFinished() {
 		p.wakeAt(ctx, time.Time{}, "")
@@ -183,7 +185,7 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 	}
 }
 
-// allocateQuotas tells the parts what they may begin, and pauses them when what they need is more than there is.
+// allocateQuotas sends the parts their quotas, and pauses them when they need more than is left.
 func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
 	if p.parts.PauseReason != nil || p.parts.IsFinished() {
 		return

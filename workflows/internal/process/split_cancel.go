@@ -45,7 +45,7 @@ func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelled []int) {
 	return cancelled
 }
 
-// awaitLastReports hears what the cancelled parts had come to, for a while.
+// awaitLastReports waits a while for the last reports of the cancelled parts.
 func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelled []int) {
 	ctx, stopTimer := workflow.WithCancel(ctx)
 	defer stopTimer()

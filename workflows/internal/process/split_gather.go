@@ -12,10 +12,10 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// This file makes one result of what the parts came to.
+// This file makes one result from the results of the parts.
 
-// sendInstanceEndsAndSeal makes one result of what the parts came to, and reports whether the process is over then:
-// what people signalled in the meantime may keep it at work, and so may an output that is no good.
+// gatherFinalResult makes one result from the results of the parts, and reports whether the process is over then:
+// people's signals in the meantime may keep it at work, and so may an invalid output.
 func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
 	wirings, ask := p.parts.OutputSource(p.idea)
 	if ask {
@@ -35,7 +35,7 @@ func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
 	return p.parts.IsFinished() && p.parts.PauseReason == nil, nil
 }
 
-// askForOutput asks the LLM for one output over those of the parts, unless a limit is reached.
+// askForOutput asks the LLM for one output from those of the parts, unless a limit is reached.
 func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 	if p.parts.PauseAtLimit(workflow.Now(ctx)) {
 		return nil
@@ -88,8 +88,8 @@ func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {
 	return r
 }
 
-// gatherParts reads everybody's State and seals the process's own Idea over the parts, unless it is to read only or
-// what was wired makes no output.
+// gatherParts reads the States of all instances and seals the process's own Idea over the parts, unless it only reads,
+// or the Wirings make no output.
 func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput,
 	summary string) (g protocol.GatherResult, err error) {
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -127,7 +127,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 			Process: protocol.PartID(p.processID, part.Number), Last: protocol.IdeaRef{At: r.Ideas, Digest: r.Digest},
 			Tokens: part.Tokens, Since: part.LastGatheredIdea,
 		}
-		if r.IsFinished() { // until then its latest Idea says who has ended
+		if r.IsFinished() { // until then its latest Idea has the ends
 			g.Statuses = r.EndedInstances()
 		}
 		in.Parts = append(in.Parts, g)
@@ -135,7 +135,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 	return in
 }
 
-// result is the process as it stands, without States.
+// result is the result of the process so far, without States.
 func (p *splitProcess) result(status loop.Status) loop.Result {
 	r := p.parts.Result(p.processID, status)
 	r.Simulated, r.ToolNotes = p.idea.Simulation, p.idea.MCPNotes()

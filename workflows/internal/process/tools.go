@@ -22,7 +22,7 @@ import (
 // If a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
 	discoverAttempts = 3
-	// the activity itself says before that what took so long
+	// the activity's own timeout is shorter, and names the slow step
 	discoverTimeout = protocol.DiscoverPatience + 30*time.Second
 )
 
@@ -37,7 +37,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	if prepared.Palette != nil { // what stands for the stored Tools
+	if prepared.Palette != nil { // a NewStoredPalette in place of the Tools
 		if err := c.changeTools(func(idea map[string]any) map[string]any {
 			return ideafile.WithTools(idea, prepared.Palette)
 		}); err != nil {
@@ -63,8 +63,8 @@ func (c *processCore) changeTools(change func(idea map[string]any) map[string]an
 // prepareTimeout is generous: a palette may have thousands of Tools, and a machine may be slow.
 const prepareTimeout = 3 * time.Minute
 
-// prepareTools binds the Tools once the worker lacks nothing that they need. What it lacks pauses the process before
-// anything of it has an effect; when somebody resumes it, the worker is asked again.
+// prepareTools binds the Tools once the worker has all that they need. A lack pauses the process before it has an
+// effect; when somebody resumes it, the worker is asked again.
 func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResult, error) {
 	for {
 		prepared, err := c.prepared, error(nil)
@@ -100,7 +100,7 @@ func (c *processCore) pauseUntilResumed(ctx workflow.Context, why *diag.Fault) e
 	return nil
 }
 
-// prepareTools has the worker check the Idea, with its delegates, and say which Tools it knows.
+// prepareTools makes the worker check the Idea, with its delegates, and return the Tools that it knows.
 func prepareTools(ctx workflow.Context, idea map[string]any,
 	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
@@ -135,8 +135,8 @@ func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 // mustStop reports whether the process was cancelled, or one that it belongs to is gone.
 func (c *processCore) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.orphaned }
 
-// handleSignalsUntil handles what people signal until something holds. That may take minutes: people must see at once
-// what became of their signals, and a pause and a resume mean something in the order in which they come.
+// handleSignalsUntil handles people's signals until holds returns true. That may take minutes: people must see the
+// outcome of their signals immediately, and the order of pause and resume matters.
 func (c *processCore) handleSignalsUntil(ctx workflow.Context, holds func() bool) {
 	for !holds() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
@@ -179,7 +179,7 @@ func (c *processCore) askMCPServers(ctx workflow.Context) (found mcppalette.Pale
 	return found, answer.Get(ctx, &found)
 }
 
-// askingMCPServersText says which MCP servers are being asked, and how long that may take.
+// askingMCPServersText names the MCP servers that are being asked, and how long that may take.
 func (c *processCore) askingMCPServersText() string {
 	what := "asking MCP server "
 	if len(c.askedMCPServers) > 1 {

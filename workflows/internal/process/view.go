@@ -26,7 +26,7 @@ type queryableProcess interface {
 	callCounts() []turn.CallCount
 	// plans lists the Plans that wait for a person.
 	plans() []protocol.PlanView
-	// addApprovalContexts adds to approvals what is known here of the cases that they are about.
+	// addApprovalContexts adds to approvals the known context of their instances.
 	addApprovalContexts([]protocol.Approval)
 }
 
@@ -52,8 +52,8 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 	})
 }
 
-// processView is what the query "status" answers of a process with a result so far: why nothing of it goes on, what
-// holds it up, and what it waits for beside people's decisions.
+// processView is the answer to the query "status" for a result so far: why nothing goes on, what holds the process up,
+// and what it waits for beside people's decisions.
 func (c *processCore) processView(p queryableProcess, r loop.Result, stalled *diag.Fault, heldUp []turn.HeldUp,
 	waitingFor []string) protocol.ProcessView {
 	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}
@@ -102,7 +102,7 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	return p.processView(p, p.result(p.status(cmp.Or(paused, stalled)), false), stalled, p.heldUps(), waiting)
 }
 
-// delegateStatusLines say how the delegates under way stand.
+// delegateStatusLines describe the state of the running delegates.
 func (p *unsplitProcess) delegateStatusLines() []string {
 	return delegateStatusLines(p.delegateViews())
 }

@@ -10,8 +10,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover
-// as itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
+// Run is the Process workflow. It reads the Idea and runs it: as one process if one Request may cover all its
+// instances, else split into parts. With carried, it goes on from an earlier run.
 func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.Result, error) {
 	inbox := mailbox.NewInbox(ctx)
 	r, err := run(ctx, inbox, start, carried)
@@ -47,7 +47,7 @@ func run(
 	return c.own.run(ctx)
 }
 
-// splitOrRestoreParts returns what the process is split into; nil if it is not split.
+// splitOrRestoreParts returns the parts of a split process; nil if it is not split.
 func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*split.Process, error) {
 	switch {
 	case carried == nil:
@@ -59,12 +59,12 @@ func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *Continue
 	return nil, nil
 }
 
-// sizeByKindChange is the change of the rules by which the size of Requests follows from what the LLM does for each
-// instance. Before that it was quality.SizeShared.
+// sizeByKindChange names the rule that the size of Requests depends on the LLM's work for each instance. Before, it was
+// quality.SizeShared.
 const sizeByKindChange = "size of Requests by kind"
 
-// firstSize is how many instances a Request covers at first. Where that depends on Tools of which the file does not
-// tell whether the LLM writes their results, the worker binds them first; until then, queries say that the process
+// firstSize is how many instances a Request covers at first. If that depends on Tools for which the file does not say
+// whether the LLM writes their results, the worker binds them first; until then, queries report that the process
 // begins.
 func (c *processCore) firstSize(ctx workflow.Context) (quality.Size, error) {
 	size := quality.SizeFor(c.idea, nil)

@@ -1,4 +1,4 @@
-// Package signals is what people can signal a process: the decisions on Calls, and what steers the process.
+// Package signals holds the signals that people send a process: the decisions on Calls, and those that steer it.
 //
 // A kind of signal is one entry in one table (table.go): its name, its description for the Temporal UI, how its payload
 // is read, and the method of ProcessHandler that handles it. One handler serves the ordinary process and the one that

@@ -11,8 +11,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// ProcessHandler is what people can ask of a process. The error that a method returns is why the signal changed
-// nothing; it is kept among the refusals.
+// ProcessHandler handles people's signals to a process. The error of a method is why the signal changed nothing; it is
+// kept among the refusals.
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
 	Decide(ctx workflow.Context, payload map[string]any, d approval.Decision) error
@@ -110,7 +110,7 @@ func steeringSignal(kind, description string,
 	}, steer)
 }
 
-// signalOf is a kind of signal whose payload is handled as what it is read as.
+// signalOf is a kind of signal with a typed payload.
 func signalOf[T any](name, description string, read func(map[string]any) (T, error),
 	handle func(ProcessHandler, workflow.Context, T) error) signalKind {
 	return signalKind{name, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {

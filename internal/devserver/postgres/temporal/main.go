@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/config"
@@ -28,13 +29,18 @@ func main() {
 	}
 }
 
-// serve is what temporal-server does in its container: the configuration comes from the environment.
+// serve runs temporal-server as in its container: the configuration comes from the environment. TEMPORAL_SERVICES names
+// the services of a process that does not run all of them.
 func serve() error {
 	cfg, err := config.Load(config.WithEmbedded())
 	if err != nil {
 		return err
 	}
-	s, err := temporal.NewServer(temporal.ForServices(temporal.DefaultServices), temporal.WithConfig(cfg),
+	services := temporal.DefaultServices
+	if named := os.Getenv("TEMPORAL_SERVICES"); named != "" {
+		services = strings.Split(named, ",")
+	}
+	s, err := temporal.NewServer(temporal.ForServices(services), temporal.WithConfig(cfg),
 		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(cfg.Log))),
 		temporal.InterruptOn(temporal.InterruptCh()),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),

@@ -95,7 +95,10 @@ func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
 		fmt.Fprintf(&text, "%-14s %s\n", f.Name, f.About)
 	}
 	run, test := o.Program+" run .", ""
-	if o.Checkout != "" {
+	switch {
+	case o.HTTP: // its servers are still to be named
+		run = o.Program + " simulate ."
+	case o.Checkout != "":
 		run, test = "go run . run .", "; go test ."
 	}
 	fmt.Fprintf(&text, "\nNow: cd %s; %s%s\n", o.Folder, run, test)

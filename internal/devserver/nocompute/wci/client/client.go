@@ -11,7 +11,7 @@ import (
 	"go.uber.org/fx"
 )
 
-// Client is what the server calls. A version without a compute configuration is what every version is here.
+// Client is the server's interface to the module. Here no version has a compute configuration.
 type Client interface {
 	// DescribeWorkerControllerInstance answers serviceerror.NotFound, on which the server describes the version
 	// without.
@@ -31,7 +31,7 @@ type Client interface {
 		version *deploymentpb.WorkerDeploymentVersion, identity string) error
 }
 
-// Module gives the server its Client, and no hook that would be told of waiting tasks.
+// Module provides the server's Client, without a hook for waiting tasks.
 var Module = fx.Provide(func() Client { return refusing{} })
 
 type refusing struct{}

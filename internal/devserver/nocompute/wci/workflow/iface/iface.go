@@ -1,4 +1,4 @@
-// Package iface has the types in which the server speaks of compute configurations.
+// Package iface has the server's types for compute configurations.
 package iface
 
 import (
@@ -8,7 +8,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 )
 
-// ValidationResultFailed says that a compute configuration was checked and does not work.
+// ValidationResultFailed means that a compute configuration was checked and does not work.
 const ValidationResultFailed ValidationResult = "failed"
 
 type (

@@ -1,0 +1,293 @@
+package activities
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/internal/safego"
+	"processidea/llm"
+	"processidea/model/ideafile/limit"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// This file asks for the turns of Calls whose Tool has a limit (`_rate`). A limit is a workflow; a worker asks it for
+// all its Calls together, a few times a second, however many wait.
+
+const (
+	turnPatience = 5 * time.Second        // for how long a Call waits within the worker
+	askPause     = 250 * time.Millisecond // between two questions of one limit
+	askTimeout   = 10 * time.Second
+	renewal      = limit.Lasting / 3
+)
+
+// turns are the limits that this worker asks, by name.
+type turns struct {
+	mu     sync.Mutex
+	byName map[string]*askedTurns
+}
+
+// askedTurns are what is asked of one limit.
+type askedTurns struct {
+	limit.Question
+	answers map[string]chan limit.Turn // to those that want a turn
+	wake    chan struct{}              // there is something new to ask
+}
+
+// takeTurn waits for a Call's turn, and returns what ends it. Where the turn is far away, the Call is to wait in
+// another activity.
+func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (end func(), err error) {
+	if in.Rate == nil {
+		return func() {}, nil
+	}
+	t, err := a.awaitTurn(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if !t.Yours {
+		info := activity.GetInfo(ctx)
+		left := info.RetryPolicy.MaximumAttempts - info.Attempt + 1
+		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.In), turn.CodeRateLimited,
+			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
+				Category: temporal.ApplicationErrorCategoryBenign})
+	}
+	if err := begin(ctx, t); err != nil {
+		return nil, err
+	}
+	lasts, key := in.Rate.AtOnce > 0, turnKey(in.IdempotencyKey())
+	end = func() { a.say(in.Tool, lasts, func(s *askedTurns) { s.end(key) }) }
+	if !lasts { // it has begun, and nothing else is counted
+		end()
+		return func() {}, nil
+	}
+	a.say(in.Tool, false, func(s *askedTurns) { s.Holds = append(s.Holds, key) })
+	return end, nil
+}
+
+// begin waits until a turn that was given begins.
+func begin(ctx context.Context, t limit.Turn) error {
+	select {
+	case <-time.After(t.In):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// AwaitTurn waits until a Call's turn is near, which then takes it. In a long line the activity ends, and is to be
+// tried again when it may be the Call's turn. Its process is told meanwhile.
+func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) error {
+	t, err := a.awaitTurn(ctx, in)
+	if err != nil {
+		return err
+	}
+	s := protocol.HoldUpSignal{Cause: turn.CodeRateLimited}
+	if t.Yours {
+		if a.turnWaits.end(in.Process) {
+			a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
+		}
+		return nil
+	}
+	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
+	if told := now.Add(max(t.In, minToldWait)); (t.In >= minToldWait || now.Sub(since) >= minToldWait) &&
+		a.turnWaits.begin(in.Process, now, told) {
+		s.HeldUp = &turn.HeldUp{Cause: s.Cause, Since: since, Next: told, Message: turnIsAway(in, t.In),
+			Mend: "it goes on by itself; a higher `_rate` is for new processes"}
+		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
+	}
+	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.In), s.Cause, temporal.ApplicationErrorOptions{
+		NextRetryDelay: t.In, Category: temporal.ApplicationErrorCategoryBenign})
+}
+
+func turnIsAway(in protocol.ExecuteInput, wait time.Duration) string {
+	return fmt.Sprintf("Call %s waits for its turn: of %s, %s run in all processes (_rate); it is asked again in %s",
+		in.Call, in.Tool, in.Rate, wait.Round(time.Second/10))
+}
+
+// turnKey names a turn, and tells nobody whose it is.
+func turnKey(of string) string {
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:12])
+}
+
+func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (limit.Turn, error) {
+	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
+	return a.await(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
+}
+
+// await waits until a turn is given, if it is not far away.
+func (a *Activities) await(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
+	patience time.Duration) (t limit.Turn, err error) {
+	answer := make(chan limit.Turn, 1)
+	a.say(name, true, func(s *askedTurns) {
+		s.Rule, s.Wants, s.Costs, s.answers[key] = rule, append(s.Wants, key), append(s.Costs, cost), answer
+	})
+	patience = min(patience, askTimeout)
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	select {
+	case t = <-answer:
+	case <-over.C:
+		a.say(name, false, func(s *askedTurns) { s.leave(key) })
+		return limit.Turn{In: turnPatience}, nil
+	case <-ctx.Done():
+		a.say(name, true, func(s *askedTurns) { s.leave(key); s.end(key) })
+		return t, ctx.Err()
+	}
+	t.Yours = t.Yours && t.In <= patience
+	return t, nil
+}
+
+// say changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
+func (a *Activities) say(name string, atOnce bool, change func(*askedTurns)) {
+	t := &a.turns
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.byName[name]
+	if s == nil {
+		if t.byName == nil {
+			t.byName = map[string]*askedTurns{}
+		}
+		s = &askedTurns{answers: map[string]chan limit.Turn{}, wake: make(chan struct{}, 1)}
+		t.byName[name] = s
+		safego.Go("activities.turns", func() error { a.askForTurns(name, s); return nil }, func(err error) {
+			if err != nil { // whoever comes next has another goroutine ask
+				t.forget(name)
+			}
+		})
+	}
+	change(s)
+	if atOnce {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (t *turns) forget(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byName, name)
+}
+
+func (s *askedTurns) leave(key string) {
+	delete(s.answers, key)
+	if n := slices.Index(s.Wants, key); n >= 0 {
+		s.Wants, s.Costs = slices.Delete(s.Wants, n, n+1), slices.Delete(s.Costs, n, n+1)
+	}
+}
+
+func (s *askedTurns) end(key string) {
+	s.Holds = slices.DeleteFunc(s.Holds, func(k string) bool { return k == key })
+	s.Done = append(s.Done, key)
+}
+
+// askForTurns asks a limit as long as there is something to say.
+func (a *Activities) askForTurns(name string, s *askedTurns) {
+	for {
+		a.turns.mu.Lock()
+		q := s.Question
+		q.Wants, q.Costs, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Costs), slices.Clone(q.Holds)
+		s.Done, s.Spent = nil, 0
+		select {
+		case <-s.wake: // it is for what is asked now
+		default:
+		}
+		if len(q.Wants)+len(q.Holds)+len(q.Done) == 0 && q.Spent == 0 {
+			delete(a.turns.byName, name)
+			a.turns.mu.Unlock()
+			return
+		}
+		a.turns.mu.Unlock()
+		answers, err := a.askLimit(name, q)
+		pause := a.turns.take(s, q, answers, err)
+		<-time.After(askPause) // what comes meanwhile is asked together
+		select {
+		case <-s.wake:
+		case <-time.After(pause - askPause):
+		}
+	}
+}
+
+// take hands out what a limit has answered, and returns after how long to ask again where nothing else happens.
+func (t *turns) take(s *askedTurns, q limit.Question, answers []limit.Turn, err error) (pause time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil || len(answers) != len(q.Wants) {
+		s.Done, s.Spent = append(q.Done, s.Done...), s.Spent+q.Spent
+		return time.Second
+	}
+	pause = renewal
+	for n, key := range q.Wants {
+		if answer := answers[n]; !answer.Yours && answer.In <= turnPatience {
+			pause = min(pause, answer.In)
+		} else if to := s.answers[key]; to != nil {
+			to <- answer
+			s.leave(key)
+		}
+	}
+	return pause
+}
+
+// askLimit asks the workflow of a limit, which begins where there is none.
+func (a *Activities) askLimit(name string, q limit.Question) (answers []limit.Turn, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	start := a.Client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
+		ID: protocol.LimitID(name), TaskQueue: protocol.TaskQueue, Priority: temporal.Priority{PriorityKey: 1},
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+	}, protocol.LimitType, limit.Line{})
+	handle, err := a.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: start, UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateTurns,
+			WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{q}},
+	})
+	if err == nil {
+		err = handle.Get(ctx, &answers)
+	}
+	return answers, err
+}
+
+// sharedTokens are the tokens that all workers use on an LLM's server.
+type sharedTokens struct {
+	a    *Activities
+	name string
+}
+
+// SharedTokens keeps the tokens of a minute on an LLM's server over all workers; it has a name, or none.
+func (a *Activities) SharedTokens(server string) llm.SharedTokens {
+	return sharedTokens{a, "_tokens/" + server} // no Tool is called so
+}
+
+// Wait waits until a Request may be sent, for half of the time that it has.
+func (s sharedTokens) Wait(ctx context.Context, key string, perSecond float64,
+	tokens int) (away time.Duration, err error) {
+	patience := askTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = time.Until(deadline) / 2
+	}
+	key = turnKey(key)
+	t, err := s.a.await(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(tokens), patience)
+	if err != nil || !t.Yours {
+		return t.In, err
+	}
+	s.a.say(s.name, false, func(asked *askedTurns) { asked.end(key) })
+	return 0, begin(ctx, t)
+}
+
+// Spend charges what a Request used beyond its estimate.
+func (s sharedTokens) Spend(perSecond float64, tokens int) {
+	s.a.say(s.name, true, func(asked *askedTurns) {
+		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(tokens)
+	})
+}

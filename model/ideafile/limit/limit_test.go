@@ -1,0 +1,180 @@
+package limit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile/limit"
+	"processidea/model/jsonval"
+)
+
+func TestARateThatCannotBeMeantIsRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`3`: `$._rate: want {"perSecond": 20}, {"atOnce": 5} or both`, `{}`: `want {"perSecond": 20}`,
+		`[]`: `want {"perSecond": 20}`, `true`: `want {"perSecond": 20}`,
+		`{"perSecond": 0}`:         `$._rate.perSecond: want a number from 0.001 to 1000, not 0`,
+		`{"perSecond": -1}`:        `from 0.001 to 1000, not -1`,
+		`{"perSecond": "20"}`:      `from 0.001 to 1000, not "20"`,
+		`{"perSecond": null}`:      `from 0.001 to 1000, not null`,
+		`{"perSecond": 1001}`:      `from 0.001 to 1000, not 1001`,
+		`{"atOnce": 0}`:            `$._rate.atOnce: want a whole number from 1 to 1000, not 0`,
+		`{"atOnce": 1.5}`:          `from 1 to 1000, not 1.5`,
+		`{"atOnce": -5}`:           `from 1 to 1000, not -5`,
+		`{"atOnce": "5"}`:          `from 1 to 1000, not "5"`,
+		`{"atOnce": 1e99}`:         `from 1 to 1000, not 1e99`,
+		`{"perMinute": 5}`:         `$._rate.perMinute: unknown key "perMinute"; a rate has atOnce and perSecond`,
+		`{"atOnce": 1, "zz": "x"}`: `unknown key "zz"`,
+	} {
+		v, err := jsonval.Decode([]byte(text))
+		ps := &diag.Problems{}
+		limit.ReadRule(v, "$._rate", ps)
+		if err != nil || len(ps.Errors()) != 1 || !strings.Contains(ps.Error(), want) {
+			t.Errorf("%s: %v, %v", text, err, ps)
+		}
+	}
+	for text, want := range map[string]string{`{"perSecond": 0.5}`: "0.5 a second", `{"atOnce": 5.0}`: "5 at once",
+		`{"atOnce": 1, "perSecond": 20}`: "20 a second, 1 at once"} {
+		v, _ := jsonval.Decode([]byte(text))
+		ps := &diag.Problems{}
+		if r := limit.ReadRule(v, "$", ps); len(*ps) > 0 || r.String() != want {
+			t.Errorf("%s: %v, %v", text, r, ps)
+		}
+	}
+	if limit.ReadRule(nil, "$", nil) != nil {
+		t.Error("a rule where nothing is said")
+	}
+}
+
+// call is one that wants a turn, asks again when it is told to, and takes its time.
+type call struct {
+	key      string
+	came, at time.Time // when it asks next
+	begins   time.Time
+	ends     time.Time
+	vanishes bool // after it has asked once
+	vanished bool
+	over     bool
+}
+
+// Workers come and go; the Line is carried through JSON as a workflow carries it.
+func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rule := limit.Rule{PerSecond: rapid.SampledFrom([]float64{0, 0.5, 3, 20}).Draw(t, "perSecond"),
+			AtOnce: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "atOnce")}
+		now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+		var calls []*call
+		for n := range rapid.IntRange(1, 25).Draw(t, "calls") {
+			came := now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "came")) * time.Millisecond)
+			calls = append(calls, &call{key: fmt.Sprint(n), came: came, at: came,
+				vanishes: rapid.IntRange(0, 4).Draw(t, "vanishes") == 0})
+		}
+		line := limit.Line{}
+		for step := 0; slices.ContainsFunc(calls, func(c *call) bool { return !c.over && !c.vanished }); step++ {
+			if step > 20_000 {
+				t.Fatalf("somebody waits for ever: %+v", line)
+			}
+			now = now.Add(50 * time.Millisecond)
+			line = carried(t, line)
+			askAll(t, &line, rule, now, calls)
+		}
+		keepsRule(t, rule, calls)
+	})
+}
+
+func carried(t *rapid.T, line limit.Line) (again limit.Line) {
+	data, err := json.Marshal(line)
+	if err == nil {
+		err = json.Unmarshal(data, &again)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+func askAll(t *rapid.T, line *limit.Line, rule limit.Rule, now time.Time, calls []*call) {
+	q := limit.Question{Rule: rule}
+	var asking []*call
+	for _, c := range calls {
+		switch {
+		case c.over || c.vanished:
+		case !c.begins.IsZero() && !c.ends.After(now):
+			c.over = true
+			q.Done = append(q.Done, c.key)
+		case !c.begins.IsZero():
+			q.Holds = append(q.Holds, c.key)
+		case !c.at.After(now):
+			asking = append(asking, c)
+		}
+	}
+	slices.SortStableFunc(asking, func(a, b *call) int { return a.came.Compare(b.came) })
+	for _, c := range asking {
+		q.Wants = append(q.Wants, c.key)
+	}
+	for n, answer := range line.Ask(now, q) {
+		c := asking[n]
+		c.at, c.vanished = now.Add(answer.In), c.vanishes
+		if answer.Yours && !c.vanished {
+			c.begins = c.at
+			c.ends = c.begins.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "lasts")) * time.Millisecond)
+		}
+	}
+}
+
+func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
+	calls = slices.DeleteFunc(calls, func(c *call) bool { return c.begins.IsZero() })
+	slices.SortStableFunc(calls, func(a, b *call) int { return a.begins.Compare(b.begins) })
+	for n, c := range calls {
+		atOnce := 0
+		for _, other := range calls {
+			if !other.begins.After(c.begins) && other.ends.After(c.begins) {
+				atOnce++
+			}
+		}
+		if rule.AtOnce > 0 && atOnce > rule.AtOnce {
+			t.Fatalf("%d at once: %s", atOnce, c.key)
+		}
+		if n == 0 || rule.PerSecond == 0 {
+			continue
+		}
+		before := calls[n-1]
+		if apart := c.begins.Sub(before.begins); apart < time.Duration(float64(time.Second)/rule.PerSecond) {
+			t.Fatalf("%s and %s are %s apart", before.key, c.key, apart)
+		}
+	}
+}
+
+func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	line, rule := limit.Line{}, limit.Rule{AtOnce: 1}
+	ask := func(after time.Duration, wants ...string) []limit.Turn {
+		now = now.Add(after)
+		return line.Ask(now, limit.Question{Rule: rule, Wants: wants})
+	}
+	if a := ask(0, "a"); !a[0].Yours {
+		t.Fatal("the first has no turn")
+	}
+	ask(time.Second, "b")
+	if c := ask(time.Second, "c", "b"); c[0].Yours || c[1].Yours || c[0].In < c[1].In {
+		t.Errorf("with one turn: %+v", c)
+	}
+	for range 3 { // b and c come again and again, nobody says that the turn of a lasts
+		ask(9*time.Second, "c", "b")
+	}
+	if c := ask(2*time.Second, "c", "b"); c[0].Yours || !c[1].Yours {
+		t.Errorf("once a is gone: %+v, %+v", c, line)
+	}
+	if c := line.Ask(now, limit.Question{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].Yours {
+		t.Errorf("after b: %+v", c)
+	}
+}

@@ -1,0 +1,175 @@
+package limit
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// Lasting is how long a turn lasts that nobody speaks of again.
+	Lasting = 30 * time.Second
+	// Longest is how long somebody may wait before it asks again.
+	Longest = time.Minute
+	// ahead is how long before it begins a turn is given, so that one answer is for many.
+	ahead = time.Second
+	// soonest is after how long anybody asks again, who has no turn.
+	soonest = 250 * time.Millisecond
+	// grace is how late one may come that was told when to come again.
+	grace = 10 * time.Second
+	// longestLine bounds what a Line remembers. Who finds no place asks again.
+	longestLine = 10_000
+)
+
+// Question is what a worker says and asks. Each key stands for one turn.
+type Question struct {
+	Rule  Rule      `json:"rule"`
+	Wants []string  `json:"wants,omitempty"`
+	Costs []float64 `json:"costs,omitempty"` // what each of Wants counts; none: one
+	Holds []string  `json:"holds,omitempty"` // their turns last
+	Done  []string  `json:"done,omitempty"`  // their turns are over
+	Spent float64   `json:"spent,omitempty"` // what turns have counted beyond their costs
+}
+
+// Turn answers one who wants it.
+type Turn struct {
+	Yours bool `json:"yours,omitempty"`
+	// In is when it begins; else after how long to ask again.
+	In time.Duration `json:"in,omitempty"`
+}
+
+// Line is who waits for a turn, in the order of their arrival, and whose turn it is.
+type Line struct {
+	Waiting []Place   `json:"waiting,omitempty"`
+	Turns   []Place   `json:"turns,omitempty"`
+	Next    time.Time `json:"next"` // when another turn may begin
+	// Took is about how long a turn lasts.
+	Took time.Duration `json:"took,omitempty"`
+}
+
+// Place is a place in the Line, or a turn.
+type Place struct {
+	Key    string    `json:"key"`
+	Until  time.Time `json:"until"`  // when it is lost
+	Begins time.Time `json:"begins"` // the turn; zero: it waits
+	Cost   float64   `json:"cost,omitempty"`
+}
+
+// Ask takes what a worker says, and answers those who want a turn, in their order.
+func (l *Line) Ask(now time.Time, q Question) []Turn {
+	l.end(now, q.Done)
+	if q.Spent > 0 {
+		l.Next = later(now, l.Next).Add(q.Rule.spacing(q.Spent))
+	}
+	for _, key := range q.Holds {
+		l.keep(now, key)
+	}
+	places := map[string]int{}
+	for n, p := range l.Waiting {
+		places[p.Key] = n
+	}
+	for n, key := range q.Wants {
+		_, waits := places[key]
+		if !waits && l.turn(key) == nil && len(l.Waiting) < longestLine {
+			places[key] = len(l.Waiting)
+			p := Place{Key: key, Until: now.Add(grace), Cost: 1}
+			if n < len(q.Costs) {
+				p.Cost = q.Costs[n]
+			}
+			l.Waiting = append(l.Waiting, p)
+		}
+	}
+	given := l.give(now, q.Rule)
+	answers := make([]Turn, len(q.Wants))
+	for n, key := range q.Wants {
+		place, waits := places[key]
+		if t := l.turn(key); t != nil {
+			if t.Begins.Before(now) { // it comes late: those behind it may begin by now
+				t.Begins = later(now, l.Next)
+				l.Next = t.Begins.Add(q.Rule.spacing(t.Cost))
+			}
+			t.Until = t.Begins.Add(Lasting)
+			answers[n] = Turn{Yours: true, In: t.Begins.Sub(now)}
+			continue
+		}
+		answers[n].In = Longest
+		if waits {
+			answers[n].In = l.away(now, q.Rule, place-given)
+			l.Waiting[place-given].Until = now.Add(answers[n].In + grace)
+		}
+	}
+	return answers
+}
+
+// end takes out those whose turn is over, and those who did not come in time.
+func (l *Line) end(now time.Time, done []string) {
+	over := map[string]bool{}
+	for _, key := range done {
+		over[key] = true
+	}
+	for _, t := range l.Turns {
+		if over[t.Key] {
+			l.Took = (7*l.Took + max(0, now.Sub(t.Begins))) / 8
+		}
+	}
+	gone := func(p Place) bool { return over[p.Key] || !p.Until.After(now) }
+	l.Waiting = slices.DeleteFunc(l.Waiting, gone)
+	l.Turns = slices.DeleteFunc(l.Turns, gone)
+}
+
+func (l *Line) turn(key string) *Place {
+	n := slices.IndexFunc(l.Turns, func(p Place) bool { return p.Key == key })
+	if n < 0 {
+		return nil
+	}
+	return &l.Turns[n]
+}
+
+// keep has a turn last. One that counted as over goes on: nobody could end it.
+func (l *Line) keep(now time.Time, key string) {
+	t := l.turn(key)
+	if t == nil {
+		l.Turns = append(l.Turns, Place{Key: key, Begins: now})
+		t = &l.Turns[len(l.Turns)-1]
+	}
+	t.Until = now.Add(Lasting)
+}
+
+// give gives turns to those who came first, whether they ask at this moment or were told to come later, and returns to
+// how many.
+func (l *Line) give(now time.Time, r Rule) (given int) {
+	for given < len(l.Waiting) && (r.AtOnce == 0 || len(l.Turns) < r.AtOnce) {
+		begins := later(now, l.Next)
+		if begins.Sub(now) > ahead {
+			break
+		}
+		p := l.Waiting[given]
+		p.Begins, p.Until = begins, later(p.Until, begins.Add(grace))
+		l.Turns = append(l.Turns, p)
+		l.Next = begins.Add(r.spacing(p.Cost))
+		given++
+	}
+	l.Waiting = slices.Delete(l.Waiting, 0, given)
+	return given
+}
+
+// away is about how long the turn of the one at a place is away.
+func (l *Line) away(now time.Time, r Rule, place int) time.Duration {
+	cost := 0.0
+	for _, p := range l.Waiting[:place] {
+		cost += p.Cost
+	}
+	wait := later(now, l.Next).Sub(now) + r.spacing(cost) - ahead/2
+	if r.AtOnce > 0 && len(l.Turns) >= r.AtOnce {
+		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
+		took := max(l.Took, now.Sub(l.Turns[0].Begins))
+		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.AtOnce))
+	}
+	return min(max(wait, soonest), Longest)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

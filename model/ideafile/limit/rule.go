@@ -1,0 +1,76 @@
+package limit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Rule is what is allowed, to all who share it; zero: any number.
+type Rule struct {
+	PerSecond float64 `json:"perSecond,omitempty"` // turns that begin
+	AtOnce    int     `json:"atOnce,omitempty"`    // turns that last
+}
+
+const (
+	minPerSecond = 0.001
+	maxPerSecond = 1000
+	maxAtOnce    = 1000
+	longestDebt  = 24 * time.Hour
+)
+
+// ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: nothing is said.
+func ReadRule(v any, path string, ps *diag.Problems) *Rule {
+	if v == nil {
+		return nil
+	}
+	m, ok := v.(map[string]any)
+	if !ok || len(m) == 0 {
+		ps.Add(path, `want {"perSecond": 20}, {"atOnce": 5} or both`)
+		return nil
+	}
+	r := &Rule{}
+	for k, value := range jsonval.Sorted(m) {
+		var err error
+		at := jsonval.JSONPathWithKey(path, k)
+		switch k {
+		case "perSecond":
+			r.PerSecond, err = jsonval.ToFloat(value)
+			if err != nil || r.PerSecond < minPerSecond || r.PerSecond > maxPerSecond {
+				err = fmt.Errorf("want a number from %v to %d, not %s", minPerSecond, maxPerSecond,
+					jsonval.Shown(value))
+			}
+		case "atOnce":
+			r.AtOnce, err = jsonval.ReadCount(value, maxAtOnce)
+		default:
+			err = fmt.Errorf("unknown key %q; a rate has atOnce and perSecond", k)
+		}
+		if err != nil {
+			ps.Add(at, "%s", err)
+		}
+	}
+	return r
+}
+
+// String says it for people: "20 a second, 5 at once".
+func (r Rule) String() string {
+	var parts []string
+	if r.PerSecond > 0 {
+		parts = append(parts, fmt.Sprintf("%g a second", r.PerSecond))
+	}
+	if r.AtOnce > 0 {
+		parts = append(parts, fmt.Sprintf("%d at once", r.AtOnce))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// spacing is how long it takes until there is room for so much again.
+func (r Rule) spacing(cost float64) time.Duration {
+	if r.PerSecond == 0 {
+		return 0
+	}
+	return time.Duration(min(cost/r.PerSecond, longestDebt.Seconds()) * float64(time.Second))
+}

@@ -1,0 +1,120 @@
+package split
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/approval"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
+	"processidea/model/loop"
+)
+
+// This file has parts take back what they did, at the wish of a person who signals the whole.
+
+// UndoUnderWay is an act by which parts take back what they did.
+type UndoUnderWay struct {
+	Order approval.UndoOrder `json:"order"`
+	// ID is that of the act in the parts. Parts are those that have not come to an end with it, Fates what became of it
+	// in the others.
+	ID    string          `json:"id"`
+	Parts []int           `json:"parts"`
+	Fates []approval.Fate `json:"fates,omitempty"`
+}
+
+// BeginUndo says what each of UndoUnderWay.Parts takes back. prefix begins the id of the act in the parts. The error
+// says why nothing is done.
+func (p *Process) BeginUndo(o approval.UndoOrder, prefix string) (orders []approval.UndoOrder, err error) {
+	switch {
+	case p.PauseReason == nil:
+		return nil, loop.ErrUndoAtWork
+	case p.Undo != nil: // whether they are at rest the parts know best
+		return nil, loop.ErrUndoNotAtRest
+	}
+	tokens, partOf := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
+	for _, part := range p.All {
+		for _, token := range part.Tokens {
+			partOf[token] = part.Number
+		}
+	}
+	only := 0
+	if named, is := o.NamedInstance(); is {
+		token, known := tokens.FindToken(named)
+		if only = partOf[token]; !known {
+			return nil, fmt.Errorf("there is no instance %q", named)
+		}
+	}
+	p.UndoCount++
+	u := &UndoUnderWay{Order: o, ID: fmt.Sprintf("%s/undo/%d", prefix, p.UndoCount)}
+	byPart := map[int][]string{}
+	for _, call := range o.Calls {
+		token, _ := tokens.FindToken(ideafile.InstanceTokenOfCallID(call))
+		byPart[partOf[token]] = append(byPart[partOf[token]], call)
+	}
+	for _, number := range p.RunningParts() {
+		if (only == 0 || only == number) && (o.Calls == nil || byPart[number] != nil) {
+			own := o
+			own.ID, own.Calls = u.ID, byPart[number]
+			u.Parts, orders = append(u.Parts, number), append(orders, own)
+		}
+	}
+	if len(orders) == 0 {
+		return nil, loop.ErrNothingToUndo
+	}
+	p.Undo = u
+	return orders, nil
+}
+
+// TakeUndoFates takes what became of an undo in a part, and returns the other Fates.
+func (p *Process) TakeUndoFates(number int, fates []approval.Fate) []approval.Fate {
+	return slices.DeleteFunc(fates, func(f approval.Fate) bool {
+		if p.Undo == nil || f.ID != p.Undo.ID || f.Signal != approval.SteerUndo {
+			return false
+		}
+		p.endUndo(number, f)
+		return true
+	})
+}
+
+func (p *Process) endUndo(number int, f approval.Fate) {
+	u := p.Undo
+	before := len(u.Parts)
+	u.Parts = slices.DeleteFunc(u.Parts, func(n int) bool { return n == number })
+	if f.Reason != "" {
+		f.Reason = fmt.Sprintf("part %d: %s", number, f.Reason)
+	}
+	if len(u.Parts) < before {
+		u.Fates = append(u.Fates, f)
+	}
+}
+
+// TakeEndedUndo returns, once, an act of BeginUndo that has come to its end in all parts, and what they refused; nil:
+// none has. That some had nothing to take back is no refusal where others had.
+func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
+	u := p.Undo
+	if u == nil {
+		return nil, nil
+	}
+	for _, number := range slices.Clone(u.Parts) {
+		if p.All[number-1].Report.IsFinished() {
+			p.endUndo(number, approval.Fate{Reason: "it has ended"})
+		}
+	}
+	if len(u.Parts) > 0 {
+		return nil, nil
+	}
+	p.Undo = nil
+	taken := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return f.Reason == "" })
+	var said []string
+	for _, f := range u.Fates {
+		if f.Reason != "" && !(taken && f.Nothing) {
+			said = append(said, f.Reason)
+		}
+	}
+	if len(said) > 0 {
+		refusal = errors.New(strings.Join(said, "; "))
+	}
+	return &u.Order, refusal
+}

@@ -1,0 +1,36 @@
+// Package limits keeps a limit that all workers of a namespace share: one small workflow for each, which is there while
+// anybody asks.
+//
+// Invariant: an Update is answered at once, within one workflow task: never do so many wait that Temporal refuses one.
+package limits
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/ideafile/limit"
+	"processidea/protocol"
+)
+
+// idle is after how long a workflow ends that nobody asks. By then all turns are over.
+const idle = 2 * limit.Lasting
+
+// Run answers who wants a turn, until nobody asks any more.
+func Run(ctx workflow.Context, line limit.Line) error {
+	asked := true
+	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
+		func(ctx workflow.Context, q limit.Question) ([]limit.Turn, error) {
+			asked = true
+			return line.Ask(workflow.Now(ctx), q), nil
+		}, workflow.UpdateHandlerOptions{Description: "From a worker: whose turn it is."})
+	for err == nil && asked {
+		asked = false
+		var isLong bool
+		isLong, err = workflow.AwaitWithTimeout(ctx, idle, func() bool {
+			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+		})
+		if isLong {
+			return workflow.NewContinueAsNewError(ctx, protocol.LimitType, line)
+		}
+	}
+	return err
+}
