@@ -22,7 +22,6 @@ import (
 	"processidea/gateway/desk/wording"
 	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
-	"processidea/model/jsonval"
 )
 
 //go:embed templates assets
@@ -223,10 +222,5 @@ func functionsIn(language shown.Language, words *wording.Catalogue) template.Fun
 		"past":       func(kind string) string { return words.Say(past[kind]) },
 		"byItself":   func(a client.Approval) string { return words.Say(byItself(a)) },
 		"whoDecided": func(one approval.Decision) string { return words.In("who", whoDecided(one)) },
-		"hints": func(all string) string {
-			return strings.Join(jsonval.Map(strings.Split(all, ", "), func(one string) string {
-				return words.In("hint", one)
-			}), ", ")
-		},
 	}
 }

@@ -39,8 +39,8 @@ const (
 type Field struct {
 	Name     string // of the control: a JSON pointer behind the name of the form
 	Label    string
-	Help     string // the schema's description
-	Hint     string // the schema's constraints, in words
+	Help     string   // the schema's description
+	Hint     []string // the schema's constraints, in words
 	Kind     Kind
 	Value    string // what the control holds
 	Options  []Option
@@ -123,7 +123,7 @@ func (b *builder) build(p place, value any, has bool) *Field {
 		f.Help = joinSentences(node.title, f.Help)
 	}
 	if p.depth == 0 {
-		f.Help, f.Hint = "", "" // the page explains the whole form
+		f.Help, f.Hint = "", nil // the page explains the whole form
 	}
 	b.fields++
 	f.Kind = b.kindOf(node, p, value, has)

@@ -292,11 +292,10 @@ func (n node) number(key string) (int, bool) {
 }
 
 // hint describes the constraints of a schema in words, for the person who fills in the form.
-func (n node) hint() string {
+func (n node) hint() (said []string) {
 	if n.choices != nil {
-		return ""
+		return nil
 	}
-	var said []string
 	if len(n.types) == 1 && n.types[0] == "integer" {
 		said = append(said, "a whole number")
 	}
@@ -313,7 +312,7 @@ func (n node) hint() string {
 			said = append(said, fmt.Sprintf(one.text, v))
 		}
 	}
-	return strings.Join(said, ", ")
+	return said
 }
 
 func joinSentences(a, b string) string {

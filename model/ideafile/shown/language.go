@@ -6,6 +6,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
+
+	"processidea/model/jsonval"
 )
 
 // Language is one that people are spoken to in.
@@ -20,7 +22,9 @@ const (
 // Languages lists them: a reader gets the first where none fits.
 var Languages = []Language{English, German}
 
-var matcher = language.NewMatcher([]language.Tag{language.English, language.German})
+var matcher = language.NewMatcher(jsonval.Map(Languages, func(l Language) language.Tag {
+	return language.Make(string(l))
+}))
 
 // LanguageFor returns the language for a reader's preferences, in the form of Accept-Language or LANG; English if none
 // fits.
