@@ -215,13 +215,13 @@ func TestABrokenRuleIsRefusedBeforeTheGatewayServes(t *testing.T) {
 		`{"hooks": {"a": {"secret": "$env:ORDERS"}}}`:                                                      `"idea" is missing`,
 		`{"hooks": {"a": {"idea": "none.json", "secret": "$env:ORDERS"}}}`:                                 "none.json",
 		`{"hooks": {"a": {"idea": "broken.json", "secret": "$env:ORDERS"}}}`:                               "broken.json",
-		`{"hooks": {"a": {"idea": "idea.json"}}}`:                                                          `"secret" names a variable`,
-		`{"hooks": {"a": {"idea": "idea.json", "secret": "whsec_eW91"}}}`:                                  `"secret" names a variable`,
+		`{"hooks": {"a": {"idea": "idea.json"}}}`:                                                          `"secret" must name a variable`,
+		`{"hooks": {"a": {"idea": "idea.json", "secret": "whsec_eW91"}}}`:                                  `"secret" must name a variable`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:NOBODY"}}}`:                                 "NOBODY is not set",
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:SHORT"}}}`:                                  "secret 1 of SHORT is not whsec_",
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": "["}}}`:                   `"input" is no jq`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".", "instances": "."}}}`: "exclude each other",
-		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".a = 1"}}}`:              `"input" is no jq expression that a rule may have: = is not allowed`,
+		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".a = 1"}}}`:              `"input" is not a jq expression that a rule may have: = is not allowed`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "inptu": "."}}}`:                   `"inptu": a rule has`,
 	} {
 		dir := t.TempDir()
