@@ -219,10 +219,10 @@ func TestABrokenRuleIsRefusedBeforeTheGatewayServes(t *testing.T) {
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "whsec_eW91"}}}`:                                  `"secret" must name a variable`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:NOBODY"}}}`:                                 "NOBODY is not set",
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:SHORT"}}}`:                                  "secret 1 of SHORT is not whsec_",
-		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": "["}}}`:                   `"input" is no jq`,
+		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": "["}}}`:                   `"input" is not a jq`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".", "instances": "."}}}`: "exclude each other",
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".a = 1"}}}`:              `"input" is not a jq expression that a rule may have: = is not allowed`,
-		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "inptu": "."}}}`:                   `"inptu": a rule has`,
+		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "inptu": "."}}}`:                   `unknown key "inptu"; a rule has`,
 	} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"hooks.json": rules, "idea.json": noteIdea,
