@@ -22,17 +22,17 @@ type Fence struct {
 func (f Fence) Check(r *http.Request) *Refusal {
 	if !f.knows(r.Host) {
 		return &Refusal{http.StatusMisdirectedRequest, CodeForeignHost,
-			"this gateway is not called " + printable(r.Host) +
-				": name it in PROCESSIDEA_GATEWAY_HOSTS"}
+			"this gateway does not answer to the name " + printable(r.Host) +
+				": add it to PROCESSIDEA_GATEWAY_HOSTS"}
 	}
 	origin := r.Header.Get("Origin")
 	switch {
 	case slices.Contains(f.Origins, origin):
 		return nil
 	case origin != "" && !isSame(origin, r):
-		return &Refusal{http.StatusForbidden, CodeForeignPage, "a page of another origin may not ask here"}
+		return &Refusal{http.StatusForbidden, CodeForeignPage, "pages of another origin may not send requests here"}
 	case origin == "" && isForeign(r.Header.Get("Sec-Fetch-Site")):
-		return &Refusal{http.StatusForbidden, CodeForeignPage, "a page of another site may not ask here"}
+		return &Refusal{http.StatusForbidden, CodeForeignPage, "pages of another site may not send requests here"}
 	}
 	return nil
 }

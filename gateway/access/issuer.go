@@ -68,9 +68,10 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	case err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && IsLoopback(u.Hostname())):
 		return nil, fmt.Errorf("access: the issuer %q is no https address", i.URL)
 	case i.Audience == "":
-		return nil, errors.New("access: an issuer's tokens are for many: say whose audience counts")
+		return nil, errors.New("access: an issuer's tokens are for many programs: set the audience that counts")
 	case i.Roles == nil:
-		return nil, errors.New("access: an issuer's tokens say who is there: say who may do what, in a file of roles")
+		return nil, errors.New("access: an issuer's tokens only say who somebody is: set a file of roles that " +
+			"says what they may do")
 	}
 	if i.Name == "" {
 		i.Name = claimEmail
@@ -86,7 +87,7 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	token := bearer(r)
 	if token == "" {
-		return nil, unauthorized(CodeNoToken, "a request carries a token of "+g.issuer.URL+
+		return nil, unauthorized(CodeNoToken, "a request needs a token of "+g.issuer.URL+
 			": Authorization: Bearer TOKEN")
 	}
 	_, verifier, err := g.open()
@@ -144,8 +145,8 @@ type Claims map[string]any
 func (g *IssuerGuard) person(claims Claims, token *oidc.IDToken) (*Person, error) {
 	name, _ := claims[g.issuer.Name].(string)
 	if strings.TrimSpace(name) == "" || name == anybody {
-		return nil, unauthorized(CodeBadToken, "the token does not say "+g.issuer.Name+
-			", by which people are known here")
+		return nil, unauthorized(CodeBadToken, "the token lacks "+g.issuer.Name+
+			", the name of people here")
 	}
 	if err := policy.CheckName(name); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Name+": "+err.Error())

@@ -39,13 +39,14 @@ const CallbackPath = "/desk/callback"
 func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	switch u, err := url.Parse(c.URL); {
 	case c.ID == "":
-		return nil, errors.New("access: people log in for a client of the issuer: say its id")
+		return nil, errors.New("access: people log in with a client of the issuer: set its id")
 	case len(c.Secret) < shortestToken:
-		return nil, fmt.Errorf("access: the client's secret has fewer than %d characters: sessions are sealed with it",
+		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
+			"characters",
 			shortestToken)
 	case err != nil || CheckOrigin(c.URL) != nil || u.Scheme != "https" && !IsLoopback(u.Hostname()):
 		return nil,
-			fmt.Errorf("access: %q is no address to which an issuer sends people back: want https://host[:port]", c.URL)
+			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.URL)
 	}
 	return &IssuerLogin{g, c}, nil
 }
@@ -121,7 +122,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	token, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: l.client.ID}).Verify(ctx, text)
 	if err != nil || token.Nonce != a.Nonce {
 		return nil, unauthorized(CodeBadToken,
-			"what the issuer says of the login is not for this desk, or not for this login")
+			"the issuer's answer is for another program, or for another login")
 	}
 	claims, err := claimsOf(token)
 	if err != nil {

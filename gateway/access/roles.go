@@ -117,7 +117,7 @@ func readRole(v any) (out role, err error) {
 	}
 	for _, right := range may {
 		if !slices.Contains(Rights, Right(right)) {
-			return out, fmt.Errorf("there is no right %q: there are look, start, decide, steer", right)
+			return out, fmt.Errorf("unknown right %q; there are look, start, decide and steer", right)
 		}
 		out.may = append(out.may, Right(right))
 	}

@@ -46,7 +46,7 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 		token = r.URL.Query().Get("token")
 	}
 	if token == "" {
-		return nil, unauthorized(CodeNoToken, "a request carries a token: Authorization: Bearer TOKEN")
+		return nil, unauthorized(CodeNoToken, "a request needs a token: Authorization: Bearer TOKEN")
 	}
 	got := sha256.Sum256([]byte(token))
 	if subtle.ConstantTimeCompare(got[:], g.digest[:]) != 1 {

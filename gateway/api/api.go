@@ -130,14 +130,14 @@ func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(allowed) == 0 {
 		problem(http.StatusNotFound, CodeNotFound,
-			"there is no such page: /openapi.json describes all that there are").Write(w)
+			"there is no such page; /openapi.json lists all pages").Write(w)
 		return
 	}
 	for _, method := range allowed {
 		w.Header().Add("Allow", method)
 	}
 	problem(http.StatusMethodNotAllowed, CodeMethod,
-		fmt.Sprintf("this page takes %v, not %s", allowed, r.Method)).Write(w)
+		fmt.Sprintf("this page accepts %v, not %s", allowed, r.Method)).Write(w)
 }
 
 // operation adds an operation to an API. do is called once the person is known, and has the right. Without a right, do
@@ -283,7 +283,7 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	var any any
 	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &any); err != nil {
 		return problem(http.StatusUnsupportedMediaType, CodeMediaType,
-			"the body is of a type that is not read here: send application/json")
+			"the body has an unsupported type: send application/json")
 	}
 	return validateBody(a.huma.OpenAPI().Components.Schemas, op.RequestBody.Content["application/json"].Schema, body)
 }
@@ -297,7 +297,7 @@ func (a *API) Acted(process string) {
 // Acts counts the acts here: an answer requested before the last act may not show it.
 func (a *API) Acts() int64 { return a.answers.acts.Load() }
 
-var errNoEvent = errors.New("it is no id of an event from here")
+var errNoEvent = errors.New("it is not the id of an event of this gateway")
 
 // invalidAt describes an error in a part of a request.
 func invalidAt(path string, err error) *Problem {

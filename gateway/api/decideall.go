@@ -9,7 +9,7 @@ import (
 	"processidea/internal/safego"
 )
 
-var errNoOutput = errors.New("an answer has an output; null is one")
+var errNoOutput = errors.New("an answer needs an output, which may be null")
 
 // processesAtOnce bounds how many processes one request decides in at a time.
 const processesAtOnce = 8

@@ -132,7 +132,8 @@ func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) 
 // changed reports that the decided Plan waits no longer, and shows the waiting Plans to callers who may look.
 func changed(ctx context.Context, now []client.Plan) *Problem {
 	p := problem(http.StatusConflict, CodeChanged,
-		"no Plan with that digest waits: somebody has decided on it, or it has changed; plans lists what waits now")
+		"no Plan with this digest waits: somebody has decided on it, or it has changed; plans lists the Plans "+
+			"that wait now")
 	if len(now) == 0 {
 		p.Detail = "no Plan waits: somebody has decided on it"
 	}
@@ -184,7 +185,7 @@ func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanD
 		return d, err
 	}
 	if d.Kind != client.Amend && d.Calls != nil {
-		return d, invalidAt("body.calls", errors.New("only an amendment brings Calls"))
+		return d, invalidAt("body.calls", errors.New("only an amendment may have calls"))
 	}
 	if err := d.Validate(); err != nil {
 		place := map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Kind]
@@ -209,8 +210,8 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 	switch {
 	case !who.NamesOthers && (by != "" && by != who.Name || !containsAll(who.Groups, groups)):
 		return "", nil, nil, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
-			Message: "the token names " + who.Name +
-				": a decision is taken by that person, and for that person's groups"}
+			Message: "the token is " + who.Name +
+				"'s: a decision with it can only be by that person and their groups"}
 	case proof != "":
 		return by, groups, nil, nil // the proof names who decides
 	}

@@ -139,7 +139,7 @@ type listKey struct {
 	page  string
 }
 
-var errNoPage = errors.New("it is no next of a page")
+var errNoPage = errors.New("it is not the next of a page")
 
 // writePage encodes where a page begins, with a checksum: the server takes long to refuse an invalid token.
 func writePage(next []byte) string {

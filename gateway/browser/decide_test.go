@@ -42,7 +42,7 @@ func decideInEveryWay(b *tab, id string) {
 	b.write(`//*[@id="p/values/order"]`, "tall hat")
 	b.write(`//*[@id="p/values/cents"]`, "three")
 	b.press(button("Change it"))
-	b.says("this is no number")
+	b.says("this is not a number")
 	b.write(`//*[@id="p/values/cents"]`, "3")
 	b.press(button("Change it"))
 	b.says("1 case is changed", "waits again")

@@ -98,7 +98,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 			b.click(summary("Change it"))
 			b.write(`//*[@id="p/values/cents"]`, "none")
 			b.press(button("Change it"))
-			b.says("this is no number")
+			b.says("this is not a number")
 		},
 		"an outcome":       at(outcome),
 		"a Plan":           at("/desk/plans/" + trip),
@@ -109,7 +109,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 			b.click(summary("Add a Call"))
 			b.write("#new", "none")
 			b.press(button("Add it to the Plan"))
-			b.says("it is no JSON object")
+			b.says("want a JSON object")
 		},
 		"an inbox with a Plan": at("/?process=" + trip),
 		"the processes":        at("/desk/processes"),

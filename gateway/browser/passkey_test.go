@@ -367,7 +367,7 @@ func TestWherePasskeysCannotBeUsedThePageSaysSo(t *testing.T) {
 	b.press(button("Approve, signed with my passkey"))
 	b.says("Passkeys need a script")
 	b.press(button("Sign with my passkey"))
-	b.says("The browser gave nothing of a passkey")
+	b.says("The browser sent no passkey")
 
 	c := starter.browse()
 	c.open("/desk/key")

@@ -59,7 +59,7 @@ func (d *Desk) addInstances(w http.ResponseWriter, r *http.Request) (err error) 
 
 func (d *Desk) addRows(ctx context.Context, p *addPage) error {
 	if p.Rows.Name == "" {
-		return unfit("Nothing was added: choose a file of rows, or write them.")
+		return unfit("Nothing was added: choose a file of rows, or type them.")
 	}
 	p.Rows.nameRows()
 	by := client.By{Name: access.From(ctx).Name, Reason: p.Reason}

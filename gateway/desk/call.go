@@ -76,8 +76,8 @@ func (d *Desk) find(r *http.Request) (client.Approval, error) {
 			return a, nil
 		}
 	}
-	return client.Approval{}, gone("Call %s of %s waits for nobody any more: somebody has decided, its time "+
-		"was over, or there is no such Call.", visible(call), visible(process))
+	return client.Approval{}, gone("Call %s of %s does not wait: somebody has decided, its time was over, or "+
+		"there is no such Call.", visible(call), visible(process))
 }
 
 // tools returns the Tools of a process; nil if they cannot be read.
@@ -241,7 +241,7 @@ func textAnswer(values url.Values) (any, error) {
 	}
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("the result is no JSON: %s", ideafiles.DecodeCause(err))
+		return nil, fmt.Errorf("the result is not JSON: %s", ideafiles.DecodeCause(err))
 	}
 	return v, nil
 }

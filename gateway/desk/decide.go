@@ -26,7 +26,7 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 	case kind != client.Approve && kind != client.Reject:
 		return unfit("Many Calls are approved or rejected at once, and nothing else: open a Call to change it.")
 	case len(boxes) == 0:
-		return unfit("No Call was selected. Go back and tick the boxes of those that you mean.")
+		return unfit("No Call was selected. Go back and tick the boxes of the Calls that you mean.")
 	case len(boxes) > client.MaxDecisionsAtOnce:
 		return unfit("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce)
 	case kind == client.Reject && reason == "":
@@ -75,7 +75,7 @@ func (d *Desk) tell(w http.ResponseWriter, r *http.Request, o outcomes) error {
 func (d *Desk) showOutcome(w http.ResponseWriter, r *http.Request) error {
 	var o outcomes
 	if !d.sessions.Unseal(outcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
-		return gone("This address does not tell what became of a decision.")
+		return gone("This address contains no outcome of a decision.")
 	}
 	d.renderOutcome(w, r, o)
 	return nil
@@ -133,7 +133,7 @@ func inWords(one api.DecisionResult, done string) string {
 	case one.Outcome == api.OutcomeTaken:
 		return "It is " + done + "."
 	case one.Outcome == api.OutcomeFailed:
-		return "It is not known what became of it: " + one.Reason
+		return "Its outcome is unknown: " + one.Reason
 	case one.Outcome == api.OutcomeInvalid:
 		return "It was not sent: " + one.Reason
 	}

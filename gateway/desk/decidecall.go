@@ -132,16 +132,16 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	case len(wrong) > 0:
 		p.Wrong = seeFields
 	case !isObject:
-		p.Wrong = "Parameters are an object."
+		p.Wrong = "The parameters must be an object."
 	case changes == nil:
-		p.Wrong = "Nothing is changed. To have it run as it is, approve it."
+		p.Wrong = "Nothing is changed. To run it as it is, approve it."
 	case p.Tool != nil:
 		merged, err := approval.MergeParams(p.Tool, shown, changes)
 		if err != nil {
 			p.Wrong = "This does not fit the Tool: " + err.Error()
 		} else if !jsonval.Equal(any(merged), any(wanted)) {
-			p.Wrong = "This cannot be said as a change, as something is taken away that the Tool takes null for: " +
-				"replace the Call instead."
+			p.Wrong = "A change cannot remove this field, because null is a valid value for it. Replace the Call " +
+				"instead."
 		}
 	}
 	decision.Params = api.Object{RawMessage: jsonval.Encode(changes)}
@@ -149,7 +149,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 
 func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ideafile.Tool) {
 	if t == nil {
-		p.Wrong = "Choose the Tool of the Call that takes the place."
+		p.Wrong = "Choose the Tool of the new Call."
 		return
 	}
 	f := replaceForm(t)
@@ -164,7 +164,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 		p.Wrong = seeFields
 		return
 	case !isObject:
-		p.Wrong = "A Call is an object."
+		p.Wrong = "A Call must be an object."
 		return
 	}
 	call["_tool"] = t.Name

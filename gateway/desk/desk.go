@@ -252,14 +252,14 @@ const lookForWorker = 5
 var titles = map[int]string{
 	http.StatusNotFound: "Nothing is here", http.StatusForbidden: "You may not do that",
 	http.StatusConflict:           "It was refused",
-	http.StatusServiceUnavailable: "Nobody answers", http.StatusUnprocessableEntity: "That cannot be meant",
+	http.StatusServiceUnavailable: "Nobody answers", http.StatusUnprocessableEntity: "That cannot be understood",
 	http.StatusInternalServerError:   "Something went wrong",
-	http.StatusRequestEntityTooLarge: "Too much at once", http.StatusBadRequest: "That cannot be meant",
+	http.StatusRequestEntityTooLarge: "Too much at once", http.StatusBadRequest: "That cannot be understood",
 }
 
 var advice = map[string]string{
 	api.CodeNoWorker: "The processes are safe: they go on when a worker runs again. " +
 		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
-	access.CodeForbidden: "Whoever looks after this gateway says who may do what.",
+	access.CodeForbidden: "The administrators of this gateway decide who may do what.",
 }

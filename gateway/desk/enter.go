@@ -46,7 +46,7 @@ func (d *Desk) admit(w http.ResponseWriter, r *http.Request, to string) {
 	who, err := d.Entrance.Identify(r)
 	if err != nil {
 		d.askWho(w, r, http.StatusUnauthorized,
-			"That is not the token of this desk. The program prints a new address when it makes a new one.")
+			"That is not the token of this desk. If the program has made a new one, it has printed the new address.")
 		return
 	}
 	if err := d.sessions.Begin(w, r,

@@ -79,13 +79,13 @@ func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	if text := strings.TrimSpace(form.Get("count")); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			return unfit("How many are approved is a whole number from 1 on, such as 40.")
+			return unfit("The number of Calls must be a whole number from 1, such as 40.")
 		}
 	}
 	if text := strings.TrimSpace(form.Get("until")); text != "" {
 		day, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			return unfit("The last day is a date, such as 2026-12-04.")
+			return unfit("The last day must be a date, such as 2026-12-04.")
 		}
 		o.Until = day.Add(24 * time.Hour) // that day counts
 	}
@@ -93,7 +93,7 @@ func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return unfit("This cannot be given: %s.", err)
+		return unfit("This order cannot be given: %s.", err)
 	}
 	who := access.From(r.Context())
 	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
@@ -135,7 +135,7 @@ func orderRule(form url.Values, control string, format shown.Format) (map[string
 	case "most":
 		n, ok := format.ReadEntered(strings.TrimSpace(form.Get(control + "-most")))
 		if !ok {
-			return nil, fmt.Errorf("up to how much is a number, such as 600.00")
+			return nil, fmt.Errorf("the limit must be a number, such as 600.00")
 		}
 		return map[string]any{"type": "number", "maximum": n}, nil
 	}

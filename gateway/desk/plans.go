@@ -61,7 +61,7 @@ func (d *Desk) findPlan(r *http.Request) (client.Plan, error) {
 		}
 	}
 	if err == nil {
-		err = gone("No Plan of %s waits for anybody any more: somebody has decided on it, or there is none.",
+		err = gone("No Plan of %s waits: somebody has decided on it, or there is none.",
 			visible(id))
 	}
 	return client.Plan{}, err
@@ -169,7 +169,7 @@ type planOutcome struct {
 func (d *Desk) showPlanOutcome(w http.ResponseWriter, r *http.Request) error {
 	var o planOutcome
 	if !d.sessions.Unseal(planOutcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
-		return gone("This address does not tell what became of a decision.")
+		return gone("This address contains no outcome of a decision.")
 	}
 	return d.show(w, r, "planoutcome", struct {
 		frame

@@ -24,14 +24,14 @@ const longestTrial = 3 * time.Minute
 func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source) error {
 	if d.Simulate == nil {
 		return unfit(
-			"A simulation is not offered here: it runs on a server of its own, which starter run and starter dev " +
-				"have. On a machine of your own, starter simulate does the same.")
+			"Simulations are not available here: they need a server of their own, which starter run and starter " +
+				"dev have. On your own machine, use starter simulate.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestTrial)
 	defer cancel()
 	report, err := d.Simulate(ctx, source)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return unfit("The simulation had not ended after %s, and was broken off.",
+		return unfit("The simulation did not end within %s, and was stopped.",
 			plural(int(longestTrial/time.Minute), "minute"))
 	}
 	if err != nil {

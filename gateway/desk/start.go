@@ -151,8 +151,8 @@ func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 
 func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.Definition) (string, error) {
 	if definition.Read.Simulation != nil {
-		return "", unfit("This Idea is a simulation, in which values are made up. Without meta.simulated, and the " +
-			"messages' _simulated, it is taken for real.")
+		return "", unfit("This Idea is a simulation with made-up values. To start it for real, remove " +
+			"meta.simulated and the messages' _simulated.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
 		return "", unfit("The id cannot be used: %s", err)
@@ -221,7 +221,7 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return unfit("%s is no name of a file: name it as the Idea does, such as parts/letter.json.",
+			return unfit("%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.",
 				short(f.Name))
 		}
 		to = filepath.Join(in, to)
@@ -264,13 +264,13 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 func (p *startPage) source(folder string) (s ideafiles.Source, err error) {
 	if p.Offer == "" {
 		if p.Idea.Name == "" {
-			return s, unfit("Choose an Idea file first: it says what the process is.")
+			return s, unfit("Choose an Idea file first: it defines the process.")
 		}
 		return ideafiles.Source{Given: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
 	}
 	s, offered := p.known[p.Offer]
 	if !offered {
-		return s, unfit("There is no such Idea in the list any more.")
+		return s, unfit("This Idea is no longer in the list.")
 	}
 	p.folders = append(p.folders, filepath.Dir(s.Idea))
 	s.Instances, s.Replies = "", ""

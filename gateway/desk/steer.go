@@ -23,8 +23,7 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 	case do == "revise" && text == "":
 		return unfit("A correction needs a text: the LLM reads it, and plans on.")
 	case do == "cancel" && r.PostForm.Get("sure") == "":
-		return unfit("Nothing was ended: tick the box beside the button first. A process that was ended does not go " +
-			"on.")
+		return unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
 	}
 	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
 		switch do {
@@ -67,7 +66,7 @@ func toldOfResumed(q url.Values) string {
 	case err != nil:
 		return ""
 	case left > 0:
-		return fmt.Sprintf("Processes that go on: %d. Those that do not: %d; the page of each says why.", resumed, left)
+		return fmt.Sprintf("Resumed processes: %d. Not resumed: %d; the page of each says why.", resumed, left)
 	}
-	return fmt.Sprintf("Processes that go on: %d.", resumed)
+	return fmt.Sprintf("Resumed processes: %d.", resumed)
 }

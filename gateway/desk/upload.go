@@ -63,7 +63,7 @@ func uploaded(r *http.Request, field string) (files []file, err error) {
 		text := strings.TrimPrefix(string(data), "\ufeff")
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return nil, unfit(
-				"%s is no text in UTF-8: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).",
+				"%s is not a UTF-8 text: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).",
 				short(baseName(h.Filename)))
 		}
 		files = append(files, file{baseName(h.Filename), text})

@@ -126,7 +126,7 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 		return nil, refuse("input: %w", err)
 	}
 	if len(input) != 1 || jsonval.TypeOf(input[0]) != "object" {
-		return nil, refuse("input: the rule makes no object of the body")
+		return nil, refuse("input: the rule's result for the body is not an object")
 	}
 	messages, _ := d.Idea["context"].([]any)
 	o.Idea["context"] = append(messages[:len(messages):len(messages)],
@@ -148,7 +148,8 @@ func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err e
 		for _, one := range list {
 			row, ok := one.(map[string]any)
 			if !ok {
-				return nil, refuse("instances: the rule makes %s of the body, not an object for each instance",
+				return nil, refuse("instances: the rule's result for the body is %s, not an object for each "+
+					"instance",
 					jsonval.TypeOf(one))
 			}
 			rows = append(rows, row)

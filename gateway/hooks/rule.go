@@ -86,7 +86,7 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	for key, v := range m {
 		text, ok := v.(string)
 		if !slices.Contains(keysOfRule, key) || !ok || text == "" {
-			return nil, fmt.Errorf("%q: a rule has %s, each a text", key, strings.Join(keysOfRule, ", "))
+			return nil, fmt.Errorf("unknown key %q; a rule has %s, each a text", key, strings.Join(keysOfRule, ", "))
 		}
 		texts[key] = text
 	}
@@ -106,7 +106,7 @@ func (r *Rules) readRule(v any) (*rule, error) {
 		}
 		query, err := jq.Compile(texts[key], queryLimits)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no jq expression that a rule may have: %w", key, err)
+			return nil, fmt.Errorf("%q is not a jq expression that a rule may have: %w", key, err)
 		}
 		*to = query
 	}
@@ -132,7 +132,8 @@ const (
 func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 	name, ok := strings.CutPrefix(place, environmentPrefix)
 	if !ok || name == "" {
-		return nil, errors.New(`"secret" names a variable, $env:NAME: no secret stands in the file`)
+		return nil, errors.New(`"secret" must name a variable, $env:NAME: the file must not contain the secret ` +
+			"itself")
 	}
 	for n, one := range strings.Fields(r.getenv(name)) {
 		encoded, ok := strings.CutPrefix(one, secretPrefix)

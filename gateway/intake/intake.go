@@ -92,7 +92,7 @@ func (i *Intake) await(ctx context.Context, size int64) (done func(), err error)
 	defer cancel()
 	if room.Acquire(ctx, size) != nil {
 		return nil, &access.Refusal{Status: http.StatusServiceUnavailable, Code: CodeBusy,
-			Message: "the gateway is reading as much as it can: send it again in a moment"}
+			Message: "the gateway is too busy to read the body: send it again in a moment"}
 	}
 	return func() { room.Release(size) }, nil
 }
@@ -124,7 +124,7 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 
 func tooLarge(limit int64) error {
 	return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge,
-		Message: fmt.Sprintf("the body is larger than %d bytes, which is the most here", limit)}
+		Message: fmt.Sprintf("the body is larger than %d bytes, the maximum here", limit)}
 }
 
 func dense(body []byte) error {

@@ -148,7 +148,7 @@ func (a *agent) decideTool() tool {
 // sameCall takes both spellings of a Call's id.
 func sameCall(id, given string) bool { return id == given || ideafile.TypeableCallID(id) == given }
 
-var errSigned = errors.New("this Call wants a signed decision: a person must take it, no agent can")
+var errSigned = errors.New("this Call needs a signed decision, which only a person can take")
 
 func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -186,5 +186,5 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 		a.Feed.Poke(p.ID())
 		return map[string]any{"taken": count}, nil
 	}
-	return nil, fmt.Errorf("no Call of this digest waits in %s: ask list_approvals", p.ID())
+	return nil, fmt.Errorf("no Call with this digest waits in %s: see list_approvals", p.ID())
 }

@@ -143,7 +143,7 @@ func (a *agent) call(ctx context.Context, t tool, raw json.RawMessage) (string, 
 	}
 	text := jsonval.Encode(jsonval.ToJSONValue(result))
 	if len(text) > largestAnswer {
-		return "", fmt.Errorf("the answer has %d bytes, and %d is the most: ask for a part of it", len(text),
+		return "", fmt.Errorf("the answer has %d bytes, more than the maximum of %d: ask for a part of it", len(text),
 			largestAnswer)
 	}
 	return string(text), nil

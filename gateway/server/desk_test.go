@@ -252,7 +252,7 @@ func TestACallIsChangedByItsForm(t *testing.T) {
 	b := h.browse()
 	p := b.open("/?process=" + id).link("@").is(200)
 	p.form("Change it").press("Change it").is(422).says("Nothing is changed")
-	p.form("Change it").set("p/values/cents", "1,5").press("Change it").is(422).says("this is no number").says(
+	p.form("Change it").set("p/values/cents", "1,5").press("Change it").is(422).says("this is not a number").says(
 		"Some fields")
 	p.form("Change it").set("p/values/cents", "0").press("Change it").is(422).says("does not fit the Tool")
 	more := p.form("Change it").set("p/values/order", "A-2").press("Add an item").is(200)
@@ -290,7 +290,7 @@ func TestACallIsRejectedAnsweredAndReplaced(t *testing.T) {
 	p.form("Reject").set("reason", "not ours").press("Reject").is(200).says("1 case is rejected")
 	p = show("shoe")
 	p.form("Give this result").set("answer-is", "json", "answer",
-		"{").press("Give this result").is(422).says("is no JSON")
+		"{").press("Give this result").is(422).says("is not JSON")
 	p.form("Give this result").set("answer", "given by hand").press("Give this result").is(200).says(
 		"1 case is answered")
 	p = show("glove").form("Show its form").set("with", "say").press("Show its form").is(200)

@@ -41,7 +41,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	if got := h.states(id); strings.Count(got, "You have seat 4A") != 2 {
 		t.Error(got)
 	}
-	b.open(p.address).is(404).says("waits for anybody any more")
+	b.open(p.address).is(404).says("waits: somebody has decided on it")
 	b.open("/desk/plan-outcome?o=made-up").is(404)
 }
 
@@ -58,16 +58,16 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 	opened := p.form("Have it run").press("Change Call 1.1").is(200).says("Change Call 1.1 book", "What else it says")
 	f = opened.form("Have it run").set("c1/values/cents", "many")
 	f.values["keep"] = []string{"1"}
-	f.press("Have it run").is(422).says("this is no number", "Call 1.1 cannot be read")
+	f.press("Have it run").is(422).says("this is not a number", "Call 1.1 cannot be read")
 	f.set("c1/values/cents", "700").set("c1/values/seat", "5B").set("new", "no JSON")
-	f.press("Add it to the Plan").is(200).says("it is no JSON object")
+	f.press("Add it to the Plan").is(200).says("want a JSON object")
 	added := f.set("new", `{"_tool": "fly", "to": "Rome"}`).press("Add it to the Plan").is(200).says(
 		"there is no Tool fly", "Added Call 1")
 	g := added.form("Have it run")
 	if g.values.Get("c1/values/seat") != "5B" || len(g.values["keep"]) != 1 {
 		t.Errorf("what was changed is gone: %v", g.values)
 	}
-	g.press("Have it run").is(422).says("A Call that you add cannot be meant")
+	g.press("Have it run").is(422).says("A Call that you add is invalid")
 	// What the process finds wrong stands beside the Call.
 	g.set("added", `{"_tool": "tell", "_instance": "*", "template": 7, "values": {}}`).press("Have it run").is(
 		409).says("template")

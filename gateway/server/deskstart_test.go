@@ -69,7 +69,7 @@ const noMore = `{"solution": {"calls": [], "output": null}}` + "\n" + `{"solutio
 func TestWhatIsWrongWithUploadedFilesIsToldInPlaceAndNothingIsLost(t *testing.T) {
 	h := open(t)
 	b := h.browse()
-	p := b.open("/").link("Start").is(200).says("A simulation is not offered here")
+	p := b.open("/").link("Start").is(200).says("Simulations are not available here")
 	p.form("Check").upload("Check").is(422).says("Choose an Idea file first")
 	p = p.form("Check").upload("Check", "idea", "parcels.yaml="+parcels, "rows",
 		"rows.csv=to,weight\nann,1\nbob,heavy\n").is(422)
@@ -78,7 +78,7 @@ func TestWhatIsWrongWithUploadedFilesIsToldInPlaceAndNothingIsLost(t *testing.T)
 	p = p.form("Check").set("rows-text", "to,weight\r\nann,1\r\nbob,2\r\n", "id",
 		"parcels-of-today").upload("Check").is(200)
 	p.says("No mistakes: 1 Tool, 2 instances", "Kept: parcels.yaml")
-	p.form("Simulate first").upload("Simulate first").is(422).says("not offered here", "bob,2")
+	p.form("Simulate first").upload("Simulate first").is(422).says("not available here", "bob,2")
 	p = p.form("Start").upload("Start", "replies", "replies.jsonl="+noMore).is(200)
 	if p.address != "/desk/processes/parcels-of-today" {
 		t.Fatalf("it leads to %s: %s", p.address, p.text())
@@ -108,7 +108,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 		}
 	})
 	b := h.browse()
-	p := b.open("/desk/start").is(200).says("Parcels").lacks("not offered here")
+	p := b.open("/desk/start").is(200).says("Parcels").lacks("not available here")
 	p = p.form("Simulate first").set("offer", "Parcels").upload("Simulate first", "rows",
 		`rows.jsonl={"to": "ann"}`).is(200)
 	p.says("The simulation completed", "would have been asked about 7 Calls", "<i>open</i>", `{"to": "ann"}`)
@@ -118,10 +118,10 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	with := `{"schema": {"tools": {"part": {"type": "object", "_delegate": "parts/part.json", "_outputPath": "†state.x"}}}, "context": []}`
 	p = b.open("/desk/start").form("Check").upload("Check", "idea", "whole.json="+with).is(422).says("parts/part.json")
 	p = p.form("Check").upload("Check", "files", `part.json={"schema": {"tools": {}}, "context": []}`).is(422)
-	p.form("Check").set("file-name", "../part.json").upload("Check").is(422).says("no name of a file")
+	p.form("Check").set("file-name", "../part.json").upload("Check").is(422).says("cannot be the name of a file")
 	p.form("Check").set("file-name", "parts/part.json").upload("Check").is(200).says("No mistakes: 1 Tool")
 	p.form("Check").set("file-name", "parts/part.json").upload("Check", "files",
-		"picture.json=\xff\xfe").is(422).says("no text in UTF-8")
+		"picture.json=\xff\xfe").is(422).says("not a UTF-8 text")
 }
 
 // onlookers may look, and nothing else.

@@ -75,8 +75,8 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		return o, errors.New("nobody could use the gateway: set " + IssuerVariable + ", or, for this machine alone, " +
 			TokenVariable)
 	case !IsLocal(address) && getenv(BeyondVariable) != "true":
-		return o, fmt.Errorf("%s is for this machine alone, and %s is open to others: set %s, or %s=true where "+
-			"nobody else reaches it, as in a container",
+		return o, fmt.Errorf("%s is only for this machine, but other machines can reach %s: set %s, or %s=true "+
+			"if they cannot, as in a container",
 			TokenVariable, address, IssuerVariable, BeyondVariable)
 	}
 	if speaker := key.For(who.Name, who.Groups); speaker != nil {
@@ -103,14 +103,14 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 	} {
 		for _, name := range names {
 			if getenv(name) != "" && getenv(needed) == "" {
-				return fmt.Errorf("%s is set and counts for nothing without %s: set that too, or unset it", name,
+				return fmt.Errorf("%s has no effect without %s: set that too, or unset it", name,
 					needed)
 			}
 		}
 	}
 	for _, host := range fence.Hosts {
 		if u, err := url.Parse("http://" + host); err != nil || u.Host != host || u.Hostname() != host {
-			return fmt.Errorf("%s: %q is no name of a host, without a port", HostsVariable, host)
+			return fmt.Errorf("%s: %q is not the name of a host without a port", HostsVariable, host)
 		}
 	}
 	for _, origin := range fence.Origins {
@@ -125,7 +125,7 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 	}
 	if folder := getenv(IdeasVariable); folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s: %q is no folder that can be read", IdeasVariable, folder)
+			return fmt.Errorf("%s: %q is not a readable folder", IdeasVariable, folder)
 		}
 	}
 	return nil
@@ -160,8 +160,8 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		return nil, fmt.Errorf("%s: %w", RolesVariable, err)
 	}
 	if getenv(AudienceVariable) == "" {
-		return nil, errors.New("an issuer's tokens are for many: set " + AudienceVariable +
-			" to the one for whom those are that count here")
+		return nil, errors.New("an issuer's tokens are for many programs: set " + AudienceVariable +
+			" to the audience of the tokens for this gateway")
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{
 		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable),

@@ -205,7 +205,7 @@ func TestAnAgentDecidesOnlyWhereItIsAllowed(t *testing.T) {
 			`", "decision": "`+kind+`"`+more+`}`)
 	}
 	if text, failed := decide("approve", strings.Repeat("0", 64), ""); !failed ||
-		!strings.Contains(text, "no Call of this digest") {
+		!strings.Contains(text, "no Call with this digest") {
 		t.Error(text)
 	}
 	if text, failed := decide("reject", waits["digest"].(string), ""); !failed ||
@@ -232,7 +232,7 @@ func TestAnAgentDecidesOnlyWhereItIsAllowed(t *testing.T) {
 	call := a.waiting(signed, "")
 	args := `{"process": "` + signed + `", "call": "` + call["call"].(string) + `", "digest": "` +
 		call["digest"].(string) + `", "decision": "approve"}`
-	if text, failed := a.call("decide", args); !failed || !strings.Contains(text, "wants a signed decision") {
+	if text, failed := a.call("decide", args); !failed || !strings.Contains(text, "needs a signed decision") {
 		t.Error(text)
 	}
 	h.post("/api/processes/"+signed+"/cancel", nil).is(204)

@@ -84,5 +84,5 @@ func TestAGatewayTakesWhatThePasskeySignedAndTheWorkerJudges(t *testing.T) {
 	h.waiting(id, 1)
 	// What was asked of one person is not another's to sign.
 	p.form("Sign with").set("sealed", p.form("Sign with").values.Get("sealed")+"A").set("answer",
-		answer).press("Sign with").is(422).says("was not asked of you")
+		answer).press("Sign with").is(422).says("was made for another person or decision")
 }

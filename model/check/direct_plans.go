@@ -83,8 +83,8 @@ func (c *checker) checkSomePlanApplies() {
 	if len(unmet) > 0 {
 		// One bad row does not keep the others from running.
 		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unmet) < len(c.instanceTokens),
-			Message: "no Plan's condition holds, and the LLM may not be asked: the instance would fail immediately"}, unmet,
-			len(c.instanceTokens))
+			Message: "no Plan's condition holds, and the LLM may not be asked: the instance would fail immediately"},
+			unmet, len(c.instanceTokens))
 	}
 }
 

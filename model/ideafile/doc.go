@@ -1,3 +1,19 @@
+// Package ideafile reads Idea files: the start of a process, and each of its snapshots. An Idea is JSON with
+// `schema` (the palette of Tools, the form of the output), `context` (Messages) and `solution` (the Calls of one
+// Request).
+//
+// Main types:
+//
+//	Idea                      the whole, with its Config
+//	Message, InstanceView     one entry of the context; what one instance sees of them
+//	Tool, MetaProperty        a capability: parameters, meta properties, when a person must decide
+//	ToolBinding, Simulation   what runs a Tool; what makes up its results instead
+//	WrittenCall, Palette      a Call as it was written; what it may use
+//	Call                      the Call after it was checked against its palette
+//	CallKey, CallStatus       a Call's position in the Plan, and its status
+//	DirectPlans               the Plans that run without a Request
+//	MCPServer                 servers whose tools join the palette before the process starts
+//
 // ParseIdea reads a file; Palette.ReadCall checks one Call. All words of the file format are in this package: Ideas are
 // written as the same JSON.
 //

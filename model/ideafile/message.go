@@ -239,8 +239,8 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	}
 	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
 		ps.Add(jsonval.JSONPathWithKey(path, TypeData),
-			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q", TypeData,
-			m.PayloadKind)
+			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q",
+			TypeData, m.PayloadKind)
 	}
 	if key != "" {
 		m.readKeyedPayload(key, flat, path, ps)

@@ -169,7 +169,7 @@ func (p *Parts) check() (err error) {
 		return err
 	}
 	if len(anywhere) > 0 {
-		p.Log.Warn("any host may be told these secrets: whoever may start processes can read them",
+		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
 			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
 	}
 	if p.Notices == nil {
@@ -182,7 +182,7 @@ func (p *Parts) check() (err error) {
 		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
 	}
 	if p.Deciders == nil {
-		p.Log.Info("no keys for signed decisions: where a policy wants one, none counts", "variable",
+		p.Log.Info("no keys for signed decisions: if a policy requires one, none counts", "variable",
 			signing.DecidersVariable)
 	} else {
 		p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())

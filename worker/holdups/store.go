@@ -34,7 +34,7 @@ func ofStore(err error) turn.HeldUp {
 			Mend: "make room where the store lies" + alone}
 	case MayNotWrite(err):
 		return turn.HeldUp{Cause: turn.CodeStoreForbidden,
-			Message: "the worker has no right to read and write in the store",
+			Message: "the worker has no permission to read and write the store",
 			Mend:    "let the worker's user read and write where the store lies" + alone}
 	case errors.Is(err, blobs.ErrAway):
 		return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store is not at its place",
@@ -42,6 +42,6 @@ func ofStore(err error) turn.HeldUp {
 	case !blobs.IsTransient(err):
 		return turn.HeldUp{}
 	}
-	return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store cannot be written, or not be read",
+	return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store cannot be written or read",
 		Mend: "the worker's log says why (/readyz too)" + alone}
 }

@@ -153,7 +153,7 @@ func (s *service) current(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("it could not be asked which build is current: %w", err)
+		return fmt.Errorf("the current build is unknown: %w", err)
 	}
 	routing, current := d.Info.RoutingConfig, "none is"
 	if v := routing.CurrentVersion; v != nil {
@@ -165,6 +165,6 @@ func (s *service) current(ctx context.Context) error {
 	if v := routing.RampingVersion; v != nil && v.BuildID == s.buildID {
 		return nil
 	}
-	return fmt.Errorf("build %s of deployment %s is not current (%s): it gets nothing new until it is made so",
+	return fmt.Errorf("build %s of deployment %s is not current (%s): it gets no new processes until it is",
 		s.buildID, s.deployment, current)
 }

@@ -79,10 +79,10 @@ func (p *polls) check(context.Context) error {
 	for _, kind := range polled {
 		k := p.kinds[kind.method]
 		if k == nil {
-			return errors.New("they have not asked for " + kind.what + " yet")
+			return errors.New("they have not polled for " + kind.what + " yet")
 		}
 		if waits := k.begun.After(k.failed) && time.Since(k.begun) > settled; k.err != nil && !waits {
-			return fmt.Errorf("they ask for %s in vain: %w", kind.what, k.err)
+			return fmt.Errorf("polling for %s fails: %w", kind.what, k.err)
 		}
 	}
 	return nil

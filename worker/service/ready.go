@@ -65,7 +65,7 @@ func askReady(ctx context.Context, listen string) error {
 // reachable gives the address under which one that listens there is reached from this machine.
 func reachable(listen string) (string, error) {
 	if listen == "" {
-		return "", errors.New("it listens nowhere")
+		return "", errors.New("it has no address to ask: set --listen")
 	}
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {

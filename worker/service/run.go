@@ -87,7 +87,7 @@ func (s *service) openStore(ctx context.Context) error {
 		return err
 	}
 	if s.place == nil && os.Getenv(connect.StoreVariable) == "" {
-		s.log.Warn("no store is named: this worker keeps one of its own, in which no other program looks",
+		s.log.Warn("no store is set: this worker uses a store of its own, which no other program reads",
 			"variable", connect.StoreVariable, "store", place)
 	}
 	if id := s.store.Keys().Primary(); id != "" {

@@ -63,7 +63,7 @@ func TestAWorkerThatCannotReachTemporalEndsWithACodeOfItsOwn(t *testing.T) {
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_STORE=", "PROCESSIDEA_DATA=" + data})
 	if code, log := p.Wait(); code != 4 ||
 		!strings.Contains(log, "worker: reach Temporal at 127.0.0.1:1: unreachable: ") ||
-		!strings.Contains(log, `"no store is named`) || !strings.Contains(log, data) {
+		!strings.Contains(log, `"no store is set`) || !strings.Contains(log, data) {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }

@@ -108,21 +108,21 @@ func (r *reader) readControl(name string, kind Kind, shown any) (value any, has 
 		v, err := jsonval.Decode([]byte(strings.TrimSpace(text)))
 		n, ok := v.(json.Number)
 		if err != nil || !ok {
-			r.errors[name] = "this is no number: write it with digits and a point, such as 12.50"
+			r.errors[name] = "this is not a number: write it with digits and a point, such as 12.50"
 			return nil, true
 		}
 		return n, true
 	case Choice, JSON:
 		if strings.TrimSpace(text) == "" {
-			r.errors[name] = "nothing is chosen"
+			r.errors[name] = "choose a value"
 			if kind == JSON {
-				r.errors[name] = "nothing stands here: a text stands in quotes, and null is nothing"
+				r.errors[name] = "this is empty: write a text in quotes, or null for no value"
 			}
 			return nil, true
 		}
 		v, err := jsonval.Decode([]byte(text))
 		if err != nil {
-			r.errors[name] = "this is no JSON: " + ideafiles.DecodeCause(err)
+			r.errors[name] = "this is not JSON: " + ideafiles.DecodeCause(err)
 		}
 		return v, true
 	}

@@ -64,7 +64,7 @@ func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key
 		return nil, unfit(fmt.Sprintf("Your passkeys are for the desk at %s, and this is %s.",
 			strings.Join(elsewhere, ", "), origin))
 	}
-	return nil, unfit("You have no passkey that counts. Make one, and have it added to the keys of those who decide.")
+	return nil, unfit("You have no valid passkey. Make one, and have it added to the keys of those who decide.")
 }
 
 func unfit(message string) error {

@@ -138,5 +138,4 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-const needsScript = "The browser gave nothing of a passkey. Passkeys need a script, which is switched off here or " +
-	"did not run."
+const needsScript = "The browser sent no passkey. Passkeys need a script, which is switched off or did not run."

@@ -85,7 +85,7 @@ func (a answer) assertion() (out passkey.Assertion, err error) {
 func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	var q question
 	if !p.Sessions.Unseal(signUse, r.PostForm.Get("sealed"), &q) || q.Who != access.From(r.Context()).Name {
-		return unfit("This decision was not asked of you. Open the Call again.")
+		return unfit("This page was made for another person or decision. Open the Call again.")
 	}
 	if r.PostForm.Get("answer") == "" {
 		return unfit(needsScript)
@@ -97,7 +97,7 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 		signed, err = a.assertion()
 	}
 	if err != nil {
-		return unfit("What the browser gave cannot be read.")
+		return unfit("The browser's answer cannot be read.")
 	}
 	algorithm := "ES256" // of most passkeys; a worker refuses an unlisted one anyway
 	if keys, err := p.keys(r.Context()); err == nil && keys.Find(a.ID) != nil {

@@ -100,7 +100,7 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	if p.Calls[0].Wrong != "" || p.Calls[1].Wrong != "no text" || p.Added[0].Wrong != "no cents" {
 		t.Errorf("%+v %+v", p.Calls, p.Added)
 	}
-	for text, says := range map[string]string{"none": "no JSON object", `{"a": 1}`: `"_tool" is missing`,
+	for text, says := range map[string]string{"none": "want a JSON object", `{"a": 1}`: `"_tool" is missing`,
 		`{"_tool": "fly"}`: "no Tool fly"} {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 		if p.Take(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {

@@ -60,9 +60,9 @@ func (p *Page) Read(values url.Values) (calls []any) {
 	switch {
 	case p.Wrong != "":
 	case len(calls) == 0:
-		p.Wrong = "No Call is left. To have none of them run, reject the Plan."
+		p.Wrong = "No Call is left. To run none of them, reject the Plan."
 	case !changed && len(added) == 0:
-		p.Wrong = "Nothing is changed. To have it run as it is, approve it."
+		p.Wrong = "Nothing is changed. To run it as it is, approve it."
 	}
 	return calls
 }
@@ -91,18 +91,18 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	case len(wrong) > 0:
 		c.Wrong = "some fields cannot be read; each says why"
 	case !isObject:
-		c.Wrong = "the parameters of a Call are an object"
+		c.Wrong = "the parameters of a Call must be an object"
 	case err != nil:
-		c.Wrong = "what else the Call says is no JSON object: " + ideafiles.DecodeCause(err)
+		c.Wrong = "the rest of the Call is not a JSON object: " + ideafiles.DecodeCause(err)
 	}
 	for key := range rest {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
-			c.Wrong = fmt.Sprintf("%q does not belong to what else the Call says: its parameters are above", key)
+			c.Wrong = fmt.Sprintf("%q may not be here: the Tool and its parameters are above", key)
 		}
 	}
 	if c.Wrong != "" {
 		if c.Kept {
-			p.Wrong = "Call " + c.ID + " cannot be read: see there."
+			p.Wrong = "Call " + c.ID + " cannot be read: see the message beside it."
 		}
 		return c.written
 	}
@@ -129,7 +129,7 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 		c.Tool, _ = call["_tool"].(string)
 		switch {
 		case err != nil:
-			c.Wrong = `it is no JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
+			c.Wrong = `want a JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
 				ideafiles.DecodeCause(err)
 		case c.Tool == "":
 			c.Wrong = `it names no Tool: "_tool" is missing`
@@ -137,7 +137,7 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 			c.Wrong = "there is no Tool " + c.Tool
 		}
 		if c.Wrong != "" {
-			p.Wrong = "A Call that you add cannot be meant: see there."
+			p.Wrong = "A Call that you add is invalid: see the message beside it."
 		}
 		calls = append(calls, any(call))
 	}
