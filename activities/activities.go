@@ -67,6 +67,8 @@ type Activities struct {
 	Recorder ReplyRecorder
 	// Asked is told what the LLM is about to be asked; nil: nobody is.
 	Asked PromptRecorder
+	// MoneyADay is what Requests of all processes and workers may cost in a day, in dollars; 0: any amount.
+	MoneyADay float64
 	// SaveActions is whether processes save what a hosted server bills, at the price of time.
 	SaveActions bool
 	// Observer is told what Requests and Calls came to; nil: nobody is.
