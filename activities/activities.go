@@ -67,6 +67,8 @@ type Activities struct {
 	Recorder ReplyRecorder
 	// Asked receives the prompts before they are sent; nil: none.
 	Asked PromptRecorder
+	// MoneyADay bounds what the Requests of all processes and workers cost in a day, in dollars; 0: no bound.
+	MoneyADay float64
 	// SaveActions makes processes save actions that a hosted server bills, at the price of time.
 	SaveActions bool
 	// Observer receives the outcomes of Requests and Calls; nil: none.

@@ -19,7 +19,9 @@ import (
 func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (sent *protocol.SentBatch, err error) {
 	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
-		sent, err = a.attemptBatch(ctx, setup, input)
+		if err = a.awaitMoney(ctx); err == nil {
+			sent, err = a.attemptBatch(ctx, setup, input)
+		}
 		return err
 	})
 	if err == nil {

@@ -1,15 +1,57 @@
 package activities
 
 import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
 	"processidea/llm"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/limit"
 	"processidea/model/ideafile/price"
+	"processidea/model/turn"
 )
+
+// moneyLimit is the limit of what all Requests cost in a day. No Tool is called so.
+const moneyLimit = "_money"
+
+// awaitMoney returns why a Request must wait: all processes have spent what they may on this day.
+func (a *Activities) awaitMoney(ctx context.Context) error {
+	if a.MoneyADay == 0 {
+		return nil
+	}
+	info := activity.GetInfo(ctx)
+	key := turnKey(info.WorkflowExecution.ID + "\n" + info.WorkflowExecution.RunID + "\n" + info.ActivityID)
+	t, err := a.await(ctx, moneyLimit, limit.Rule{PerDay: a.MoneyADay}, key, 0, time.Until(info.Deadline)/2)
+	if err != nil {
+		return err
+	}
+	if t.Yours {
+		a.say(moneyLimit, false, func(s *askedTurns) { s.end(key) })
+		return nil
+	}
+	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.In, HeldBack: true,
+		Message: fmt.Sprintf("the Requests of all processes may cost %g dollars a day (--money-a-day), and have",
+			a.MoneyADay),
+		Mend: "it goes on by itself after midnight, UTC; more is a setting of the workers"}
+}
+
+// pay counts what a Request has cost.
+func (a *Activities) pay(cost price.Money) {
+	if a.MoneyADay > 0 && cost > 0 {
+		a.say(moneyLimit, true, func(s *askedTurns) {
+			s.Rule.PerDay, s.Spent = a.MoneyADay, s.Spent+float64(cost)/float64(price.Dollar)
+		})
+	}
+}
 
 // addCost adds the cost of an answer to its usage: by the prices of the Idea or else the worker's, for the served name
 // of the LLM or else the requested one. It does nothing without prices or a limit on money.
 func (a *Activities) addCost(answer *llm.Reply, config ideafile.Config, byBatch bool) {
 	u := &answer.Usage
+	defer func() { a.pay(u.Cost) }()
 	for _, prices := range []price.List{config.Prices, a.Prices} {
 		if found, ok := prices.Find(answer.Served, answer.Model); ok {
 			u.Cost = found.Cost(u.PromptTokens, u.CachedTokens, u.CompletionTokens)

@@ -134,6 +134,7 @@ func (a *Activities) tell(ctx context.Context, s protocol.HeldUpSignal) {
 		a.HoldUps.Waits(of.ID, s.HeldUp.Cause, s.HeldUp.Next.Add(heldUpSlack))
 	} else if a.HoldUps != nil {
 		a.HoldUps.GoesOn(of.ID, turn.CodeLLMUnreachable)
+		a.HoldUps.GoesOn(of.ID, turn.CodeRateLimited)
 	}
 	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s)
 }

@@ -27,7 +27,12 @@ import (
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
 	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
-		reply, err = a.attemptRequest(ctx, setup, input, states, answer)
+		if answer.Completion == "" {
+			err = a.awaitMoney(ctx)
+		}
+		if err == nil {
+			reply, err = a.attemptRequest(ctx, setup, input, states, answer)
+		}
 		return err
 	})
 	return reply, err

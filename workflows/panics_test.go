@@ -32,7 +32,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 		"far": {"_activity": {"mcp": {"server": "web", "tool": "add"}}, "_approval": false, "_retry": {"attempts": 9}},
 		"get": %s, "scoreSentiment": %s}}, "context": [{"type": "text", "text": %s}]}`,
 		asJSON([]string{os.Args[0], mcptest.Argument, "Adds two numbers."}), server.url,
-		httpTool(c.tool("get", nil), `, "_retry": {"attempts": 9}`), textTool, large), wholePlan, wholePlan, wholePlan,
+		httpTool(c.tool("get", nil), `, "_retry": {"attempts": 9}, "_rate": {"perSecond": 100}`), textTool, large), wholePlan, wholePlan, wholePlan,
 		nothingMore, nothingMore)
 	s.every = 2
 	list, err := json.Marshal(after)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -135,13 +134,15 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	a.HoldUps, p.Store.Failed = held, held.StoreFailed
 	o := p.options()
 	o.Identity = connect.WorkerIdentity(p.Store)
+	fatal := make(chan error, 2)
+	o.OnFatalError = func(err error) { fatal <- err }
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
 	requests := worker.New(c, protocol.RequestQueue, p.requestOptions(o))
 	a.Register(w)
 	a.Register(requests)
 	watch := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &running{Worker: w, requests: requests, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
+	return &running{Worker: w, requests: requests, fatal: fatal, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
 }
 
 // holdUps keeps which processes the worker holds up.
@@ -195,6 +196,7 @@ func (p *Parts) check() (err error) {
 type running struct {
 	worker.Worker
 	requests         worker.Worker
+	fatal            chan error // why one of the two cannot go on
 	mcp              *mcptool.Hub
 	orphans, holdUps func(context.Context)
 	stop             func()
@@ -225,24 +227,17 @@ func (r *running) Stop() {
 
 // Run works until it is interrupted, or until one of the two workers cannot go on.
 func (r *running) Run(interrupt <-chan any) error {
-	defer r.mcp.Close()
-	defer r.beginWatch()()
-	stop, ended := make(chan any), make(chan error, 2)
-	for _, w := range []worker.Worker{r.Worker, r.requests} {
-		safego.Go("engine.run", func() error { return w.Run(stop) }, func(err error) { ended <- err })
+	if err := r.Start(); err != nil {
+		r.mcp.Close()
+		return err
 	}
-	left := 2
-	var err error
+	defer r.Stop()
 	select {
 	case <-interrupt:
-	case err = <-ended:
-		left--
+		return nil
+	case err := <-r.fatal:
+		return err
 	}
-	close(stop)
-	for range left {
-		err = cmp.Or(err, <-ended)
-	}
-	return err
 }
 
 // beginWatch returns a function that ends the watch, and waits until it has ended.

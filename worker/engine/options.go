@@ -30,6 +30,7 @@ type Limits struct {
 	PureCalls       int     // as local activities; a burst of them counts as one
 	EagerCalls      int     // of one workflow task, run by the same worker
 	CallsPerSecond  float64 // Calls that begin, over all workers, and as many Requests
+	MoneyADay       float64 // dollars that Requests cost, over all workers
 	MaxResult       int     // bytes of one Call's result
 	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks   int     // at least 2
@@ -160,8 +161,8 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},
 		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
-		SaveActions: p.Limits.SaveActions,
-		Memory:      memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
+		SaveActions: p.Limits.SaveActions, MoneyADay: p.Limits.MoneyADay,
+		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	known := processes.New(c, "", p.Store) // who asks a workflow by its id needs no namespace
 	a.Waiting = func(ctx context.Context, process string) ([]protocol.Approval, error) {

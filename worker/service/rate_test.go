@@ -18,6 +18,7 @@ import (
 	"processidea/internal/devserver/devtest"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/worker/workertest"
 )
@@ -175,6 +176,32 @@ func TestTwoWorkersShareTheTokensOfAMinute(t *testing.T) {
 		r.start(fmt.Sprintf("p%d", n), `{"context": [{"type": "text", "text": "Go."}]}`)
 	}
 	r.keeps(2, processes)
+}
+
+// What was spent outlives the worker that spent it.
+func TestAllWorkersShareTheMoneyOfADay(t *testing.T) {
+	r := newRated(t)
+	const mayCost = 0.05
+	start := func() *workertest.Process { return workertest.Start(t, r.env, "--money-a-day", fmt.Sprint(mayCost)) }
+	first := start()
+	for n := range 6 {
+		if n == 2 {
+			first.Signal(syscall.SIGKILL)
+			start()
+			start()
+		}
+		p := r.start(fmt.Sprintf("p%d", n), `{"config": {"llm": {"model": "m"}, "prices": {"m": {"input": 10, "output": 0}}},
+			"context": [{"type": "text", "text": "Go."}]}`)
+		devtest.Eventually(t, "it has ended, or is held up", func() bool {
+			status, err := p.Status(t.Context())
+			return err == nil && (status.Status == loop.StatusCompleted ||
+				len(status.HeldUp) == 1 && status.HeldUp[0].Cause == turn.CodeRateLimited)
+		})
+	}
+	// One may begin before it is known what the one before it has cost.
+	if cost := 0.03 * float64(len(r.asked)); cost < mayCost || cost > mayCost+0.06 {
+		t.Errorf("%d Requests have cost %g dollars", len(r.asked), cost)
+	}
 }
 
 const ratedTool = `{"schema": {"tools": {"letter": {"type": "object", "properties": {}, "_rate": RATE,

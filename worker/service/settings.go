@@ -124,6 +124,8 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
 	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxAtOnce,
 		"Calls that begin in a second, of all workers together, and as many Requests; 0: no limit")
+	flags.Float(f, &l.MoneyADay, "money-a-day", 0.001, maxAtOnce,
+		"dollars that Requests may cost in a day (UTC), of all workers together; then they wait; 0: no limit")
 	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
 	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.LeastPatience, false,

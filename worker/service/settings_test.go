@@ -57,6 +57,7 @@ func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 		"--drain -1s":             `"-1s" for "--drain" flag: want a duration from 1ms to 10 years`,
 		"--max-requests 0":        `"0" for "--max-requests" flag: want a whole number from 1 to 1000000`,
 		"--max-calls -1":          "--max-calls",
+		"--money-a-day -1":        `"-1" for "--money-a-day" flag: want 0, or a number from 0.001 to 1e+06`,
 		"--calls-per-second NaN":  `"NaN" for "--calls-per-second" flag: want 0, or a number from 0.001 to 1e+06`,
 		"--workflow-pollers 1":    "want a whole number from 2 to 500",
 		"--max-workflow-tasks 1":  "want a whole number from 2",

@@ -153,6 +153,29 @@ func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
 	}
 }
 
+func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC
+	line := limit.Line{}
+	ask := func(perDay, spent float64) limit.Turn {
+		return line.Ask(now, limit.Question{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}})[0]
+	}
+	if first := ask(5, 4.5); !first.Yours || line.Keeps(now) != time.Hour {
+		t.Errorf("%+v, kept for %s", first, line.Keeps(now))
+	}
+	now = now.Add(time.Minute)
+	if second := ask(5, 0.5); second.Yours || second.In != 10*limit.Longest {
+		t.Errorf("with all spent: %+v", second)
+	}
+	if more := ask(6, 0); !more.Yours {
+		t.Errorf("with a higher limit: %+v", more)
+	}
+	now = now.Add(time.Hour)
+	if next := ask(5, 0); !next.Yours || line.Keeps(now) != 0 {
+		t.Errorf("on the next day: %+v, %+v", next, line)
+	}
+}
+
 func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)

@@ -44,6 +44,9 @@ type Line struct {
 	Next    time.Time `json:"next"` // when another turn may begin
 	// Took is about how long a turn lasts.
 	Took time.Duration `json:"took,omitempty"`
+	// Paid is what was spent on a Day.
+	Day  time.Time `json:"day,omitzero"`
+	Paid float64   `json:"paid,omitempty"`
 }
 
 // Place is a place in the Line, or a turn.
@@ -57,7 +60,9 @@ type Place struct {
 // Ask takes what a worker says, and answers those who want a turn, in their order.
 func (l *Line) Ask(now time.Time, q Question) []Turn {
 	l.end(now, q.Done)
-	if q.Spent > 0 {
+	if q.Rule.PerDay > 0 {
+		l.pay(now, q)
+	} else if q.Spent > 0 {
 		l.Next = later(now, l.Next).Add(q.Rule.spacing(q.Spent))
 	}
 	for _, key := range q.Holds {
@@ -98,6 +103,28 @@ func (l *Line) Ask(now time.Time, q Question) []Turn {
 		}
 	}
 	return answers
+}
+
+const day = 24 * time.Hour
+
+// pay counts what was spent. Where that is all of a day, the next turn begins with the next day.
+func (l *Line) pay(now time.Time, q Question) {
+	if today := now.UTC().Truncate(day); !l.Day.Equal(today) {
+		l.Day, l.Paid = today, 0
+	}
+	l.Paid += q.Spent
+	l.Next = now
+	if l.Paid >= q.Rule.PerDay {
+		l.Next = l.Day.Add(day)
+	}
+}
+
+// Keeps is how long what was spent still counts.
+func (l *Line) Keeps(now time.Time) time.Duration {
+	if l.Paid == 0 {
+		return 0
+	}
+	return max(0, l.Day.Add(day).Sub(now))
 }
 
 // end takes out those whose turn is over, and those who did not come in time.
@@ -164,7 +191,11 @@ func (l *Line) away(now time.Time, r Rule, place int) time.Duration {
 		took := max(l.Took, now.Sub(l.Turns[0].Begins))
 		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.AtOnce))
 	}
-	return min(max(wait, soonest), Longest)
+	longest := Longest
+	if r.PerDay > 0 {
+		longest *= 10
+	}
+	return min(max(wait, soonest), longest)
 }
 
 func later(a, b time.Time) time.Time {

@@ -13,13 +13,14 @@ import (
 type Rule struct {
 	PerSecond float64 `json:"perSecond,omitempty"` // turns that begin
 	AtOnce    int     `json:"atOnce,omitempty"`    // turns that last
+	PerDay    float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
 }
 
 const (
 	minPerSecond = 0.001
 	maxPerSecond = 1000
 	maxAtOnce    = 1000
-	longestDebt  = 24 * time.Hour
+	longestDebt  = day
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: nothing is said.

@@ -14,7 +14,7 @@ import (
 // idle is after how long a workflow ends that nobody asks. By then all turns are over.
 const idle = 2 * limit.Lasting
 
-// Run answers who wants a turn, until nobody asks any more.
+// Run answers who wants a turn, until nobody asks any more and what was spent has ceased to count.
 func Run(ctx workflow.Context, line limit.Line) error {
 	asked := true
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
@@ -25,9 +25,10 @@ func Run(ctx workflow.Context, line limit.Line) error {
 	for err == nil && asked {
 		asked = false
 		var isLong bool
-		isLong, err = workflow.AwaitWithTimeout(ctx, idle, func() bool {
+		isLong, err = workflow.AwaitWithTimeout(ctx, max(idle, line.Keeps(workflow.Now(ctx))), func() bool {
 			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 		})
+		asked = asked || line.Keeps(workflow.Now(ctx)) > 0
 		if isLong {
 			return workflow.NewContinueAsNewError(ctx, protocol.LimitType, line)
 		}

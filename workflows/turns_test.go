@@ -1,0 +1,47 @@
+package workflows_test
+
+import (
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"processidea/internal/longrun"
+	"processidea/model/ideafile/limit"
+	"processidea/protocol"
+)
+
+// A run takes 2,000 Updates: a limit continues as new before, with all turns and places.
+func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
+	t.Parallel()
+	longrun.Only(t)
+	id := protocol.LimitID(t.Name())
+	ask := func(q limit.Question) (turns []limit.Turn) {
+		t.Helper()
+		q.Rule.AtOnce = 1
+		start := temporalClient.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: id,
+			TaskQueue: protocol.TaskQueue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING},
+			protocol.LimitType, limit.Line{})
+		h, err := temporalClient.UpdateWithStartWorkflow(t.Context(), client.UpdateWithStartWorkflowOptions{
+			StartWorkflowOperation: start, UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateTurns,
+				WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{q}}})
+		if err == nil {
+			err = h.Get(t.Context(), &turns)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return turns
+	}
+	if first := ask(limit.Question{Wants: []string{"a"}}); !first[0].Yours {
+		t.Fatal("the first has no turn")
+	}
+	for n := range 2100 {
+		if b := ask(limit.Question{Wants: []string{"b"}, Holds: []string{"a"}}); b[0].Yours {
+			t.Fatalf("the turn of another is forgotten after %d Updates", n)
+		}
+	}
+	if b := ask(limit.Question{Wants: []string{"c", "b"}, Done: []string{"a"}}); b[0].Yours || !b[1].Yours {
+		t.Errorf("%+v", b)
+	}
+}
