@@ -134,8 +134,7 @@ func Main(out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "\nIn a process of one Request rechecks of a share take %.1f %%: "+
-		"rules and Tools again.\n",
+	_, err := fmt.Fprintf(out, "\nIn a process of one Request rechecks take %.1f %%: rules and Tools again.\n",
 		100*float64(tokens(int(share*quality.SizeShared)))/float64(tokens(quality.SizeShared)))
 	return err
 }
