@@ -78,7 +78,8 @@ type CallAttempt struct {
 
 // observeCall reports the beginning of a Call to the observer.
 func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
-	if n := activity.GetInfo(ctx).Attempt; n > 1 {
+	n := int(activity.GetInfo(ctx).Attempt) + in.Lost
+	if n > 1 {
 		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
 			"process", in.Process, "instance", in.Token, "call", in.Call, "tool", in.Tool, "attempt", n)
 	}
@@ -87,7 +88,7 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 	}
 	ctx, end := a.Observer.Call(ctx, CallAttempt{
 		Process: in.Process, Instance: in.Token, Call: in.Call, Tool: in.Tool, Kind: in.Binding.Kind,
-		Attempt: int(activity.GetInfo(ctx).Attempt), TakesBack: in.Undoes != nil,
+		Attempt: n, TakesBack: in.Undoes != nil,
 	})
 	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
 }

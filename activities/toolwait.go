@@ -78,5 +78,7 @@ func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInpu
 			in.Call, in.Tool, jsonval.Clip(err.Error(), maxErrorMessage)),
 		Mend: "it goes on by itself; reject the Call if it is not to wait",
 	}
+	activity.GetLogger(ctx).Warn("the Call waits, as its server asks", "process", in.Process, "instance", in.Token,
+		"call", in.Call, "tool", in.Tool, "error", err, "again", held.Next)
 	a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: held.Cause, HeldUp: held})
 }

@@ -10,6 +10,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/internal/safego"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -36,12 +37,22 @@ type InstanceStatus = protocol.InstanceView
 func (p *Process) Status(ctx context.Context) (Status, error) {
 	var v Status
 	err := p.client.query(ctx, p.id, protocol.QueryStatus, &v)
-	if err == nil && v.Status == loop.StatusRunning && v.Awaiting == 0 && len(v.HeldUp) == 0 {
+	if err == nil && v.Status == loop.StatusRunning && len(v.HeldUp) == 0 && !waitsForPeopleAlone(v) {
 		if h := p.client.rate.heldUp(ctx, p.client); h != nil {
 			v.HeldUp, v.Waiting = []turn.HeldUp{*h}, append(v.Waiting, h.String())
 		}
 	}
 	return v, err
+}
+
+// waitsForPeopleAlone reports whether decisions are all that a process waits for.
+func waitsForPeopleAlone(v Status) bool {
+	for _, inst := range v.Instances {
+		if inst.Status == ideafile.InstanceWorking {
+			return false
+		}
+	}
+	return v.Awaiting > 0
 }
 
 // Instances queries every instance, by token, whether the process has ended or not.

@@ -63,8 +63,8 @@ func (x *exchange) classify(err error) *Error {
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
 		if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
-			message += ". Its key is a setting of the worker (OPENAI_API_KEY): mend that, start the worker again, and " +
-				"resume the process"
+			message += ". Its key is a setting of the worker (OPENAI_API_KEY): mend that, start the worker again, " +
+				"and resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}

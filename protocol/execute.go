@@ -31,6 +31,8 @@ type ExecuteInput struct {
 	Landing *statelog.ResultContract `json:"landing,omitempty"`
 	// WholeState is whether the result is for the whole State: it stays an object, however many keys it has.
 	WholeState bool `json:"wholeState,omitempty"`
+	// Lost counts the workers that were lost while the Tool ran: each time it runs as another activity.
+	Lost int `json:"lost,omitempty"`
 }
 
 // IdempotencyKey returns the key under which the outside world knows the Call's effect. Of one that takes another back

@@ -88,7 +88,7 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 		{"reject", "p", "1.1@②"}, {"amend", "p", "1.1@②", "--params", `{"text": 7}`},
 		{"amend", "p", "1.1@②", "--params", `{`},
 		{"replace", "p", "1.1@②", "--with", `{"_tool": "nobody"}`}, {"answer", "p", "1.1@②"}, {"resume", "p"},
-		{"resume", "p", "--requests", "-1"},
+		{"resume", "p", "--requests", "-1"}, {"resume", "--all", "--because", ""},
 	} {
 		d.do(line...).is(exit.Usage).quiet()
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -351,7 +352,7 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 		return err == nil && v.Get(&view) == nil && view.State["a"] != nil
 	})
 	kill()
-	c.work()
+	second := c.productionWith(nil)
 	waits := func() []approval.Pending {
 		var v struct{ Approvals []approval.Pending }
 		q, err := c.client.QueryWorkflow(t.Context(), s.id+"/main", "", "approvals")
@@ -372,6 +373,13 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	r := c.finish(run)
 	if k := c.calls("again"); len(k) != 2 || k[0] != k[1] || k[0] != s.id+"/main/1.2" {
 		t.Errorf("again: %q", k)
+	}
+	_, metrics := second.Get("/metrics")
+	second.Signal(syscall.SIGTERM)
+	_, log := second.Wait()
+	if !regexp.MustCompile(`processidea_calls_repeated_total{[^}]*tool="again"[^}]*} 1\n`).MatchString(metrics) ||
+		strings.Count(log, `"msg":"a Call is run again`) != 1 {
+		t.Errorf("it is not said that a Call came again:\n%s", log)
 	}
 	if len(c.calls("once")) != 1 || len(c.calls("before")) != 1 {
 		t.Errorf("once %d times, before %d times", len(c.calls("once")), len(c.calls("before")))

@@ -66,7 +66,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
 	list := make([]row, len(rows))
 	for n, fields := range rows {
-		list[n] = row{place: fmt.Sprintf("row %d", n+1), fields: fields}
+		list[n] = row{place: fmt.Sprintf("row %d", n+1), fields: maps.Clone(fields)}
 	}
 	return messagesOf(list, idea)
 }
@@ -242,14 +242,13 @@ func listCause(err error) string {
 	return err.Error()
 }
 
-// message makes a row the message that it stands for. The fields of a plain row go under the key "input", where none of
-// them can be taken for a key of the message.
+// message makes a row the message that it stands for, of its fields themselves: of a long table there is no room for
+// copies. Those of a plain row go under the key "input", where none of them can be taken for a key of the message.
 func (r row) message(names *namer) map[string]any {
-	m := maps.Clone(r.fields)
+	m := r.fields
 	if m["type"] == nil {
-		input := m
-		delete(input, "_instance")
-		m = map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input, "_instance": r.fields["_instance"]}
+		m = map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: r.fields, "_instance": r.fields["_instance"]}
+		delete(r.fields, "_instance")
 	}
 	if m["_instance"] == nil {
 		m["_instance"] = names.next()

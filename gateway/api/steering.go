@@ -116,7 +116,7 @@ func resume(ctx context.Context, p *client.Process, b *resumeInputBody) error {
 
 type resumeAllInputBody struct {
 	ReasonBody
-	Because string `json:"because,omitempty" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
+	Because string `json:"because,omitempty" minLength:"1" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
 }
 
 // ResumedList is the outcome of resuming several processes.

@@ -50,7 +50,6 @@ type checker struct {
 	view           ideafile.InstanceView
 	viewToken      *string // of view: the views of all instances together would take many times the file's memory
 	directPlans    ideafile.DirectPlans
-	messagePaths   []string // where the Messages of idea.Context are in the file, by index
 	messages       []locatedMessage
 	findings       []finding
 	findingIndex   map[string]int  // index into findings, by path, text and severity
@@ -88,7 +87,6 @@ func (c *checker) readMessages() {
 		m := &sound[0]
 		sound = sound[1:]
 		c.messages = append(c.messages, locatedMessage{m, path})
-		c.messagePaths = append(c.messagePaths, path)
 		c.hasOwnContext[m.InstanceToken] = c.hasOwnContext[m.InstanceToken] || m.PayloadKind != "" ||
 			m.Type == ideafile.TypeText
 	}

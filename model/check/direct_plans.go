@@ -36,7 +36,7 @@ func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {
 		return m.PlanAppliesTo(c.viewOf(token))
 	}
 	chosen, _ := c.directPlans.ChooseForInstance(token, c.viewOf(token))
-	return chosen >= 0 && c.messagePaths[chosen] == m.jsonPath
+	return chosen >= 0 && m.Message == &c.idea.Context[chosen]
 }
 
 // checkCompletePlan reports what a complete Plan would have to ask the LLM for.

@@ -86,10 +86,25 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	for n, raw := range list {
 		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
 		if m.FileIndex = n; ok {
+			if len(i.Context) == longContext {
+				i.Context = slices.Grow(i.Context, objectsIn(list[n:]))
+			}
 			i.Context = append(i.Context, m)
 		}
 		i.checkInstructionTools(m, ps)
 	}
+}
+
+// longContext is after how many messages room is made for all: a list that grows is twice in memory.
+const longContext = 1000
+
+func objectsIn(list []any) (n int) {
+	for _, v := range list {
+		if _, ok := v.(map[string]any); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are

@@ -139,21 +139,6 @@ func (r *rated) heldUp(p *client.Process) {
 	})
 }
 
-// Calls that the server holds back, since the workers begin only so many a second, are said where people look. No
-// worker knows of them.
-func TestWhatASlowWorkerLeavesWaitingIsSaid(t *testing.T) {
-	r := newRated(t)
-	workertest.Start(t, r.env, "--calls-per-second", "0.01")
-	r.heldUp(r.start("slow", `{"schema": {"tools": {"letter": {"type": "object", "properties": {},
-		"_activity": {"http": {"url": "SHOP"}}}}},
-		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letter"}, {"_tool": "letter"},
-			{"_tool": "letter"}, {"_tool": "letter"}]}]}`))
-	list, err := r.List(t.Context(), client.ListOptions{})
-	if err != nil || len(list) != 1 || len(list[0].HeldUp) != 1 {
-		t.Errorf("%+v, %v", list, err)
-	}
-}
-
 func TestTwoWorkersShareTheRequestsOfAMinute(t *testing.T) {
 	r := newRated(t)
 	for range 2 {

@@ -155,6 +155,7 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 		Params: r.Params, Scopes: r.ScopeValues, Landing: i.dataflow.ResultContract(r.Record),
 		Output: r.Tool.Source["_output"],
 		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
+		Lost: i.workerLosses[r.Record.ID],
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.Form = r.Tool.Source

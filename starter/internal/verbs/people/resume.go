@@ -32,7 +32,7 @@ func resumeFlags(f *pflag.FlagSet, g *given) {
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
 func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error) {
-	if !g.all && g.pauseReason == "" && len(g.args) > 0 {
+	if !g.all && !g.flags.Changed("because") && len(g.args) > 0 {
 		return false, nil
 	}
 	for _, limit := range []string{"requests", "tokens", "calls", "money", "duration"} {
@@ -43,6 +43,8 @@ func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error)
 	switch {
 	case len(g.args) > 0:
 		return true, exit.Usagef("resume %s: --all and --because apply to all processes: leave out the ID", g.args[0])
+	case g.pauseReason == "" && g.flags.Changed("because"): // a script's variable that is not set
+		return true, exit.Usagef("resume: --because names no code")
 	case !g.all:
 		return true, exit.Usagef("resume: name a process, or use --all")
 	}
