@@ -189,7 +189,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 			if isStream(r) {
 				until, cancel := context.WithCancel(r.Context())
 				defer cancel()
-				defer context.AfterFunc(ctx, cancel)()
+				defer safego.AfterDone(ctx, "gateway.letGo", cancel)()
 				r = r.WithContext(until)
 			}
 			g.ServeHTTP(w, r)

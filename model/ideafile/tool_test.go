@@ -51,7 +51,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its _timeout is zero", `{"_timeout":0}`, "want a duration from 1ms to 10 years"},
 		{"its _timeout is negative", `{"_timeout":"-1s"}`, "want a duration from 1ms to 10 years"},
 		{"its _rate is none", `{"_rate":{"perSecond":0}}`, "$.t._rate.perSecond: want a number from 0.001 to 1000, not 0"},
-		{"its _rate goes with a delegate", `{"_delegate":"a.json","_rate":{"atOnce":1}}`, "$.t._rate: a delegate has none"},
+		{"its _rate goes with a delegate", `{"_delegate":"a.json","_rate":{"atOnce":1}}`, "$.t._rate: a delegate cannot have it"},
 		{"its _retry has no attempts", `{"_retry":{}}`, `$.t._retry: want {"attempts": N}`},
 		{"it is tried zero times", `{"_retry":{"attempts":0}}`,
 			"_retry.attempts: want a whole number from 1 to 2147483647, not 0"},

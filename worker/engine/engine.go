@@ -218,10 +218,10 @@ func (r *running) Stop() {
 	if r.stop != nil {
 		r.stop()
 	}
-	var stopped sync.WaitGroup // both drain in the same time
-	stopped.Go(r.requests.Stop)
+	var requests safego.Group // both drain in the same time
+	requests.Go("engine.requests", func() error { r.requests.Stop(); return nil })
 	r.Worker.Stop()
-	stopped.Wait()
+	_ = requests.Wait()
 	r.mcp.Close()
 }
 
