@@ -89,9 +89,14 @@ func exportHTML(ctx context.Context, a *app.App, id, file string) error {
 	})
 }
 
-// writeFile writes a file under another name first: who finds it finds all of it.
+// writeFile writes a file under another name first: who finds it finds all of it. What is there and is no file, such as
+// /dev/stdout, /dev/null, a pipe or a link, stays what it is and is written to.
 func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name + ".new")
+	draft := name + ".new"
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		draft = name
+	}
+	f, err := os.Create(draft)
 	if err != nil {
 		return exit.Usagef("write %s: %w", name, ideafiles.WithoutPath(err))
 	}
@@ -99,11 +104,13 @@ func writeFile(name string, write func(io.Writer) error) error {
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
+	if err == nil && draft != name {
+		err = os.Rename(draft, name)
+	}
+	if err != nil && draft != name {
+		_ = os.Remove(draft)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil

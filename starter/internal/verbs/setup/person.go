@@ -133,8 +133,11 @@ func withKey(name string, public []byte) ([]byte, error) {
 	return []byte(print.Indent(jwks) + "\n"), nil
 }
 
-// replaceFile puts a file in the place of another whole: a worker reads it whenever it changes.
+// replaceFile puts a file in the place of another whole: a worker reads it whenever it changes. A link stays one.
 func replaceFile(name string, data []byte) error {
+	if at, err := filepath.EvalSymlinks(name); err == nil {
+		name = at
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".deciders-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
