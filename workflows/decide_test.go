@@ -373,7 +373,7 @@ func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 				"none": `it decides nothing: "decisions" is missing`,
 				"x/2":  `there is no Call "0.1@9"`, "x/3": `decisions[2]: "decision" is one of approve`,
 				"x/4": `decisions[3]: amend wants "params"`,
-				"x/6": `"by" is still "your name"`, "x/7": `decisions[6]: it names no Call`,
+				"x/6": `"by" is still the placeholder "your name"`, "x/7": `decisions[6]: it names no Call`,
 			}
 			found := map[string]string{}
 			eventually(t, "they are on record", func() bool {
