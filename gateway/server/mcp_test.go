@@ -179,7 +179,7 @@ func TestAnAgentStartsLooksForksAndSimulates(t *testing.T) {
 		t.Errorf("an input without what it must have: %s", text)
 	}
 	if text, failed := a.call("get_process", `{"process": "nobody"}`); !failed ||
-		!strings.Contains(text, "there is none") {
+		!strings.Contains(text, "no process has this id") {
 		t.Error(text)
 	}
 	if !strings.Contains(h.log.String(), "broken.json") {

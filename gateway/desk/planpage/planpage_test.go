@@ -86,7 +86,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 		t.Errorf("%v %s", ok, d.Calls)
 	}
 	sent.Set("c1-rest", `{"cents": 1}`)
-	if p, _, ok := take(sent); ok || !strings.Contains(p.Calls[0].Wrong, "does not belong") {
+	if p, _, ok := take(sent); ok || !strings.Contains(p.Calls[0].Wrong, "may not be here") {
 		t.Errorf("%+v", p.Calls[0])
 	}
 }
