@@ -131,7 +131,7 @@ func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 			`†state.word, as plan[8] (pick) writes it, is of type string; the parameter "score" wants number; convert it first, or read another value`, false},
 		{plan + "[6]", "the Call repeats plan[4] (pick): it runs only if that one fails; drop it, or write elsewhere",
 			true},
-		{plan + "[7]._outputPath", "one of †state.kind.of and †state.kind, which plan[4] (pick) writes, lies within " +
+		{plan + "[7]._outputPath", "one of †state.kind.of and †state.kind, which plan[4] (pick) writes, is within " +
 			"the other: the Call is skipped unless that one fails; write to a path beside it", true},
 		{"$.context[3].plan[0]._outputPath", "†state.kinds stands outside the closed State schema; did you mean kind?",
 			false},
