@@ -38,12 +38,20 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 		Mend: "it goes on by itself after midnight, UTC; more is a setting of the workers"}
 }
 
-// pay counts what a Request has cost.
+// pay counts what a Request has cost. It returns when that is known to all workers, so that the next Request is judged
+// by it, and a worker that is killed takes nothing along; where nobody answers, it is said later.
 func (a *Activities) pay(cost price.Money) {
-	if a.MoneyADay > 0 && cost > 0 {
-		a.say(moneyLimit, true, func(s *askedTurns) {
-			s.Rule.PerDay, s.Spent = a.MoneyADay, s.Spent+float64(cost)/float64(price.Dollar)
-		})
+	if a.MoneyADay == 0 || cost == 0 {
+		return
+	}
+	heard := make(chan struct{})
+	a.say(moneyLimit, true, func(s *askedTurns) {
+		s.Rule.PerDay, s.Spent = a.MoneyADay, s.Spent+float64(cost)/float64(price.Dollar)
+		s.heard = append(s.heard, heard)
+	})
+	select {
+	case <-heard:
+	case <-time.After(askTimeout):
 	}
 }
 

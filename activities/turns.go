@@ -41,6 +41,7 @@ type turns struct {
 type askedTurns struct {
 	limit.Question
 	answers map[string]chan limit.Turn // to those that want a turn
+	heard   []chan struct{}            // closed when what was said has arrived
 	wake    chan struct{}              // there is something new to ask
 }
 
@@ -199,7 +200,8 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		a.turns.mu.Lock()
 		q := s.Question
 		q.Wants, q.Costs, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Costs), slices.Clone(q.Holds)
-		s.Done, s.Spent = nil, 0
+		heard := s.heard
+		s.Done, s.Spent, s.heard = nil, 0, nil
 		select {
 		case <-s.wake: // it is for what is asked now
 		default:
@@ -211,7 +213,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		}
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		pause := a.turns.take(s, q, answers, err)
+		pause := a.turns.take(s, q, heard, answers, err)
 		<-time.After(askPause) // what comes meanwhile is asked together
 		select {
 		case <-s.wake:
@@ -221,12 +223,16 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 }
 
 // take hands out what a limit has answered, and returns after how long to ask again where nothing else happens.
-func (t *turns) take(s *askedTurns, q limit.Question, answers []limit.Turn, err error) (pause time.Duration) {
+func (t *turns) take(s *askedTurns, q limit.Question, heard []chan struct{}, answers []limit.Turn,
+	err error) (pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil || len(answers) != len(q.Wants) {
-		s.Done, s.Spent = append(q.Done, s.Done...), s.Spent+q.Spent
+		s.Done, s.Spent, s.heard = append(q.Done, s.Done...), s.Spent+q.Spent, append(heard, s.heard...)
 		return time.Second
+	}
+	for _, h := range heard {
+		close(h)
 	}
 	pause = renewal
 	for n, key := range q.Wants {
