@@ -112,9 +112,9 @@ func joinLLMErrors(failed []failedLLM) *llm.Error {
 			continue
 		}
 		if !all.Retry || f.err.RetryAfter < all.RetryAfter {
-			all.RetryAfter = f.err.RetryAfter
+			all.RetryAfter, all.Code, all.Mend = f.err.RetryAfter, f.err.Code, f.err.Mend
 		}
-		all.Retry, all.Code = true, turn.CodeLLMUnreachable
+		all.Retry = true
 	}
 	all.Message = fmt.Sprintf("none of %d LLMs answers: %s", len(failed), strings.Join(messages, "; "))
 	return all

@@ -11,8 +11,9 @@ import (
 	"processidea/model/turn"
 )
 
-var errNoSlot = &llm.Error{Code: turn.CodeLLMUnreachable, Retry: true,
-	Message: "as many Requests as this worker makes at once were under way all the time"}
+var errNoSlot = &llm.Error{Code: turn.CodeRateLimited, Retry: true, HeldBack: true,
+	Message: "as many Requests as this worker makes at once were under way all the time",
+	Mend:    "it goes on by itself; more at once are a setting of the workers (--max-requests)"}
 
 // withSlot makes a Request in one of the worker's slots for Requests, and reports its outcome to the observer.
 func (a *Activities) withSlot(

@@ -264,26 +264,23 @@ func (a *Activities) askLimit(name string, q limit.Question) (answers []limit.Tu
 	return answers, err
 }
 
-// sharedTokens are the tokens that all workers use on an LLM's server.
-type sharedTokens struct {
+// sharedRate is a limit that all workers keep together.
+type sharedRate struct {
 	a    *Activities
 	name string
 }
 
-// SharedTokens keeps the tokens of a minute on an LLM's server over all workers; it has a name, or none.
-func (a *Activities) SharedTokens(server string) llm.SharedTokens {
-	return sharedTokens{a, "_tokens/" + server} // no Tool is called so
-}
+// SharedRate keeps what Requests use in a second over all workers, by a name that no Tool has.
+func (a *Activities) SharedRate(name string) llm.SharedRate { return sharedRate{a, name} }
 
 // Wait waits until a Request may be sent, for half of the time that it has.
-func (s sharedTokens) Wait(ctx context.Context, key string, perSecond float64,
-	tokens int) (away time.Duration, err error) {
+func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, uses int) (away time.Duration, err error) {
 	patience := askTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline) / 2
 	}
 	key = turnKey(key)
-	t, err := s.a.await(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(tokens), patience)
+	t, err := s.a.await(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(uses), patience)
 	if err != nil || !t.Yours {
 		return t.In, err
 	}
@@ -292,8 +289,8 @@ func (s sharedTokens) Wait(ctx context.Context, key string, perSecond float64,
 }
 
 // Spend charges what a Request used beyond its estimate.
-func (s sharedTokens) Spend(perSecond float64, tokens int) {
+func (s sharedRate) Spend(perSecond float64, more int) {
 	s.a.say(s.name, true, func(asked *askedTurns) {
-		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(tokens)
+		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(more)
 	})
 }

@@ -18,19 +18,19 @@ type Config struct {
 	Model   string // the default model of Ideas that name none; empty: DefaultModel
 	// RPM and TPM limit the requests and tokens that the worker's Requests use a minute, together; empty: no limit.
 	RPM, TPM string
-	// Shared keeps TPM over all workers; nil: this one keeps it for itself.
-	Shared SharedTokens
+	// SharedRequests and SharedTokens keep RPM and TPM over all workers; nil: this one keeps it for itself.
+	SharedRequests, SharedTokens SharedRate
 	// LongestPause is the longest pause between two attempts at the server while it is away; 0: DefaultLongestPause.
 	LongestPause time.Duration
 }
 
-// SharedTokens keeps the tokens of a second over all workers.
-type SharedTokens interface {
-	// Wait waits until a Request of about so many tokens may be sent. Where that is too far away, it says how far: the
+// SharedRate keeps what Requests use in a second over all workers.
+type SharedRate interface {
+	// Wait waits until a Request that uses about so much may be sent. Where that is too far away, it says how far: the
 	// Request keeps its place under the key.
-	Wait(ctx context.Context, key string, perSecond float64, tokens int) (away time.Duration, err error)
+	Wait(ctx context.Context, key string, perSecond float64, uses int) (away time.Duration, err error)
 	// Spend charges what a Request used beyond that.
-	Spend(perSecond float64, tokens int)
+	Spend(perSecond float64, more int)
 }
 
 // DefaultModel is asked for where neither the Idea nor the worker names a model.

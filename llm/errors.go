@@ -17,12 +17,12 @@ import (
 
 // Error is why a Request got no reply at all.
 type Error struct {
-	Code       string // turn.CodeLLMUnreachable or turn.CodeLLMError
+	Code       string // turn.CodeLLMUnreachable, turn.CodeLLMError or turn.CodeRateLimited
 	Message    string // without the key
 	Retry      bool   // whether another attempt may succeed
 	RetryAfter time.Duration
 	Mend       string // what ends it; empty: an answer of the server
-	HeldBack   bool   // the server was not asked: it was away a moment ago, and others knock
+	HeldBack   bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
 	Pending    bool   // nothing is wrong: a batch is not ready yet
 }
 
@@ -46,9 +46,10 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 func (x *exchange) classify(err error) *Error {
 	var limited errRateLimited
 	if errors.As(err, &limited) {
-		e := &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait}
+		e := &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait,
+			HeldBack: true}
 		if limited.words == "" {
-			e.Mend = "it goes on by itself; higher limits are settings of the worker"
+			e.Code, e.Mend = turn.CodeRateLimited, "it goes on by itself; higher limits are settings of the worker"
 		}
 		return e
 	}

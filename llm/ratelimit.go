@@ -14,9 +14,8 @@ import (
 // rateLimiter keeps the Requests of one worker within the limits of its LLM's server: requests and tokens a minute, and
 // none while the server demands a pause.
 type rateLimiter struct {
-	requests, tokens *rate.Limiter
-	shared           SharedTokens // in place of tokens; nil: this worker's own
-	perSecond        float64      // tokens that are shared
+	requests, tokens             *rate.Limiter // of this worker alone
+	sharedRequests, sharedTokens sharedRate    // in place of them
 
 	mu           sync.Mutex
 	paused       map[string]modelPause // by model
@@ -29,34 +28,50 @@ type modelPause struct {
 	words string
 }
 
-// newRateLimiter reads the limits of a Config.
-func newRateLimiter(c Config) (*rateLimiter, error) {
-	requests, err := perMinute("OPENAI_RPM", c.RPM)
-	if err != nil {
-		return nil, err
-	}
-	tokens, err := perMinute("OPENAI_TPM", c.TPM)
-	if err != nil {
-		return nil, err
-	}
-	l := &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{},
-		paused: map[string]modelPause{}}
-	if c.Shared != nil && tokens.Limit() != rate.Inf {
-		l.shared, l.perSecond, l.tokens = c.Shared, float64(tokens.Limit()), rate.NewLimiter(rate.Inf, 1)
-	}
-	return l, nil
+// sharedRate is a limit that all workers share, if it has a SharedRate.
+type sharedRate struct {
+	SharedRate
+	perSecond float64
 }
 
-// perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too.
-func perMinute(name, text string) (*rate.Limiter, error) {
+func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
+	if r.SharedRate == nil {
+		return nil
+	}
+	away, err := r.Wait(ctx, key, r.perSecond, uses)
+	if err == nil && away > 0 {
+		err = errRateLimited{away, ""}
+	}
+	return err
+}
+
+// newRateLimiter reads the limits of a Config.
+func newRateLimiter(c Config) (*rateLimiter, error) {
+	l := &rateLimiter{reservations: map[string]time.Time{}, paused: map[string]modelPause{}}
+	var err error
+	if l.requests, l.sharedRequests, err = perMinute("OPENAI_RPM", c.RPM, c.SharedRequests); err != nil {
+		return nil, err
+	}
+	l.tokens, l.sharedTokens, err = perMinute("OPENAI_TPM", c.TPM, c.SharedTokens)
+	return l, err
+}
+
+// perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too: one of
+// this worker, or one that all share.
+func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate, error) {
+	none := rate.NewLimiter(rate.Inf, 1)
 	if text == "" {
-		return rate.NewLimiter(rate.Inf, 1), nil
+		return none, sharedRate{}, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return nil, fmt.Errorf("llm: read %s: want a whole number from 1, not %q", name, text)
+		return nil, sharedRate{}, fmt.Errorf("llm: read %s: want a whole number from 1, not %q", name, text)
 	}
-	return rate.NewLimiter(rate.Limit(float64(n)/60), max(1, n/60)), nil
+	perSecond := float64(n) / 60
+	if shared != nil {
+		return none, sharedRate{shared, perSecond}, nil
+	}
+	return rate.NewLimiter(rate.Limit(perSecond), max(1, n/60)), sharedRate{}, nil
 }
 
 // errRateLimited means that a Request's reservation is too far off to wait for.
@@ -80,12 +95,10 @@ func (e errRateLimited) Error() string {
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
 		d, words := l.delay(key, model, tokens, time.Now())
-		if d <= 0 && l.shared == nil {
-			return nil
-		} else if d <= 0 {
-			away, err := l.shared.Wait(ctx, key, l.perSecond, tokens)
-			if err == nil && away > 0 {
-				err = errRateLimited{away, ""}
+		if d <= 0 {
+			err := l.sharedRequests.wait(ctx, key, 1)
+			if err == nil {
+				err = l.sharedTokens.wait(ctx, key, tokens)
 			}
 			return err
 		}
@@ -153,8 +166,8 @@ func (l *rateLimiter) forget(now time.Time) {
 
 // settle charges what a Request used beyond its estimate.
 func (l *rateLimiter) settle(tokens int) {
-	if l.shared != nil && tokens > 0 {
-		l.shared.Spend(l.perSecond, tokens)
+	if shared := l.sharedTokens; shared.SharedRate != nil && tokens > 0 {
+		shared.Spend(shared.perSecond, tokens)
 	}
 	l.charge(tokens, time.Now())
 }

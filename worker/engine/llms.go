@@ -39,9 +39,9 @@ func variableEnding(name string) string {
 	return "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// newLLMServers makes the Clients of servers, which share their tokens with other workers'.
+// newLLMServers makes the Clients of servers, which share their limits with other workers'.
 func newLLMServers(servers map[string]llm.Config, longestPause time.Duration,
-	shared func(server string) llm.SharedTokens) (map[string]*llm.Client, error) {
+	shared func(name string) llm.SharedRate) (map[string]*llm.Client, error) {
 	clients := make(map[string]*llm.Client, len(servers))
 	for name, config := range servers {
 		if !config.Configured() {
@@ -49,7 +49,8 @@ func newLLMServers(servers map[string]llm.Config, longestPause time.Duration,
 			return nil, fmt.Errorf("engine: read %s: %q has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s",
 				ServersVariable, name, end, end)
 		}
-		config.LongestPause, config.Shared = longestPause, shared(name)
+		config.LongestPause = longestPause
+		config.SharedRequests, config.SharedTokens = shared("_requests/"+name), shared("_tokens/"+name)
 		c, err := llm.New(config)
 		if err != nil {
 			return nil, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err)
