@@ -117,9 +117,17 @@ func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	}
 }
 
+// isBefore reports whether a Call had what it read when another had not ended. A Call that nobody ran has no beginning.
+func (c *Call) isBefore(w *Call) bool {
+	if c.Began > 0 {
+		return w.Ended >= c.Began
+	}
+	return c.Ended > 0 && w.Ended > c.Ended
+}
+
 // readFrom reports whether a Call read what another wrote. What later Calls update it did not see.
 func (c *Call) readFrom(w *Call) bool {
-	if c.ID == w.ID || c.place() != w.place() || c.Began > 0 && w.Ended >= c.Began {
+	if c.ID == w.ID || c.place() != w.place() || c.isBefore(w) {
 		return false
 	}
 	earlier := w.Key.Compare(c.Key) < 0
@@ -128,7 +136,7 @@ func (c *Call) readFrom(w *Call) bool {
 
 // cameAfter reports whether a Call was to come after another.
 func (c *Call) cameAfter(w *Call) bool {
-	if c.ID == w.ID || c.place() != w.place() || c.Began > 0 && w.Ended >= c.Began {
+	if c.ID == w.ID || c.place() != w.place() || c.isBefore(w) {
 		return false
 	}
 	return slices.ContainsFunc(c.After, func(ref refexpr.Reference) bool {

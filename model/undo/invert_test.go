@@ -82,6 +82,11 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			"1.1 |  |  | 1.2"},
 		{"what came from what only looked comes first", []undo.Call{chain[0], with(chain[1], none), chain[2]},
 			undo.Choice{}, "2.1 1.1<2.1 |  |  | 1.2"},
+		{"what had ended before another read nothing from it", []undo.Call{
+			with(done("1.1", "a", "d"), func(c *undo.Call) { c.Began, c.Ended = 9, 10 }),
+			with(done("1.2", "b", "a"), func(c *undo.Call) { c.How.Kind, c.Ended = ideafile.UndoNone, 6 }),
+			with(done("1.3", "d", "b"), func(c *undo.Call) { c.Began, c.Ended = 7, 8 })},
+			undo.Choice{}, "1.1 1.3<1.1 |  |  | 1.2"},
 		{"one instance", []undo.Call{done("1.1@①", "a"), done("1.1@②", "a")},
 			undo.Choice{Instance: "2", IsInstance: true}, "1.1@②"},
 		{"instances do not read from each other", []undo.Call{done("1.1@①", "a"), done("1.2@②", "b", "a")},
