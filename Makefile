@@ -14,7 +14,7 @@ race: ## the same under the race detector; the first build takes long
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for half a minute (FUZZTIME=…, FUZZ=the packages)
-	@for package in $$(go list $(or $(FUZZ),./...)); do \
+	@for package in $$(go list $(or $(strip $(FUZZ)),./...)); do \
 		for target in $$(grep -hoE '^func Fuzz[A-Za-z]+' $$(go list -f '{{.Dir}}' $$package)/*_test.go 2>/dev/null | cut -c6-); do \
 			echo "$$package $$target"; \
 			go test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 10x || exit 1; done; done
@@ -25,7 +25,7 @@ all: ## all that there is: the long run, an hour and more
 
 .PHONY: cluster
 cluster: ## Temporal as a cluster on PostgreSQL, two workers, two gateways; each is stopped in its turn; it prints addresses
-	PROCESSIDEA_LONG=1 go test ./internal/devserver/postgres -run EveryPartOfACluster -count 1 -v -timeout 60m
+	PROCESSIDEA_LONG=1 go test ./internal/devserver/postgres -run EveryPartOfACluster -count 1 -v -timeout 120m -instances 1000
 
 .PHONY: vuln
 vuln: ## known faults of what this is built of, where their database can be reached

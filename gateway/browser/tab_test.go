@@ -161,7 +161,7 @@ func (h *house) browse() *tab {
 }
 
 // patience is how long a browser may take for one step on a slow machine.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // did ends the test where something could not be done.
 func (t *tab) did(err error) {

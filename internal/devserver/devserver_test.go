@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"testing"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
@@ -126,7 +127,8 @@ func TestATaskIsNotFailedForWhatComesMeanwhile(t *testing.T) {
 	ctx := within(t)
 	s := start(t, devserver.Options{Dir: t.TempDir(), UIPort: -1})
 	c := dial(t, s)
-	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "busy", TaskQueue: queue}, "anything")
+	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "busy", TaskQueue: queue,
+		WorkflowTaskTimeout: 2 * time.Minute}, "anything")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // ToolInput is what every tool takes.
 type ToolInput struct {
 	N     int   `json:"n"`
-	After []int `json:"after,omitempty"`
+	After []any `json:"after,omitempty"` // numbers, or in plain Go the References to them
 }
 
 // newTools registers the tools in Go. Those named Pure run as local activities.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -388,6 +389,8 @@ func (k *cluster) approve(ctx context.Context, gateway string) (taken int, err e
 	return taken, err
 }
 
+var instances = flag.Int("instances", 100, "how many the process of the cluster has")
+
 // Four services of Temporal on a database that is 20 ms away, two workers, two gateways and one store: whatever of it is
 // stopped, nothing is lost and nothing is done under two keys. It is not parallel, for it has the machine to itself.
 func TestManyInstancesRunThroughWhileEveryPartOfAClusterIsStopped(t *testing.T) {
@@ -397,8 +400,8 @@ func TestManyInstancesRunThroughWhileEveryPartOfAClusterIsStopped(t *testing.T) 
 		t.Fatal(err)
 	}
 	t.Cleanup(release)
-	t.Run("with the store in a folder", func(t *testing.T) { runThrough(t, 1000, t.TempDir()) })
-	t.Run("with the store on S3", func(t *testing.T) { runThrough(t, 100, startBucket(t)) })
+	t.Run("with the store in a folder", func(t *testing.T) { runThrough(t, *instances, t.TempDir()) })
+	t.Run("with the store on S3", func(t *testing.T) { runThrough(t, *instances/2, startBucket(t)) })
 }
 
 // startBucket is the URL of an empty bucket on a server of S3's API.
@@ -425,7 +428,14 @@ func runThrough(t *testing.T, instances int, place string) {
 	people.Go(func() error { k.decide(t, ended); return nil })
 	k.disturb(t)
 	var r loop.Result
-	await(t, "the process ends", func(ctx context.Context) error { return run.Get(ctx, &r) })
+	await(t, "the process ends", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if err := run.Get(ctx, &r); err != nil {
+			return fmt.Errorf("after %d effects: %w", k.effects.count(), err)
+		}
+		return nil
+	})
 	close(ended)
 	_ = people.Wait()
 	t.Logf("%s after %s", r.Status, time.Since(begun).Round(time.Second))

@@ -19,7 +19,7 @@ import (
 	"processidea/internal/devserver/devtest"
 )
 
-// patience is far more than anything here takes.
+// patience is far more than anything here takes to come further.
 const patience = 4 * time.Minute
 
 // program finds one of PostgreSQL's, where Debian hides them too.
@@ -52,7 +52,8 @@ func startDatabase(t *testing.T, name string) (port string) {
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	start(t, exec.Command(postgres, "-D", dir, "-h", "127.0.0.1", "-p", port, "-k", dir, "-c", "fsync=off"), nobody,
+	start(t, exec.Command(postgres, "-D", dir, "-h", "127.0.0.1", "-p", port, "-k", dir, "-c", "fsync=off",
+		"-c", "max_connections=500"), nobody,
 		syscall.SIGQUIT)
 	await(t, "PostgreSQL answers", func(ctx context.Context) error {
 		db, err := sql.Open("postgres",
@@ -127,11 +128,12 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(devtest.FreePort(t))
 }
 
-// await asks until it works.
+// await asks until it works, as long as the answer changes.
 func await(t *testing.T, what string, ask func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	over := time.AfterFunc(patience, cancel)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	var why error
@@ -141,6 +143,9 @@ func await(t *testing.T, what string, ask func(context.Context) error) {
 			return
 		}
 		if ctx.Err() == nil { // else it says no more than that
+			if why == nil || why.Error() != err.Error() {
+				over.Reset(patience)
+			}
 			why = err
 		}
 		select {

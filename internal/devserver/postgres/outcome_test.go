@@ -49,12 +49,13 @@ func (b *bed) outcome(t *testing.T, r loop.Result) any {
 	return timeless(jsonval.ToJSONValue(map[string]any{"result": r, "calls": calls, "ideas": ideas}))
 }
 
-// timeless leaves out when somebody decided.
+// timeless leaves out when a Call began to wait, and when somebody decided.
 func timeless(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, decision := v["decision"]; decision {
 			delete(v, "at")
+			delete(v, "since")
 		}
 		for _, below := range v {
 			timeless(below)
