@@ -71,6 +71,8 @@ type Activities struct {
 	MoneyADay float64
 	// SaveActions makes processes save actions that a hosted server bills, at the price of time.
 	SaveActions bool
+	// GatherReports has instances of one process report together, which makes their workflow tasks wait for a moment.
+	GatherReports bool
 	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer Observer
 	// HoldUps records which processes wait for an LLM's server; nil: none.
@@ -78,6 +80,7 @@ type Activities struct {
 
 	toolWaits, turnWaits toolWaits
 	turns                turns
+	reports              gatherer
 
 	objects *lru.Cache[string, map[string]any] // the latest ones read; nil before Register
 }

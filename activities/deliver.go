@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"processidea/internal/safego"
@@ -15,7 +16,7 @@ func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalD
 	g.SetLimit(maxConcurrentSignals)
 	for n, d := range list {
 		g.Go("activities.deliver", func() error {
-			err := a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
+			err := a.deliver(ctx, d)
 			missing[n] = isNotFound(err)
 			if err != nil && !missing[n] {
 				return fmt.Errorf("signal %s: %w", d.To, err)
@@ -33,4 +34,16 @@ func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalD
 		}
 	}
 	return nobody, nil
+}
+
+// deliver sends one signal. A list of reports goes together with those of other instances.
+func (a *Activities) deliver(ctx context.Context, d protocol.SignalDelivery) error {
+	var s reportsSignal
+	if !a.GatherReports || d.Signal != protocol.SignalReport || json.Unmarshal(d.Payload, &s) != nil ||
+		len(s.Reports) == 0 {
+		return a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
+	}
+	return a.reports.send(ctx, d.To, s, func(ctx context.Context, s reportsSignal) error {
+		return a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, s)
+	})
 }

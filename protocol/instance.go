@@ -29,6 +29,8 @@ type SharedInstanceSetup struct {
 	// SaveActions: the server bills actions. Reports go by command, and no timer has an instance, a part or a delegate
 	// look whether its process is still there: workers look after all of them.
 	SaveActions bool `json:"saveActions,omitempty"`
+	// ReportsInLists: the process takes reports of several instances in one signal.
+	ReportsInLists bool `json:"reportsInLists,omitempty"`
 	// ContinueEvery is copied from the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.

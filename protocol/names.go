@@ -44,7 +44,7 @@ const (
 	SignalClose = "close"
 	// SignalEnd ends an instance (EndSignal). The process sends it.
 	SignalEnd = "end"
-	// SignalReport tells a process what became of an instance's Calls (turn.Report). The instance sends it.
+	// SignalReport tells a process what became of an instance's Calls (turn.ReportSignal). The instance sends it.
 	SignalReport = "report"
 	// SignalPart tells a process what a part of it has come to (split.PartReport). The part sends it.
 	SignalPart = "part"

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"processidea/model/ideafile/limit"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/instance"
 	"processidea/workflows/internal/process"
@@ -25,6 +26,7 @@ func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
 		"start":    reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.SharedInstanceSetup](),
 		"limit": reflect.TypeFor[limit.Line](), "turns": reflect.TypeFor[limit.Question](),
 		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
+		"report": reflect.TypeFor[turn.ReportSignal](),
 	} {
 		keys = append(keys, jsonKeys(name, typ, nil)...)
 	}

@@ -11,6 +11,12 @@ import (
 	"processidea/model/statelog"
 )
 
+// ReportSignal brings a process the report of an instance, or those of several.
+type ReportSignal struct {
+	InstanceReport
+	Reports []InstanceReport `json:"reports,omitempty"` // in place of the one
+}
+
 // InstanceReport is what an instance sends to its process: its changes since the last report, and its current state.
 //
 // Invariant: of the reports with one ReportNumber, the one with the longest history counts, and a report is never

@@ -100,6 +100,13 @@ func (l Limits) activitySlots() int {
 	return l.Calls + l.Requests
 }
 
+// manyAtOnce reports whether a workflow task, and a local activity of it, may wait for a moment without keeping others
+// waiting.
+func (l Limits) manyAtOnce() bool {
+	many := func(n int) bool { return n == 0 || n >= 100 }
+	return many(l.PureCalls) && many(l.WorkflowTasks)
+}
+
 func (p Parts) options() worker.Options {
 	lostAfter := cmp.Or(p.Limits.LostAfter, protocol.HeartbeatTimeout)
 	o := worker.Options{
@@ -143,12 +150,13 @@ func (p Parts) requestOptions(o worker.Options) worker.Options {
 
 func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	a := &activities.Activities{}
-	p.LLM.LongestPause, p.LLM.Shared = p.Limits.LLMPause, a.SharedTokens("")
+	// The task queue keeps the Requests a minute of this one.
+	p.LLM.LongestPause, p.LLM.SharedTokens = p.Limits.LLMPause, a.SharedRate("_tokens/")
 	asked, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause, a.SharedTokens)
+	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause, a.SharedRate)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +169,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},
 		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
-		SaveActions: p.Limits.SaveActions, MoneyADay: p.Limits.MoneyADay,
+		SaveActions: p.Limits.SaveActions, GatherReports: p.Limits.manyAtOnce(), MoneyADay: p.Limits.MoneyADay,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	known := processes.New(c, "", p.Store) // who asks a workflow by its id needs no namespace

@@ -16,8 +16,6 @@ import (
 	"processidea/client"
 	"processidea/connect"
 	"processidea/internal/devserver/devtest"
-	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/worker/workertest"
@@ -92,29 +90,44 @@ func (r *rated) end() {
 
 func (r *rated) start(id, file string) *client.Process {
 	r.t.Helper()
-	idea, problems := ideafile.ParseIdea([]byte(strings.ReplaceAll(file, "SHOP", r.url)))
-	if len(problems) > 0 {
-		r.t.Fatal(problems)
-	}
-	p, err := r.Start(r.t.Context(), client.StartOptions{ID: id, Idea: jsonval.AsObject(idea.Source)})
+	return r.startOf(client.StartOptions{ID: id, Idea: r.read(file)})
+}
+
+func (r *rated) startOf(o client.StartOptions) *client.Process {
+	r.t.Helper()
+	p, err := r.Start(r.t.Context(), o)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return p
 }
 
-// burst is how many more are asked than a rate allows: the server lets a second's worth through at once, of a Request
-// is known what it used when it has ended, and some are under way for longer than others.
-const burst = 14
+func (r *rated) read(file string) map[string]any {
+	r.t.Helper()
+	idea, err := client.ParseIdea([]byte(strings.ReplaceAll(file, "SHOP", r.url)))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return idea
+}
+
+// burst returns how many more are asked than a rate allows: the server lets a second's worth through at once, of a
+// Request is known what it used when it has ended, and some are under way for seconds longer than others.
+func burst(perSecond float64) float64 { return 4 + 5*perSecond }
 
 // keeps checks that the server was asked so often, and in no time more often than a rate allows.
 func (r *rated) keeps(perSecond float64, want int) {
 	r.t.Helper()
 	r.wait(want)
-	for i, from := range r.asked {
-		for j, to := range r.asked[i:] {
-			if allowed := burst + perSecond*to.Sub(from).Seconds(); float64(j+1) > allowed {
-				r.t.Fatalf("%d within %s", j+1, to.Sub(from))
+	keepsRate(r.t, r.asked, perSecond)
+}
+
+func keepsRate(t *testing.T, list []time.Time, perSecond float64) {
+	t.Helper()
+	for i, from := range list {
+		for j, to := range list[i:] {
+			if allowed := burst(perSecond) + perSecond*to.Sub(from).Seconds(); float64(j+1) > allowed {
+				t.Fatalf("%d within %s", j+1, to.Sub(from))
 			}
 		}
 	}
@@ -140,15 +153,16 @@ func (r *rated) heldUp(p *client.Process) {
 }
 
 func TestTwoWorkersShareWhatAnLLMServerTakesInAMinute(t *testing.T) {
-	for _, twoASecond := range []string{"OPENAI_RPM=120", "OPENAI_TPM=360000"} {
+	for twoASecond, config := range map[string]string{"OPENAI_RPM=120": `{}`, "OPENAI_TPM=360000": `{}`,
+		"OPENAI_RPM_TWIN=120": `{"llm": {"server": "twin"}}`, "OPENAI_TPM_TWIN=360000": `{"llm": {"server": "twin"}}`} {
 		t.Run(twoASecond, func(t *testing.T) {
 			r := newRated(t)
 			for range 2 {
-				workertest.Start(t, append(r.env, twoASecond))
+				workertest.Start(t, append(r.env, "OPENAI_SERVERS=twin", "OPENAI_BASE_URL_TWIN="+r.url+"/v1", twoASecond))
 			}
 			const processes = 50
 			for n := range processes {
-				r.start(fmt.Sprintf("p%d", n), `{"context": [{"type": "text", "text": "Go."}]}`)
+				r.start(fmt.Sprintf("p%d", n), `{"config": `+config+`, "context": [{"type": "text", "text": "Go."}]}`)
 			}
 			r.keeps(2, processes)
 		})
@@ -196,11 +210,31 @@ func TestAllWorkersAndProcessesShareTheRateOfATool(t *testing.T) {
 	for range 2 {
 		workertest.Start(t, r.env)
 	}
-	const processes = 8
-	for n := range processes {
-		r.startRated(fmt.Sprintf("p%d", n), `{"perSecond": 2}`)
+	const rate = `{"perSecond": 5}`
+	first := r.startRated("p", rate)
+	var rows strings.Builder
+	for n := range 101 {
+		fmt.Fprintf(&rows, `{"type": "state", "_instance": "%d", "n": %d}, `, n, n)
 	}
-	r.keeps(2, 6*processes)
+	letter := strings.ReplaceAll(ratedTool, "RATE", rate)
+	r.start("parts", strings.Replace(strings.Replace(letter, `{"type": "plan"`, rows.String()+`{"type": "plan"`, 1),
+		strings.Repeat(`, {"_tool": "letter"}`, 5), "", 1))
+	r.startOf(client.StartOptions{ID: "caller", Delegates: client.IdeaFiles{"letters.json": r.read(letter)},
+		Idea: r.read(`{"schema": {"tools": {"letters": {"type": "object", "properties": {}, "_delegate": "letters.json"}}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letters"}]}]}`)})
+	if _, err := first.Result(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	chain := r.Chain("p")
+	fork, err := chain.Fork(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := r.startOf(client.StartOptions{Idea: fork, ForkOf: "p"})
+	if _, err := again.Result(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.keeps(5, 6+101+6)
 }
 
 // The Calls of a worker that is killed in their midst run again, with those that waited behind them.

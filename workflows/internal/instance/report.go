@@ -67,8 +67,12 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.Held, before.Running
 	r.HeardReleaseNumber, r.TakenBack = i.Releases, takenBack
-	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r,
-		Repeatable: true})
+	var payload any = r
+	if i.setup.ReportsInLists {
+		payload = map[string]any{"reports": []turn.InstanceReport{r}}
+	}
+	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: payload,
+		Repeatable: true, Gathered: i.setup.ReportsInLists})
 }
 
 // totalHistoryLength counts the events of this run's history and of those before.

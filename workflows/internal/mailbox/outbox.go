@@ -20,7 +20,7 @@ type Outbox struct {
 	sendingHeld bool
 
 	// AlwaysByCommand: a signal costs one action of a hosted server then. Sent from inside the workflow task it costs
-	// two, and less time.
+	// two, and less time, unless it is Gathered.
 	AlwaysByCommand bool
 
 	// TakeUndelivered is offered each signal without a receiver first. It returns true if nobody needs to hear of the
@@ -38,6 +38,8 @@ type OutgoingSignal struct {
 	Payload any    `json:"payload"`
 	// Repeatable: the recipient tolerates receiving it twice, so it can be sent the faster way (see deliverSignals).
 	Repeatable bool `json:"repeatable,omitempty"`
+	// Gathered: a worker sends several of them as one.
+	Gathered bool `json:"gathered,omitempty"`
 	// InTurn: one of many, which waits for its turn (see SendInTurn).
 	InTurn bool `json:"inTurn,omitempty"`
 	// RefusalReason is the reason for refusing the act in the signal if nobody receives it; empty: the failure is only
@@ -111,7 +113,7 @@ func (o *Outbox) sendQueued(ctx workflow.Context, to string) {
 }
 
 func (o *Outbox) deliver(ctx workflow.Context, to string, s OutgoingSignal) workflow.Future {
-	if s.Repeatable && !o.AlwaysByCommand {
+	if s.Repeatable && (s.Gathered || !o.AlwaysByCommand) {
 		return deliverSignals(ctx, protocol.NewSignalDelivery(to, s.Signal, s.Payload))
 	}
 	return workflow.SignalExternalWorkflow(ctx, to, "", s.Signal, s.Payload)

@@ -19,6 +19,9 @@ import (
 // This file starts instances, and hands them the Calls that the Idea which the process started from had left
 // unfinished.
 
+// fewInstances may report one by one: more signals than a workflow takes well come of more.
+const fewInstances = 10
+
 // joiningInstances is instances that have not started yet.
 type joiningInstances struct {
 	instanceTokens []string
@@ -54,6 +57,7 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
+	setup.ReportsInLists = len(tokens) > fewInstances && mailbox.Knows(ctx, "reports in lists")
 	p.sendQuotas(ctx, tokens...) // these start with theirs
 	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture

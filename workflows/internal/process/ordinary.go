@@ -62,8 +62,15 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers look after it
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.",
-		p.onInstanceReport)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From instances: what became of their Calls.",
+		func(ctx workflow.Context, s turn.ReportSignal) {
+			if len(s.Reports) == 0 {
+				s.Reports = []turn.InstanceReport{s.InstanceReport}
+			}
+			for _, r := range s.Reports {
+				p.onInstanceReport(ctx, r)
+			}
+		})
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead,
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)

@@ -1,0 +1,100 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func reported(n int, more string) reportsSignal {
+	return reportsSignal{[]json.RawMessage{json.RawMessage(fmt.Sprintf(`{"number": %d, "more": %q}`, n, more))}}
+}
+
+func TestManyReportsToOneProcessGoTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var g gatherer
+		var mu sync.Mutex
+		seen, signals := map[string]int{}, map[string]int{}
+		began := time.Now()
+		var all sync.WaitGroup
+		for n := range 1000 {
+			to := fmt.Sprint("p", n%2)
+			all.Go(func() {
+				err := g.send(t.Context(), to, reported(n, ""), func(_ context.Context, s reportsSignal) error {
+					mu.Lock()
+					defer mu.Unlock()
+					signals[to]++
+					for _, r := range s.Reports {
+						seen[to+string(r)]++
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			if n%10 == 0 {
+				<-time.After(20 * time.Millisecond)
+			}
+		}
+		all.Wait()
+		most := beforeGathering + int(time.Since(began)/gatherFor) + 1
+		if len(seen) != 1000 || signals["p0"] > most || signals["p1"] > most {
+			t.Errorf("%d reports in %v signals, which may be %d", len(seen), signals, most)
+		}
+		for r, times := range seen {
+			if times != 1 {
+				t.Errorf("%d times: %s", times, r)
+			}
+		}
+		<-time.After(time.Minute)
+		g.join("another", reported(0, ""))
+		if len(g.byID) != 1 {
+			t.Errorf("%d processes are remembered", len(g.byID))
+		}
+	})
+}
+
+func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
+	t.Parallel()
+	for name, signal := range map[string]func(context.Context, reportsSignal) error{
+		"it fails":  func(context.Context, reportsSignal) error { return errors.New("no answer") },
+		"it panics": func(context.Context, reportsSignal) error { panic("a fault") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var g gatherer
+			_, b, _ := g.join("p", reported(1, ""))
+			sent := make(chan struct{})
+			go func() {
+				defer close(sent)
+				defer func() { _ = recover() }()
+				b.err = errNotSent
+				defer close(b.done)
+				b.err = signal(t.Context(), b.reportsSignal)
+			}()
+			err := g.send(t.Context(), "p", reported(2, ""), nil)
+			if err == nil {
+				t.Error("no error")
+			}
+			<-sent
+		})
+	}
+}
+
+func TestReportsThatAreLargeTogetherGoApart(t *testing.T) {
+	t.Parallel()
+	var g gatherer
+	_, first, _ := g.join("p", reported(1, strings.Repeat("x", maxGathered)))
+	_, second, isFirst := g.join("p", reported(2, ""))
+	if first == second || !isFirst {
+		t.Error("they go together")
+	}
+}
