@@ -13,8 +13,8 @@ import (
 
 // ToolInput is what every tool takes.
 type ToolInput struct {
-	N     int   `json:"n"`
-	After []any `json:"after,omitempty"` // numbers, or in plain Go the References to them
+	N     int `json:"n"`
+	After any `json:"after,omitempty"` // what it waits for: References, or in a Tool what they give
 }
 
 // newTools registers the tools in Go. Those named Pure run as local activities.

@@ -68,7 +68,7 @@ func plainCalls(ctx context.Context, b *bed.Bed) error {
 	defer all.Wait()
 	return askPlainEach(ctx, b, "Go.", func(call bed.ToolInput) {
 		all.Go(func() {
-			for _, from := range call.After {
+			for _, from := range script.Diamond[call.N-1] {
 				<-done[from]
 			}
 			_, _ = bed.Wait(ctx, call)
