@@ -187,7 +187,7 @@ func decidedThen(decisions []approval.Decision) string {
 }
 
 // changedParams names the parameters that differ, and says how.
-func changedParams(then, now map[string]any) (names, text string) {
+func changedParams(then, now jsonval.Object) (names, text string) {
 	keys, parts := past.DifferingKeys(then, now), []string{}
 	for _, k := range keys {
 		was, had := then[k]

@@ -30,7 +30,7 @@ func (c *checker) checkDisplay() {
 }
 
 func (c *checker) checkAnnotations(schema any, path string) {
-	jsonschema.EachSubschema(schema, path, func(at string, part map[string]any) {
+	jsonschema.EachSubschema(schema, path, func(at string, part jsonval.Object) {
 		if key, problem := shown.Problem(part); problem != "" {
 			c.addError(jsonval.JSONPathWithKey(at, key), "%s", problem)
 		}

@@ -35,7 +35,7 @@ func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 
 // checkCondition warns of parts of a schema without any keyword, and of names that are no parameter; none: any may be.
 func (c *checker) checkCondition(schema any, params []string, path string) {
-	s, ok := schema.(map[string]any)
+	s, ok := schema.(jsonval.Object)
 	if !ok {
 		return
 	}

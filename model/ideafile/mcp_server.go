@@ -28,11 +28,11 @@ type MCPServer struct {
 const maxServerName = 32
 
 // ReadMCPServers reads `config.mcp`: servers by name.
-func ReadMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
+func ReadMCPServers(servers jsonval.Object, path string, ps *diag.Problems) []MCPServer {
 	var list []MCPServer
 	for name, v := range jsonval.Sorted(servers) {
 		at := jsonval.JSONPathWithKey(path, name)
-		m, ok := v.(map[string]any)
+		m, ok := v.(jsonval.Object)
 		if !ok {
 			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(v))
 			continue
@@ -51,7 +51,7 @@ func isServerName(name string) bool {
 
 const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
+func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems) MCPServer {
 	s := MCPServer{Name: name}
 	for k, v := range jsonval.Sorted(m) {
 		var ok bool
@@ -71,12 +71,12 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 		case "notes":
 			s.Notes, ok = jsonval.AsStringList(v)
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k),
+			ps.AddAt(path, k,
 				"unknown key %q; a server has command and env, or url and headers, tools and notes", k)
 			continue
 		}
 		if !ok {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", serverKeyErrors[k])
+			ps.AddAt(path, k, "%s", serverKeyErrors[k])
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
@@ -96,7 +96,7 @@ var serverKeyErrors = map[string]string{
 }
 
 func readStringMap(v any) (map[string]string, bool) {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	out := make(map[string]string, len(m))
 	for k, value := range jsonval.Sorted(m) {
 		s, text := value.(string)

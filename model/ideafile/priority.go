@@ -25,7 +25,7 @@ const (
 	maxWeight      = 1000
 )
 
-func (p *Priority) readFairness(m map[string]any, path string, ps *diag.Problems) {
+func (p *Priority) readFairness(m jsonval.Object, path string, ps *diag.Problems) {
 	for k, value := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)
 		switch k {

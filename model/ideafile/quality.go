@@ -40,7 +40,7 @@ const (
 // defaultRecheck is the share of a file that names none.
 const defaultRecheck = 0.05
 
-func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
+func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 	q := Quality{Recheck: defaultRecheck, OnLimit: ShrinkRequests, Limit: -1}
 	for k, v := range jsonval.Sorted(m) {
 		var err error
@@ -62,7 +62,7 @@ func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
 			err = fmt.Errorf("unknown key %q; quality has before, limit, llm, onLimit and recheck", k)
 		}
 		if err != nil {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+			ps.AddAt(path, k, "%s", err)
 		}
 	}
 	return q

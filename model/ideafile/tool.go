@@ -21,7 +21,7 @@ type Tool struct {
 	// Title is a template of the sentence that describes a Call to people (`_title`); empty: none.
 	Title string
 	// Source is the Tool as it was written.
-	Source map[string]any
+	Source jsonval.Object
 	// OutputSchema is the schema of the result (`_output`); nil: any result.
 	OutputSchema *jsonschema.Schema
 	// OutputPath, OutputMethod and ReadableScopes declare who chooses these meta properties of a Call.
@@ -67,7 +67,7 @@ var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
 // that was found sound before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
-	source, ok := raw.(map[string]any)
+	source, ok := raw.(jsonval.Object)
 	if !ok {
 		ps.Add(path, "a tool is an object, not %s", jsonval.TypeOf(raw))
 		return nil
@@ -93,9 +93,9 @@ func FindTool(tools []*Tool, name string) *Tool {
 }
 
 func (t *Tool) readMeta(path string, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(t.Source) {
+	for k := range jsonval.Sorted(t.Source) {
 		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMetaKeys, k) {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown meta property; a tool has %s",
+			ps.AddAt(path, k, "unknown meta property; a tool has %s",
 				strings.Join(ToolMetaKeys, ", "))
 		}
 	}
@@ -132,7 +132,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 		if a == "" {
 			ps.Add(at, "an activity's name is not empty")
 		}
-	case map[string]any:
+	case jsonval.Object:
 		// The runner that is registered for a kind checks the kind and its spec.
 		kind, spec, ok := t.activityKind()
 		if !ok {
@@ -174,7 +174,7 @@ func (t *Tool) readRetry(path string, ps *diag.Problems) {
 	if v == nil {
 		return
 	}
-	retry, ok := v.(map[string]any)
+	retry, ok := v.(jsonval.Object)
 	n, err := jsonval.ReadPositiveInt(retry["attempts"])
 	switch {
 	case !ok || len(retry) != 1 || retry["attempts"] == nil:

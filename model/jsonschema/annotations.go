@@ -17,7 +17,7 @@ const (
 )
 
 // IsDisplayKey reports whether a key of a schema only affects the display of values.
-func IsDisplayKey(schema map[string]any, key string) bool {
+func IsDisplayKey(schema jsonval.Object, key string) bool {
 	switch key {
 	case TitleKey, DisplayKey:
 		return true
@@ -39,12 +39,12 @@ var (
 // WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
 // (const, default, …) and parameters with such names stay.
 func WithoutDisplay(schema any) any {
-	m, ok := schema.(map[string]any)
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema
 	}
 	out := WithSubschemas(m, func(_ string, part any) any { return WithoutDisplay(part) })
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		if IsDisplayKey(m, k) {
 			delete(out, k)
 		}
@@ -54,8 +54,8 @@ func WithoutDisplay(schema any) any {
 
 // WithSubschemas returns a copy of a schema with each schema directly below it replaced by the result of change. change
 // receives the steps of the pointer that lead there.
-func WithSubschemas(schema map[string]any, change func(pointer string, part any) any) map[string]any {
-	out := make(map[string]any, len(schema))
+func WithSubschemas(schema jsonval.Object, change func(pointer string, part any) any) jsonval.Object {
+	out := make(jsonval.Object, len(schema))
 	for k, v := range jsonval.Sorted(schema) {
 		out[k] = subschemas(k, v, change)
 	}
@@ -74,12 +74,12 @@ func subschemas(keyword string, under any, each func(pointer string, part any) a
 			}
 			return out
 		}
-	case map[string]any:
+	case jsonval.Object:
 		if slices.Contains(keywordsOfOneSchema, keyword) {
 			return each("/"+keyword, v)
 		}
 		if slices.Contains(keywordsOfNamedSchemas, keyword) {
-			out := make(map[string]any, len(v))
+			out := make(jsonval.Object, len(v))
 			for name, part := range jsonval.Sorted(v) {
 				out[name] = each("/"+keyword+"/"+EscapePointerStep(name), part)
 			}
@@ -90,8 +90,8 @@ func subschemas(keyword string, under any, each func(pointer string, part any) a
 }
 
 // EachSubschema visits a schema and all below it in the order of their keys, each with its path in the file.
-func EachSubschema(schema any, path string, visit func(path string, schema map[string]any)) {
-	m, ok := schema.(map[string]any)
+func EachSubschema(schema any, path string, visit func(path string, schema jsonval.Object)) {
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return
 	}
@@ -107,7 +107,7 @@ func EachSubschema(schema any, path string, visit func(path string, schema map[s
 }
 
 // Properties gives the properties that a schema names.
-func Properties(schema any) map[string]any {
+func Properties(schema any) jsonval.Object {
 	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
 }
 
@@ -129,7 +129,7 @@ func Required(schema any) []string {
 
 // OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others
 // by name.
-func OrderedNames(properties map[string]any, required []string) []string {
+func OrderedNames(properties jsonval.Object, required []string) []string {
 	var names []string
 	for _, name := range append(slices.Clone(required), jsonval.SortedKeys(properties)...) {
 		if _, ok := properties[name]; ok && !slices.Contains(names, name) {

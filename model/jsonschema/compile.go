@@ -147,5 +147,5 @@ var (
 
 type schemaWithSource struct {
 	parsed *parsedSchema
-	source map[string]any
+	source jsonval.Object
 }

@@ -74,8 +74,8 @@ func countPatternSteps(schemas any, most int) (steps int, err error) {
 		if pattern, ok := v.(string); ok && k == "pattern" {
 			return count(pattern)
 		}
-		if named, ok := v.(map[string]any); ok && k == "patternProperties" {
-			for _, pattern := range jsonval.SortedKeys(named) {
+		if named, ok := v.(jsonval.Object); ok && k == "patternProperties" {
+			for pattern := range jsonval.Sorted(named) {
 				if err := count(pattern); err != nil {
 					return err
 				}

@@ -39,7 +39,7 @@ func CheckRefs(root any) error {
 
 // visitKeys visits every key of every object, in order, until a visit gives an error.
 func visitKeys(v any, visit func(key string, v any) error) error {
-	_, isObject := v.(map[string]any)
+	_, isObject := v.(jsonval.Object)
 	for k, held := range jsonval.Members(v) {
 		if isObject {
 			if err := visit(k, held); err != nil {
@@ -57,7 +57,7 @@ func visitKeys(v any, visit func(key string, v any) error) error {
 // of them, so that a cycle ends.
 func ResolveLocalRefs(root, node any, pointer string) (target any, at string) {
 	for range maxFollowed {
-		m, ok := node.(map[string]any)
+		m, ok := node.(jsonval.Object)
 		if !ok {
 			return node, pointer
 		}

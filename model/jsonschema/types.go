@@ -16,7 +16,7 @@ func TypesAt(schema any, p jsonval.Path) []string {
 // allowedTypes lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
 func allowedTypes(root, node any, depth int) []string {
 	node, _ = ResolveLocalRefs(root, node, "")
-	m, ok := node.(map[string]any)
+	m, ok := node.(jsonval.Object)
 	if !ok || depth == 0 {
 		return nil
 	}

@@ -39,7 +39,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func encodedSize(v any) int {
 	n := 8 // a literal, or the brackets
 	switch v := v.(type) {
-	case map[string]any:
+	case Object:
 		//workflowcheck:ignore -- a sum
 		for k, e := range v {
 			n += encodedSize(k) + encodedSize(e)
@@ -62,7 +62,7 @@ func encodedSize(v any) int {
 
 func encode(b []byte, v any) []byte {
 	switch v := v.(type) {
-	case map[string]any:
+	case Object:
 		b = append(b, '{')
 		for i, k := range SortedKeys(v) {
 			b = encodeField(b, i, k, v[k])

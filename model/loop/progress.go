@@ -45,7 +45,7 @@ func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string
 	isNew := false
 	for _, f := range failures {
 		if !slices.Contains(w.FailureDigests, f) {
-			w.FailureDigests, isNew = append(w.FailureDigests[:len(w.FailureDigests):len(w.FailureDigests)], f), true
+			w.FailureDigests, isNew = append(slices.Clip(w.FailureDigests), f), true
 		}
 	}
 	w.FruitlessRequests++
@@ -87,8 +87,8 @@ func describeFailures(list turn.Failures) string {
 // CallFingerprint identifies equal Calls: all of a Call except its instances and the LLM's reasoning.
 func CallFingerprint(call ideafile.WrittenCall) string {
 	v := call.RawValue()
-	if m, ok := v.(map[string]any); ok {
-		v = jsonval.WithoutKey(jsonval.WithoutKey(m, "_instance"), "_reasoningForCall")
+	if m, ok := v.(jsonval.Object); ok {
+		v = jsonval.WithoutKey(m, "_instance", "_reasoningForCall")
 	}
 	return string(jsonval.Encode(v))
 }

@@ -27,8 +27,8 @@ func DescribePlan(in *turn.RequestInput) string {
 	var parts []string
 	for _, e := range in.PlanEntries {
 		counts := ""
-		for _, status := range jsonval.SortedKeys(e.StatusCounts) {
-			counts += fmt.Sprintf(" %s %d", status, e.StatusCounts[status])
+		for status, v := range jsonval.Sorted(e.StatusCounts) {
+			counts += fmt.Sprintf(" %s %d", status, v)
 		}
 		parts = append(parts, e.CallID+counts)
 	}

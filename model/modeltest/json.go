@@ -49,7 +49,7 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 			}
 			return list
 		}
-		m := map[string]any{}
+		m := jsonval.Object{}
 		for range rapid.SampledFrom([]int{0, 1, 1, 2, 3}).Draw(t, "size") {
 			m[AnyText().Draw(t, "key")] = AnyJSON(depth-1).Draw(t, "value")
 		}

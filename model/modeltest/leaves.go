@@ -21,18 +21,18 @@ type Leaf struct {
 func (l Leaf) String() string { return strings.Join(l.Path, ".") }
 
 // NumberLeaves lists every place in the JSON Schema of Idea files that holds a number or a duration.
-func NumberLeaves(schema map[string]any) []Leaf {
+func NumberLeaves(schema jsonval.Object) []Leaf {
 	w := leafWalk{definitions: jsonval.AsObject(schema["$defs"]), seen: map[string]Leaf{}}
 	w.walk(schema, nil)
 	var all []Leaf
-	for _, key := range jsonval.SortedKeys(w.seen) {
-		all = append(all, w.seen[key])
+	for _, leaf := range jsonval.Sorted(w.seen) {
+		all = append(all, leaf)
 	}
 	return all
 }
 
 type leafWalk struct {
-	definitions map[string]any
+	definitions jsonval.Object
 	seen        map[string]Leaf
 }
 
@@ -62,7 +62,7 @@ func (w *leafWalk) walk(node any, path []string) {
 	w.walk(m["additionalProperties"], append(slices.Clone(path), "*"))
 	w.walk(m["items"], append(slices.Clone(path), "[]"))
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-		list, _ := m[key].([]any)
+		list := jsonval.AsList(m[key])
 		for _, one := range list {
 			w.walk(one, path)
 		}
@@ -92,7 +92,7 @@ var besides = map[string]string{
 
 // In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as
 // it is.
-func (l Leaf) In(idea map[string]any, value any) map[string]any {
+func (l Leaf) In(idea jsonval.Object, value any) jsonval.Object {
 	return jsonval.AsObject(put(idea, l.Path, 0, value))
 }
 
@@ -109,7 +109,7 @@ func put(node any, path []string, at int, value any) any {
 	}
 	m := maps.Clone(jsonval.AsObject(node))
 	if m == nil {
-		m = map[string]any{}
+		m = jsonval.Object{}
 	}
 	if more, there := besides[strings.Join(path[:at], ".")]; there {
 		m = jsonval.AsObject(jsonval.DeepMerge(MustDecodeJSON(more), m))

@@ -16,10 +16,10 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 	if tokens == nil {
 		tokens = []string{""}
 	}
-	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: map[string]ideafile.ToolBinding{}}
-	m := MustDecodeJSON(tools).(map[string]any)
-	for _, name := range jsonval.SortedKeys(m) {
-		tool := ToolFrom(t, name, string(jsonval.Encode(m[name])))
+	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: ideafile.ToolBindings{}}
+	m := MustDecodeJSON(tools).(jsonval.Object)
+	for name, v := range jsonval.Sorted(m) {
+		tool := ToolFrom(t, name, string(jsonval.Encode(v)))
 		p.Tools = append(p.Tools, tool)
 		p.BindingByTool[name] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
 		if a, ok := tool.RawActivity.(string); ok {
@@ -54,9 +54,9 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 }
 
 // NewBlobHandleValue returns the handle of a large value, in the form of a JSON value.
-func NewBlobHandleValue(kind string, size int) map[string]any {
+func NewBlobHandleValue(kind string, size int) jsonval.Object {
 	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size,
-		ValueType: kind}.AsJSONValue().(map[string]any)
+		ValueType: kind}.AsJSONValue().(jsonval.Object)
 }
 
 // ToolFrom parses a valid Tool.

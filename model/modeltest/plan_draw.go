@@ -15,9 +15,9 @@ import (
 // DrawnCall is a Call of a random Plan, and what its Tool answers.
 type DrawnCall struct {
 	Request, Index int
-	Source         map[string]any
+	Source         jsonval.Object
 	Fails          bool
-	Result         func(params, scopes map[string]any) any
+	Result         func(params, scopes jsonval.Object) any
 }
 
 // ID returns the Call's id without an instance.
@@ -55,11 +55,11 @@ type PlanOptions struct {
 // DrawnPlanTools is the palette of random Plans: work is run by code, think is latent.
 var DrawnPlanTools = func() ideafile.Palette {
 	var ps diag.Problems
-	source := map[string]any{
-		"_outputMethod": map[string]any{"enum": []any{"set", "assign", "merge", "push", "concat"}},
-		"_scopes":       map[string]any{"type": "array"},
+	source := jsonval.Object{
+		"_outputMethod": jsonval.Object{"enum": []any{"set", "assign", "merge", "push", "concat"}},
+		"_scopes":       jsonval.Object{"type": "array"},
 	}
-	p := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}}
+	p := ideafile.Palette{BindingByTool: ideafile.ToolBindings{}}
 	for name, kind := range map[string]ideafile.ToolKind{"work": ideafile.KindGo, "think": ideafile.KindLatent} {
 		p.Tools = append(p.Tools, ideafile.ReadTool(name, source, "$", &ps))
 		p.BindingByTool[name] = ideafile.ToolBinding{Kind: kind, GoFunctionName: name}
@@ -87,12 +87,12 @@ func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
 	if rapid.Bool().Draw(t, "few paths") {
 		opts.paths = []string{"a", "a.b", "b"} // so that Calls often write to the same path
 	}
-	state := map[string]any{"type": "state",
+	state := jsonval.Object{"type": "state",
 		"state": MustDecodeJSON(rapid.SampledFrom(DrawnStartStates).Draw(t, "start"))}
 	if s := rapid.SampledFrom(drawnStateSchemas).Draw(t, "schema"); s != "" {
 		state["schema"] = MustDecodeJSON(s)
 	}
-	p := DrawnPlan{Context: []any{state, map[string]any{"type": "input", "x": "in"}}}
+	p := DrawnPlan{Context: []any{state, jsonval.Object{"type": "input", "x": "in"}}}
 	for request := 1; request <= rapid.IntRange(1, opts.Requests).Draw(t, "requests"); request++ {
 		var calls []DrawnCall
 		for index := 1; index <= rapid.IntRange(1, opts.Calls).Draw(t, "calls"); index++ {
@@ -104,7 +104,7 @@ func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
 }
 
 func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
-	c := DrawnCall{Request: request, Index: index, Source: map[string]any{"_tool": "work"}}
+	c := DrawnCall{Request: request, Index: index, Source: jsonval.Object{"_tool": "work"}}
 	for i := range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "reads") {
 		c.Source[fmt.Sprintf("p%d", i)] = drawReference(t, opts)
 	}
@@ -184,15 +184,15 @@ func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 }
 
 // drawBranchChoice draws the branch that a result names: none, one of the output path's, or one that it does not have.
-func drawBranchChoice(t *rapid.T, text string, result func(params, scopes map[string]any) any) func(params,
-	scopes map[string]any) any {
+func drawBranchChoice(t *rapid.T, text string, result func(params, scopes jsonval.Object) any) func(params,
+	scopes jsonval.Object) any {
 	branches := strings.Split(text, " || ")
 	chosen := rapid.SampledFrom(append([]string{"", "", "nowhere"}, branches...)).Draw(t, "taken")
 	if chosen == "" {
 		return result
 	}
-	return func(params, scopes map[string]any) any {
-		return map[string]any{refexpr.BranchKey: chosen, refexpr.ResultKey: result(params, scopes)}
+	return func(params, scopes jsonval.Object) any {
+		return jsonval.Object{refexpr.BranchKey: chosen, refexpr.ResultKey: result(params, scopes)}
 	}
 }
 
@@ -208,12 +208,12 @@ func referenceTo(path string) string {
 
 // drawResult draws the form of a result. The result holds everything that the Call was given, so that a difference
 // cannot hide.
-func drawResult(t *rapid.T, id string, whole bool) func(params, scopes map[string]any) any {
+func drawResult(t *rapid.T, id string, whole bool) func(params, scopes jsonval.Object) any {
 	form := rapid.IntRange(0, 4).Draw(t, "result")
 	if whole {
 		form = rapid.IntRange(2, 4).Draw(t, "whole result")
 	}
-	return func(params, scopes map[string]any) any {
+	return func(params, scopes jsonval.Object) any {
 		text := fmt.Sprintf("%s %s %s", id, jsonval.Encode(params), jsonval.Encode(scopes))
 		switch form {
 		case 0:
@@ -221,10 +221,10 @@ func drawResult(t *rapid.T, id string, whole bool) func(params, scopes map[strin
 		case 1:
 			return []any{text}
 		case 2:
-			return map[string]any{"b": text}
+			return jsonval.Object{"b": text}
 		case 3:
-			return map[string]any{"a": map[string]any{"b": text}, "c": text}
+			return jsonval.Object{"a": jsonval.Object{"b": text}, "c": text}
 		}
-		return map[string]any{"d": text, "e": nil}
+		return jsonval.Object{"d": text, "e": nil}
 	}
 }

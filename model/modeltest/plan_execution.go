@@ -56,7 +56,7 @@ func (p *PlanExecution) startReady(t Fataler) {
 		if _, twice := p.Inputs[id]; twice {
 			t.Fatalf("%s started twice", id)
 		}
-		p.Inputs[id] = string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.ScopeValues}))
+		p.Inputs[id] = string(jsonval.Encode(jsonval.Object{"params": ready.Params, "scopes": ready.ScopeValues}))
 		p.Running = append(p.Running, ready)
 	}
 	p.AfterStep()
@@ -66,7 +66,7 @@ func (p *PlanExecution) startReady(t Fataler) {
 func (p *PlanExecution) Accept(c DrawnCall) {
 	source := c.Source
 	if p.token != "" {
-		source = jsonval.DeepMerge(source, map[string]any{"_instance": p.token}).(map[string]any)
+		source = jsonval.DeepMerge(source, jsonval.Object{"_instance": p.token}).(jsonval.Object)
 	}
 	p.Instance.AcceptCall(c.Request, c.Index, ideafile.ParseWrittenCall(source))
 }

@@ -15,14 +15,14 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	if len(in.Questions) > 0 {
 		for _, a := range in.Questions {
 			if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
-				calls = append(calls, map[string]any{"_call": a.CallID,
+				calls = append(calls, jsonval.Object{"_call": a.CallID,
 					"_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
 			}
 		}
-		return string(jsonval.Encode(map[string]any{"calls": calls, "output": nil}))
+		return string(jsonval.Encode(jsonval.Object{"calls": calls, "output": nil}))
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "calls") {
-		call := map[string]any{
+		call := jsonval.Object{
 			"_tool": rapid.SampledFrom([]string{"work", "work", "fail", "think", "log", "odd"}).Draw(t, "tool")}
 		if token := rapid.SampledFrom([]string{"*", "①", "②", "③", ""}).Draw(t, "token"); token != "" {
 			call["_instance"] = token
@@ -37,10 +37,10 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 		}
 		calls = append(calls, call)
 	}
-	output = rapid.SampledFrom([]any{nil, nil, map[string]any{"summary": "text"}, map[string]any{"summary": "†state.b"},
-		map[string]any{"summary": true}}).Draw(t, "output")
+	output = rapid.SampledFrom([]any{nil, nil, jsonval.Object{"summary": "text"}, jsonval.Object{"summary": "†state.b"},
+		jsonval.Object{"summary": true}}).Draw(t, "output")
 	finished := rapid.Bool().Draw(t, "finished")
-	return string(jsonval.Encode(map[string]any{"calls": calls, "output": output, "finished": finished}))
+	return string(jsonval.Encode(jsonval.Object{"calls": calls, "output": output, "finished": finished}))
 }
 
 // RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve

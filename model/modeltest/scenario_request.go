@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -53,8 +54,8 @@ func (s *Scenario) ExpectStep(want loop.Step) {
 func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
-	m := DecodeJSON(s.T, reply).(map[string]any)
-	calls, _ := m["calls"].([]any)
+	m := DecodeJSON(s.T, reply).(jsonval.Object)
+	calls := jsonval.AsList(m["calls"])
 	r := s.DeliverCalls(calls)
 	r.Complete, r.Output = true, m["output"]
 	if finished, said := m["finished"].(bool); said {
@@ -159,7 +160,9 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 			if s.Loop.MustTellCalls(&r) {
 				s.retold = s.Input.RequestNumber
 				maps.DeleteFunc(s.Reported[token],
-					func(id string, _ ReportedCall) bool { return s.Instances[token].FindCall(id).Request == s.retold })
+					func(id string, _ dataflow.ReportedCall) bool {
+						return s.Instances[token].FindCall(id).Request == s.retold
+					})
 			}
 			report := s.Report(token, closed)
 			report.RefusedThroughRequest, report.ToldThroughRequest = s.Input.RequestNumber, s.retold

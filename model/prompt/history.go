@@ -22,7 +22,7 @@ const maxNamedCalls = 8
 // writeCallHistory writes the outcomes of the Calls planned so far. Done Calls whose result is in State are summarized,
 // since the State shows the rest.
 func (w *promptWriter) writeCallHistory() {
-	if len(w.request.PlanEntries) == 0 {
+	if len(w.PlanEntries) == 0 {
 		return
 	}
 	w.writeHeading("Calls so far")
@@ -32,11 +32,11 @@ func (w *promptWriter) writeCallHistory() {
 	}
 	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State%s. Calls that no longer "+
 		"matter%s are left out.", w.callIDExample(), everywhere, suchAs)
-	if w.request.PlanEntries[0].DirectPlan > 0 {
+	if w.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find " +
 			"another way; what is done stays done.")
 	}
-	if slices.ContainsFunc(w.request.PlanEntries,
+	if slices.ContainsFunc(w.PlanEntries,
 		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
 		branch := ""
 		if w.hasBranches() {
@@ -45,13 +45,13 @@ func (w *promptWriter) writeCallHistory() {
 		w.writeLine("Skipped means not needed: its place held a value already%s.", branch)
 	}
 	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		if label, summedUp := w.doneLabel(entry); summedUp {
 			doneByResult[label] = append(doneByResult[label], entry.InstancesByStatus[ideafile.Done]...)
 			idsByResult[label] = append(idsByResult[label], entry.CallID)
 		}
 	}
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		label, summedUp := w.doneLabel(entry)
 		ids := idsByResult[label]
 		switch {
@@ -70,7 +70,7 @@ func (w *promptWriter) writeCallHistory() {
 // callIDExample explains the ids of Calls by one whose numbers differ.
 func (w *promptWriter) callIDExample() string {
 	answer, number := "1", "2"
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		if of, n, _ := strings.Cut(entry.CallID, "."); of != "0" && of != n {
 			answer, number = of, n
 			break
@@ -78,7 +78,7 @@ func (w *promptWriter) callIDExample() string {
 	}
 	text := fmt.Sprintf("%[1]s.%[2]s is Call %[2]s of your answer %[1]s", answer, number)
 	if !w.hasSingleUnnamedInstance() {
-		token := oneLine(w.request.Instances[0].Token)
+		token := oneLine(w.Instances[0].Token)
 		text += fmt.Sprintf("; %s.%s@%s, that Call in %s", answer, number, token, token)
 	}
 	return text
@@ -157,10 +157,10 @@ func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 
 // instancesSuffix names instances, in brackets: all, each, or how many.
 func (w *promptWriter) instancesSuffix(tokens []string) string {
-	switch named := slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return t == "" }); {
+	switch named := jsonval.Filter(tokens, func(t string) bool { return t != "" }); {
 	case len(named) == 0:
 		return ""
-	case len(named) > 1 && len(named) == len(w.request.Instances):
+	case len(named) > 1 && len(named) == len(w.Instances):
 		return fmt.Sprintf(" (all %d)", len(named))
 	case len(named) > maxNamedInstances:
 		return fmt.Sprintf(" (%d instances)", len(named))
@@ -172,7 +172,7 @@ func (w *promptWriter) instancesSuffix(tokens []string) string {
 // inOrder sorts instances as they are shown.
 func (w *promptWriter) inOrder(tokens []string) []string {
 	position := func(token string) int {
-		return slices.IndexFunc(w.request.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
+		return slices.IndexFunc(w.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
 	}
 	return slices.SortedStableFunc(slices.Values(tokens), func(a, b string) int { return position(a) - position(b) })
 }
@@ -196,14 +196,9 @@ func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 
 // writeContextErrors writes what failed, was blocked or was wrong since the last Request, each with its cause.
 func (w *promptWriter) writeContextErrors() {
-	var fileErrors []ideafile.Message
-	for _, m := range w.idea.Context {
-		if m.Type == ideafile.TypeError {
-			fileErrors = append(fileErrors, m)
-		}
-	}
-	errors := slices.DeleteFunc(slices.Clone(w.request.Errors), func(e turn.ContextError) bool {
-		return e.Fault.Code == turn.CodeOutputNotTaken && w.request.DraftOutput != nil // writeDraftOutput reports it
+	fileErrors := jsonval.Filter(w.idea.Context, func(m ideafile.Message) bool { return m.Type == ideafile.TypeError })
+	errors := jsonval.Filter(w.Errors, func(e turn.ContextError) bool {
+		return e.Fault.Code != turn.CodeOutputNotTaken || w.DraftOutput == nil // writeDraftOutput reports it
 	})
 	if len(errors)+len(fileErrors) == 0 {
 		return
@@ -230,7 +225,7 @@ var webAddress = regexp.MustCompile(`\b(?:[A-Z]{3,7} )?https?://[^\s"]+: `)
 
 // callName is a Call's id with its tool, where it is among the Calls so far.
 func (w *promptWriter) callName(id string) string {
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		if entry.CallID == id && entry.Call.Tool != "" {
 			return id + " " + oneLine(entry.Call.Tool)
 		}

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,9 +20,9 @@ type Message struct {
 // Render renders a Request as three messages. Prompt caches match from the front, so the most stable parts come first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
 // question. stored returns the bytes of a value in the store, nil if unavailable; it may be nil.
-func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput,
+func Render(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput,
 	stored func(jsonval.BlobHandle) []byte) []Message {
-	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
+	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
 		(*promptWriter).writeInstanceStates,
 		(*promptWriter).writeContextErrors, (*promptWriter).writeNotes, (*promptWriter).writeDraftOutput,
@@ -42,9 +43,9 @@ func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, reque
 type promptWriter struct {
 	strings.Builder
 	idea     *ideafile.Idea
-	bindings map[string]ideafile.ToolBinding
-	request  *turn.RequestInput
-	stored   func(jsonval.BlobHandle) []byte
+	bindings ideafile.ToolBindings
+	*turn.RequestInput
+	stored func(jsonval.BlobHandle) []byte
 	// showsPreviews: since writePreviewsRule last ran, a value was written of which only the beginning is shown.
 	showsPreviews bool
 	showsOutlines bool // one of them with an outline
@@ -120,18 +121,18 @@ func isOfSingleUnnamedInstance(idea *ideafile.Idea) bool {
 
 // writeNotes shows the notes of earlier replies.
 func (w *promptWriter) writeNotes() {
-	if len(w.request.Notes) == 0 {
+	if len(w.Notes) == 0 {
 		return
 	}
 	w.writeHeading("Your notes")
 	more := " Where State tells otherwise, State is right."
-	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
+	if w.OthersAreKnown && w.LeavesOutInstances() {
 		more = fmt.Sprintf(
 			" For the instances that are not shown they still stand: %s. For those above they may be wrong now.",
 			w.whyOthersAreKnown())
 	}
 	w.writeLine("You wrote them beside your answers, as if the Calls of that answer had succeeded.%s", more)
-	for _, n := range w.request.Notes {
+	for _, n := range w.Notes {
 		w.writeLabeledValue(fmt.Sprintf("- Answer %d: ", n.Request), n.Text)
 	}
 }
@@ -139,7 +140,7 @@ func (w *promptWriter) writeNotes() {
 // whyOthersAreKnown says why the LLM's statements about the instances that it is not shown still hold.
 func (w *promptWriter) whyOthersAreKnown() string {
 	why := "no Call of theirs failed" + w.ifApprovals(", or was rejected or changed by a person")
-	if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
+	if o := w.Others; o.AwaitingPeople+o.Working > 0 {
 		why += ", so far"
 	}
 	return why
@@ -147,13 +148,13 @@ func (w *promptWriter) whyOthersAreKnown() string {
 
 // writeDraftOutput shows the output that the reply may put right.
 func (w *promptWriter) writeDraftOutput() {
-	d := w.request.DraftOutput
+	d := w.DraftOutput
 	if d == nil {
 		return
 	}
 	w.writeHeading("Your output so far")
 	more := "."
-	if w.request.LeavesOutInstances() {
+	if w.LeavesOutInstances() {
 		more = fmt.Sprintf(
 			" for the instances above. For the other instances, which are not shown, it still stands: %s.",
 			w.whyOthersAreKnown())
@@ -165,56 +166,52 @@ func (w *promptWriter) writeDraftOutput() {
 
 // writeRequestedReply says what to answer now: at the end, where it is read last.
 func (w *promptWriter) writeRequestedReply() {
-	if len(w.request.Questions) > 0 {
+	if len(w.Questions) > 0 {
 		w.writeQuestions()
 		return
 	}
 	w.writeHeading("What to do now")
-	if w.request.OutputOnly {
+	if w.OutputOnly {
 		w.writeLine(`Everything is done. Write the output, in the form given above: {"calls": [], "output": …}.`)
 		return
 	}
 	w.writeLine("%s", w.requestedCallsText())
-	if w.request.MayBeLast {
-		w.writeFinishedRule()
+	if w.MayBeLast {
+		// where an output is wanted, writeOutputRules says it
+		w.writeLine(finishedText+" "+askedAgainText, "", w.ifApprovals("are approved and "),
+			w.ifApprovals(", or a person rejects or changes one"))
 	}
-	if w.idea.OutputSchema != nil && !w.request.ReplyMayHoldOutput() {
+	if w.idea.OutputSchema != nil && !w.ReplyMayHoldOutput() {
 		w.writeLine(`The output is not wanted now: you are asked for it when all is done, and shown every State then.`)
 	}
-}
-
-// writeFinishedRule says when nothing is left to plan. If an output is wanted, writeOutputRules says it.
-func (w *promptWriter) writeFinishedRule() {
-	w.writeLine(finishedText+" "+askedAgainText, "", w.ifApprovals("are approved and "),
-		w.ifApprovals(", or a person rejects or changes one"))
 }
 
 // requestedCallsText says which instances need Calls, and which others there are.
 func (w *promptWriter) requestedCallsText() string {
 	more := ""
-	if maySayFinished(w.idea, w.request) {
+	if maySayFinished(w.idea, w.RequestInput) {
 		more = `, "finished": ...`
 	}
-	if mayHoldOutputBesideCalls(w.idea, w.request) {
+	if mayHoldOutputBesideCalls(w.idea, w.RequestInput) {
 		more += `, "output": ...`
 	}
-	if mayHoldNotes(w.idea, w.request) {
+	if mayHoldNotes(w.idea, w.RequestInput) {
 		more += `, "notes": ...`
 	}
 	answer := fmt.Sprintf(`Answer with {"calls": [...]%s}: every Call that can be planned now`, more)
 	if w.hasSingleUnnamedInstance() {
 		return answer + "."
 	}
-	text := fmt.Sprintf(`%s for the %d instances above.`, answer, len(w.request.Instances))
-	if len(w.request.Instances) == 1 {
-		text = fmt.Sprintf(`%s for %s.`, answer, w.request.Instances[0].Token)
+	text := fmt.Sprintf(`%s for the %d instances above.`, answer, len(w.Instances))
+	if len(w.Instances) == 1 {
+		text = fmt.Sprintf(`%s for %s.`, answer, w.Instances[0].Token)
 	}
 	var others []string
 	for _, o := range []struct {
 		count int
 		text  string
-	}{{w.request.Others.Finished, "finished"}, {w.request.Others.AwaitingPeople, "waiting for people"},
-		{w.request.Others.Working, "at work"}, {w.request.Others.Failed, "failed"}} {
+	}{{w.Others.Finished, "finished"}, {w.Others.AwaitingPeople, "waiting for people"},
+		{w.Others.Working, "at work"}, {w.Others.Failed, "failed"}} {
 		if o.count > 0 {
 			others = append(others, fmt.Sprintf("%d %s", o.count, o.text))
 		}
@@ -222,8 +219,8 @@ func (w *promptWriter) requestedCallsText() string {
 	if others != nil {
 		text += " The others: " + strings.Join(others, ", ") + "."
 	}
-	if len(w.request.ReopenableTokens) > 0 {
-		text += ` A Call that names a finished one takes it up again: ` + strings.Join(w.request.ReopenableTokens,
+	if len(w.ReopenableTokens) > 0 {
+		text += ` A Call that names a finished one takes it up again: ` + strings.Join(w.ReopenableTokens,
 			", ") + `; "*" does not mean them.`
 	}
 	return text
@@ -234,12 +231,12 @@ func (w *promptWriter) writeQuestions() {
 	w.writeHeading("Results wanted")
 	w.writeLine(
 		`Plan nothing now. Only the results of these Calls are wanted, each as one entry {"_call": id, "_output": result} in "calls".`)
-	if asksForAdaptedParams(w.request) {
+	if slices.ContainsFunc(w.Questions, func(q turn.LLMQuestion) bool { return q.ParamsError != "" }) {
 		w.writeLine(
 			`Where a line says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool} instead: ` +
 				`bring the values into the right form; change and invent nothing.`)
 	}
-	for _, question := range w.request.Questions {
+	for _, question := range w.Questions {
 		call := fmt.Sprintf("%s %s %s", question.CallID, question.Tool, w.encode(question.Params))
 		if question.Reasoning != "" {
 			call += fmt.Sprintf(" (your reason for it: %s)", w.encode(question.Reasoning))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // introText has places for what the LLM is shown again, and for what people may refuse.
@@ -169,7 +170,7 @@ func (w *promptWriter) anyTool(holds func(*ideafile.Tool) bool) bool {
 // hasBranches reports whether some Tool, or a Plan of the file, writes to one of two places.
 func (w *promptWriter) hasBranches() bool {
 	for _, t := range w.idea.Tools {
-		if path, ok := w.idea.OutputPathOf(ideafile.ParseWrittenCall(map[string]any{"_tool": t.Name})); ok &&
+		if path, ok := w.idea.OutputPathOf(ideafile.ParseWrittenCall(jsonval.Object{"_tool": t.Name})); ok &&
 			path.HasBranches() {
 			return true
 		}

@@ -41,7 +41,7 @@ type schemaWriter struct {
 }
 
 func (w *schemaWriter) typeText(schema any, depth int) string {
-	m, isObject := schema.(map[string]any)
+	m, isObject := schema.(jsonval.Object)
 	w.partCount++
 	w.inexpressible = w.inexpressible || depth > maxSchemaTextDepth || w.partCount > maxSchemaTextParts
 	switch {
@@ -82,7 +82,7 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 }
 
 // namedType writes a schema as one of its types.
-func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
+func (w *schemaWriter) namedType(m jsonval.Object, name any, depth int) string {
 	switch {
 	case name == "array":
 		if m["items"] == nil {
@@ -102,7 +102,7 @@ func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
 	return s
 }
 
-func (w *schemaWriter) objectType(m map[string]any, depth int) string {
+func (w *schemaWriter) objectType(m jsonval.Object, depth int) string {
 	props := jsonschema.Properties(m)
 	required := jsonschema.Required(m)
 	var fields []string
@@ -117,7 +117,7 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 		}
 		fields = append(fields, quotedFieldName(name)+mark+": "+text+w.typeComment(props[name]))
 	}
-	if more, ok := m["additionalProperties"].(map[string]any); ok {
+	if more, ok := m["additionalProperties"].(jsonval.Object); ok {
 		fields = append(fields, "[key: string]: "+w.typeText(more, depth+1)+w.typeComment(more))
 	} else if len(props) == 0 && m["additionalProperties"] != false {
 		return "object"
@@ -154,7 +154,7 @@ func (w *schemaWriter) typeComment(schema any) string {
 	return " /* " + strings.ReplaceAll(strings.Join(parts, "; "), "*/", "* /") + " */"
 }
 
-func hasOnlyKeys(m map[string]any, keys ...string) bool {
+func hasOnlyKeys(m jsonval.Object, keys ...string) bool {
 	//workflowcheck:ignore -- asks of all: the order does not matter
 	for k := range m {
 		if !slices.Contains(keys, k) && !strings.HasPrefix(k, "_") && !strings.HasPrefix(k, "x-") {

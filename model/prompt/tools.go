@@ -123,7 +123,7 @@ func outputMethodText(method any) string {
 
 // visibleParams is a Tool's parameter schema as the LLM sees it.
 func visibleParams(t *ideafile.Tool) any {
-	schema, out := schemaWithoutWiredParams(t), map[string]any{"type": "object"}
+	schema, out := schemaWithoutWiredParams(t), jsonval.Object{"type": "object"}
 	for _, k := range []string{"properties", "required", "additionalProperties", "$defs", "definitions"} {
 		if v, ok := schema[k]; ok {
 			out[k] = v
@@ -134,7 +134,7 @@ func visibleParams(t *ideafile.Tool) any {
 
 // schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer
 // wired.
-func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
+func schemaWithoutWiredParams(t *ideafile.Tool) jsonval.Object {
 	out := jsonval.AsObject(jsonschema.WithoutMetaKeys(t.Source))
 	if len(t.WiredParams) == 0 {
 		return out

@@ -79,7 +79,7 @@ func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path
 		case k == "properties":
 			properties := jsonval.AsObject(v)
 			for name, value := range jsonval.Sorted(properties) {
-				places = append(places, schemaReads(value, key, append(at[:len(at):len(at)], name))...)
+				places = append(places, schemaReads(value, key, at.With(name))...)
 			}
 		case k == "required":
 			names, _ := jsonval.AsStringList(v)

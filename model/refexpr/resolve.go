@@ -40,8 +40,8 @@ func (p *Parsed) parseLeaf(v any) (any, error) {
 // mapLeaves returns a copy of a value with each leaf replaced by the result of f, in the order of keys.
 func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 	switch v := v.(type) {
-	case map[string]any:
-		object := make(map[string]any, len(v))
+	case jsonval.Object:
+		object := make(jsonval.Object, len(v))
 		for k, value := range jsonval.Sorted(v) {
 			if object[k], err = mapLeaves(value, f); err != nil {
 				return nil, err

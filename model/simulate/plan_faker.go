@@ -16,18 +16,18 @@ import (
 // another Tool's result where one of the same name fits; else it is made up if it is required.
 type planFaker struct {
 	idea             *ideafile.Idea
-	bindings         map[string]ideafile.ToolBinding
+	bindings         ideafile.ToolBindings
 	view             ideafile.InstanceView
 	stateSchema      any                     // nil: none
 	outputPathByTool map[string]jsonval.Path // by Tool
-	fakeResults      map[string]any          // by Tool
+	fakeResults      jsonval.Object          // by Tool
 	readsByTool      map[string][]string     // by Tool: the Tools whose results it reads
 }
 
-func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, token string) *planFaker {
+func newPlanFaker(idea *ideafile.Idea, bindings ideafile.ToolBindings, token string) *planFaker {
 	f := &planFaker{
 		idea: idea, bindings: bindings, view: ideafile.InstanceViewOf(idea.Context, token),
-		outputPathByTool: map[string]jsonval.Path{}, fakeResults: map[string]any{}, readsByTool: map[string][]string{},
+		outputPathByTool: map[string]jsonval.Path{}, fakeResults: jsonval.Object{}, readsByTool: map[string][]string{},
 	}
 	f.stateSchema = f.view.SchemaByKind[ideafile.TypeState]
 	for _, t := range idea.Tools {
@@ -54,8 +54,8 @@ func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 func (f *planFaker) fakePlan() []any {
 	var out []any
 	for _, t := range f.idea.Tools {
-		call := map[string]any{"_tool": t.Name}
-		for _, name := range jsonval.SortedKeys(t.SchemaByParam) {
+		call := jsonval.Object{"_tool": t.Name}
+		for name := range jsonval.Sorted(t.SchemaByParam) {
 			if v, ok := f.paramValue(t, name); ok {
 				call[name] = v
 			}

@@ -144,5 +144,5 @@ func DecodeLog(v any) (log []LogEntry, err error) {
 // ExecutedCall is a Call as it really ran: after people's decisions, with its References resolved.
 type ExecutedCall struct {
 	Tool   string         `json:"tool"`
-	Params map[string]any `json:"params"`
+	Params jsonval.Object `json:"params"`
 }

@@ -67,7 +67,7 @@ func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
 }
 
 func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)
 		var err error
 		switch k {

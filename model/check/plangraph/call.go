@@ -23,7 +23,7 @@ type graphCall struct {
 
 // readRawCall reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output
 // path.
-func (c *graphCall) readRawCall(m map[string]any) {
+func (c *graphCall) readRawCall(m jsonval.Object) {
 	output := m["_outputPath"]
 	if alias := m["output"]; output == nil && (*ideafile.Tool)(nil).IsOutputPathAlias("output", alias) {
 		output, m = alias, jsonval.WithoutKey(m, "output")

@@ -156,7 +156,7 @@ func plainText(v any, l Language) string {
 		return v.String()
 	case []any:
 		return listText(v, l)
-	case map[string]any:
+	case jsonval.Object:
 		if len(v) == 0 {
 			return l.say("none")
 		}
@@ -174,7 +174,7 @@ func listText(list []any, l Language) string {
 	var texts []string
 	for n, one := range list {
 		switch one.(type) {
-		case []any, map[string]any:
+		case []any, jsonval.Object:
 			return l.count(int64(len(list)), "value")
 		}
 		if n < mostListed {

@@ -80,7 +80,7 @@ func (s *sampler) makeValue(schema any) (v any, ok bool) {
 }
 
 // referredNode returns the node that a `$ref` names by a JSON pointer; ref is empty if there is none.
-func (s *sampler) referredNode(node map[string]any) (target any, ref string) {
+func (s *sampler) referredNode(node jsonval.Object) (target any, ref string) {
 	ref, ok := node["$ref"].(string)
 	if !ok || len(ref) == 0 {
 		return nil, ""
@@ -92,7 +92,7 @@ func (s *sampler) referredNode(node map[string]any) (target any, ref string) {
 }
 
 // makeFlatValue gives a value for a node without references and `allOf`.
-func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
+func (s *sampler) makeFlatValue(node jsonval.Object) (any, bool) {
 	if c, ok := node["const"]; ok {
 		return c, true
 	}
@@ -124,7 +124,7 @@ func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
 }
 
 // namedValues lists what a node names itself, the best first.
-func namedValues(node map[string]any) []any {
+func namedValues(node jsonval.Object) []any {
 	examples := jsonval.AsList(node["examples"])
 	named := append([]any{}, examples...)
 	if d, ok := node["default"]; ok {
@@ -135,9 +135,9 @@ func namedValues(node map[string]any) []any {
 }
 
 // fits reports whether a value fits a node whose references lead into the whole schema.
-func (s *sampler) fits(node map[string]any, v any) bool {
+func (s *sampler) fits(node jsonval.Object, v any) bool {
 	root := jsonval.AsObject(s.rootSchema)
-	whole := map[string]any{"allOf": []any{node}}
+	whole := jsonval.Object{"allOf": []any{node}}
 	for _, key := range []string{"$schema", "$defs", "definitions"} {
 		if defs, ok := root[key]; ok {
 			whole[key] = defs
@@ -148,7 +148,7 @@ func (s *sampler) fits(node map[string]any, v any) bool {
 }
 
 // choicesOf gives a schema for each choice of `oneOf` or `anyOf`, or for each outcome of `if`.
-func choicesOf(node map[string]any) (choices []any) {
+func choicesOf(node jsonval.Object) (choices []any) {
 	for _, key := range []string{"oneOf", "anyOf"} {
 		list := jsonval.AsList(node[key])
 		for _, choice := range list {
