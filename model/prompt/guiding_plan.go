@@ -65,7 +65,7 @@ func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall
 	switch {
 	case present == 0:
 		return ""
-	case w.hasSingleUnnamedInstance():
+	case !w.Several():
 		return ": its value is there"
 	}
 	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.Instances))

@@ -25,25 +25,7 @@ func (w *promptWriter) writeCallHistory() {
 	if len(w.PlanEntries) == 0 {
 		return
 	}
-	w.writeHeading("Calls so far")
-	everywhere, suchAs := "", ""
-	if !w.hasSingleUnnamedInstance() {
-		everywhere, suchAs = " in all its instances", ", such as those of finished instances,"
-	}
-	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State%s. Calls that no longer "+
-		"matter%s are left out.", w.callIDExample(), everywhere, suchAs)
-	if w.PlanEntries[0].DirectPlan > 0 {
-		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find " +
-			"another way; what is done stays done.")
-	}
-	if slices.ContainsFunc(w.PlanEntries,
-		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
-		branch := ""
-		if w.hasBranches() {
-			branch = ", or it reads the one of two places that the tool did not choose"
-		}
-		w.writeLine("Skipped means not needed: its place held a value already%s.", branch)
-	}
+	w.writeText("calls")
 	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.PlanEntries {
 		if label, summedUp := w.doneLabel(entry); summedUp {
@@ -67,8 +49,22 @@ func (w *promptWriter) writeCallHistory() {
 	}
 }
 
-// callIDExample explains the ids of Calls by one whose numbers differ.
-func (w *promptWriter) callIDExample() string {
+// callsText explains the outcomes of Calls.
+const callsText = `{{define "calls"}}
+## Calls so far
+{{.CallIDExample}}. (…) stands for the parameters of a Call whose result is in State{{if .Several}} in all its instances{{end}}. Calls that no longer matter{{if .Several}}, such as those of finished instances,{{end}} are left out.
+{{if (index .PlanEntries 0).DirectPlan}}Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.
+{{end}}{{if .AnySkipped}}Skipped means not needed: its place held a value already{{if .Branches}}, or it reads the one of two places that the tool did not choose{{end}}.
+{{end}}{{end}}`
+
+// AnySkipped reports whether a Call was skipped in some instance.
+func (w *promptWriter) AnySkipped() bool {
+	return slices.ContainsFunc(w.PlanEntries,
+		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 })
+}
+
+// CallIDExample explains the ids of Calls by one whose numbers differ.
+func (w *promptWriter) CallIDExample() string {
 	answer, number := "1", "2"
 	for _, entry := range w.PlanEntries {
 		if of, n, _ := strings.Cut(entry.CallID, "."); of != "0" && of != n {
@@ -77,7 +73,7 @@ func (w *promptWriter) callIDExample() string {
 		}
 	}
 	text := fmt.Sprintf("%[1]s.%[2]s is Call %[2]s of your answer %[1]s", answer, number)
-	if !w.hasSingleUnnamedInstance() {
+	if w.Several() {
 		token := oneLine(w.Instances[0].Token)
 		text += fmt.Sprintf("; %s.%s@%s, that Call in %s", answer, number, token, token)
 	}
@@ -108,7 +104,7 @@ func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	fields := call.RawObject()
 	if fields == nil {
-		return string(w.encode(call.RawValue()))
+		return w.JSON(call.RawValue())
 	}
 	var required []string
 	if t := ideafile.FindTool(w.idea.Tools, call.Tool); t != nil {
@@ -117,7 +113,7 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	var params []string
 	for _, name := range jsonschema.OrderedNames(fields, required) {
 		if fields[name] != nil && !strings.HasPrefix(name, "_") {
-			params = append(params, quotedFieldName(name)+": "+string(w.encode(fields[name])))
+			params = append(params, quotedFieldName(name)+": "+w.JSON(fields[name]))
 		}
 	}
 	text := oneLine(call.Tool) + "(" + strings.Join(params, ", ") + ")"
@@ -205,7 +201,7 @@ func (w *promptWriter) writeContextErrors() {
 	}
 	w.writeHeading("What went wrong")
 	for _, m := range fileErrors {
-		w.writeLine("- %s", w.encode(jsonval.WithoutKey(m.Source, "type")))
+		w.writeLine("- %s", w.JSON(jsonval.WithoutKey(m.Source, "type")))
 	}
 	for _, e := range errors {
 		subject := "your last answer"

@@ -28,7 +28,7 @@ func (w *promptWriter) writeSharedContext() {
 		w.writeLabeledValue("†"+kinds[n]+": ", payload)
 	}
 	if shared, ok := view.PayloadByKind[ideafile.TypeState].(jsonval.Object); ok && len(shared) > 0 &&
-		!w.hasSingleUnnamedInstance() {
+		w.Several() {
 		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ",
 			w.fitToPrompt([]any{shared})[0])
 	}
@@ -55,12 +55,13 @@ func stateFormText(stateSchema any) string {
 func (w *promptWriter) writeGoal(stateSchema any) {
 	m := jsonval.AsObject(stateSchema)
 	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
-	required := jsonval.Filter(jsonschema.Required(m), func(name string) bool { return !allStartWithValue(views, name) })
+	required := jsonval.Filter(jsonschema.Required(m),
+		func(name string) bool { return !allStartWithValue(views, name) })
 	if len(required) == 0 {
 		return
 	}
 	subject := "The process"
-	if !w.hasSingleUnnamedInstance() {
+	if w.Several() {
 		subject = "An instance"
 	}
 	w.writeLine("%s counts as finished when its State holds %s and all its Calls have ended.", subject,

@@ -28,7 +28,8 @@ func (w *promptWriter) fitToPrompt(values []any) []any {
 	if stored == 0 {
 		return fitted
 	}
-	return jsonval.Map(fitted, func(v any) any { return w.abbreviate(v, min(mostOutlineBytes, allOutlineBytes/stored)) })
+	room := min(mostOutlineBytes, allOutlineBytes/stored)
+	return jsonval.Map(fitted, func(v any) any { return w.abbreviate(v, room) })
 }
 
 // countStored counts the objects and lists in a value that lie in the store.

@@ -21,6 +21,11 @@ const (
 // is written as JSON.
 func schemaText(root, schema any) string { return schemaTextWithNames(root, schema, nil) }
 
+// typeWithComment is schemaText with the comment of the whole.
+func typeWithComment(schema any) string {
+	return schemaText(schema, schema) + (&schemaWriter{}).typeComment(schema)
+}
+
 // schemaTextWithNames is schemaText with names in place of the types of fields that have one.
 func schemaTextWithNames(root, schema any, names map[string]string) string {
 	root, schema = jsonschema.WithoutDisplay(root), jsonschema.WithoutDisplay(schema)
