@@ -9,6 +9,7 @@ import (
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
@@ -94,9 +95,7 @@ func (r *newRun) runToEnd() error {
 
 func (r *newRun) note(token, what string) {
 	p := r.players[token]
-	if !slices.Contains(p.stuck, what) {
-		p.stuck = append(p.stuck, what)
-	}
+	p.stuck = jsonval.AppendNew(p.stuck, what)
 }
 
 // request has the Planner answer a Request, hands the Calls to their instances and plays them.

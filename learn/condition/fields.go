@@ -95,7 +95,7 @@ func (f *field) finish() {
 		default:
 			others++
 		}
-		f.keys[n] = string(jsonval.Encode(v))
+		f.keys[n] = jsonval.EncodeToString(v)
 		f.scalar = f.scalar && len(f.keys[n]) <= maxText
 	}
 	f.numeric = numbers > 0 && others == 0

@@ -104,7 +104,7 @@ func (s Search) sides() (class, others []int) {
 func (s Search) doubtOfSeparation() *Doubt {
 	seen := map[string]int{}
 	for n, sample := range s.Samples {
-		key := string(jsonval.Encode(sample.View))
+		key := jsonval.EncodeToString(sample.View)
 		if first, known := seen[key]; known && s.Samples[first].InClass != sample.InClass {
 			return &Doubt{Reason: fmt.Sprintf("%s and %s saw the same, and differ in it", s.Samples[first].Name,
 				sample.Name)}

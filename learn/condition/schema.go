@@ -17,20 +17,14 @@ type constraint struct {
 
 // viewSchema is the constraint as a schema of the whole view.
 func (z constraint) viewSchema() jsonval.Object {
-	switch {
-	case z.isAbsent:
+	if z.isAbsent {
 		return jsonval.Object{"not": nested(z.path, nil, true)}
-	case z.allowAbsent:
-		return nested(z.path, z.valueSchema, false)
 	}
-	return nested(z.path, z.valueSchema, true)
+	return nested(z.path, z.valueSchema, !z.allowAbsent)
 }
 
-func viewSchemas(zones []constraint) (list []jsonval.Object) {
-	for _, z := range zones {
-		list = append(list, z.viewSchema())
-	}
-	return list
+func viewSchemas(zones []constraint) []jsonval.Object {
+	return jsonval.Map(zones, constraint.viewSchema)
 }
 
 // nested is a JSON Schema of objects in each other, down to what the value at a path must fit.

@@ -49,7 +49,7 @@ type parameterRead struct {
 }
 
 func (s *planCall) String() string {
-	name, _ := s.rawCall["_tool"].(string)
+	name := jsonval.AsText(s.rawCall["_tool"])
 	return fmt.Sprintf("plan[%d] (%s)", s.index, jsonval.Clip(name, 40))
 }
 

@@ -105,7 +105,7 @@ func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
 			c.addError(at, "it does not fit %s: %s", by.Name, diag.WithoutPackagePrefix(err))
 		}
 	}
-	text, _ := value.(string)
+	text := jsonval.AsText(value)
 	ref, err := refexpr.ParseReference(text)
 	source := c.undoSource(t, ref.Kind)
 	if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {

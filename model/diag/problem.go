@@ -70,6 +70,11 @@ func (ps Problems) ErrorOrNil() error {
 // Add appends an error at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Add(path, format string, args ...any) { ps.addf(false, path, format, args) }
 
+// WrongType appends the error that a value is not what is wanted there, by its type.
+func (ps *Problems) WrongType(path, wanted string, v any) {
+	ps.Add(path, "%s, not %s", wanted, jsonval.TypeOf(v))
+}
+
 // AddAt is Add for the value at a key of an object, which stands at the path.
 func (ps *Problems) AddAt(path, key, format string, args ...any) {
 	ps.addf(false, jsonval.JSONPathWithKey(path, key), format, args)

@@ -187,7 +187,7 @@ func CallOfReference(ref refexpr.Reference) (CallKey, bool) {
 
 // ReadLatentResult reads the result that the LLM wrote into the Call. Only a latent Tool may have one.
 func (t *Tool) ReadLatentResult(c *Call, m jsonval.Object, kind ToolKind) *diag.Fault {
-	c.Reasoning, _ = m["_reasoningForCall"].(string)
+	c.Reasoning = jsonval.AsText(m["_reasoningForCall"])
 	out := m["_output"]
 	if out == nil {
 		return nil

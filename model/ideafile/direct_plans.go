@@ -108,7 +108,7 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 	}
 	record, ok := v.(jsonval.Object)
 	if !ok {
-		ps.Add(path+".record", "want an object with a Call's status by its id, not %s", jsonval.TypeOf(v))
+		ps.WrongType(path+".record", "want an object with a Call's status by its id", v)
 		return
 	}
 	for id, value := range jsonval.Sorted(record) {

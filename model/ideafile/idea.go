@@ -56,7 +56,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	var ps diag.Problems
 	source, ok := v.(jsonval.Object)
 	if !ok {
-		ps.Add("$", "an Idea is an object, not %s", jsonval.TypeOf(v))
+		ps.WrongType("$", "an Idea is an object", v)
 		return nil, ps
 	}
 	rejectOtherKeys(source, "$", &ps, "an Idea", "$schema", "meta", "config", "schema", "context", "solution",
@@ -64,7 +64,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i := &Idea{Source: source, Config: Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true,
 		RequestGatherDelay: DefaultGatherDelay}}
 	if !checked {
-		if err := jsonschema.CheckPatterns(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
+		if _, err := jsonschema.CountPatternSteps(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
 			ps.Add("$", "%s", diag.WithoutPackagePrefix(err))
 			return i, ps
 		}
@@ -80,7 +80,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.markSimulatedIfMessageIs()
 	diag.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles reports what is wrong in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
-		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
+		ps.WrongType("$.solution", "want an object", s)
 	}
 	return i, ps
 }

@@ -68,7 +68,7 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 	i, at := &Instruction{File: name}, name+": $"
 	source, ok := content.(jsonval.Object)
 	if !ok {
-		ps.Add(at, "an instruction's file is an object, not %s", jsonval.TypeOf(content))
+		ps.WrongType(at, "an instruction's file is an object", content)
 		return i
 	}
 	rejectOtherKeys(source, at, ps, "an instruction's file", "$schema", "meta", InstructionContentKey)
@@ -79,8 +79,7 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 	at += "." + InstructionContentKey
 	body, ok := source[InstructionContentKey].(jsonval.Object)
 	if !ok {
-		ps.Add(at, "an instruction's file has an object here, with text and steps, not %s",
-			jsonval.TypeOf(source[InstructionContentKey]))
+		ps.WrongType(at, "an instruction's file has an object here, with text and steps", source[InstructionContentKey])
 		return i
 	}
 	rejectOtherKeys(body, at, ps, "an instruction", "text", "steps")
@@ -95,14 +94,14 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		ps.Add(at, "want a list of steps, not %s", jsonval.TypeOf(v))
+		ps.WrongType(at, "want a list of steps", v)
 	}
 	for n, raw := range list {
 		s, place := InstructionStep{}, fmt.Sprintf("%s[%d]", at, n)
 		if step, ok := raw.(jsonval.Object); ok {
 			s.read(step, place, ps)
 		} else {
-			ps.Add(place, "a step is an object with id and text, not %s", jsonval.TypeOf(raw))
+			ps.WrongType(place, "a step is an object with id and text", raw)
 		}
 		if s.ID != "" && slices.ContainsFunc(i.Steps, func(o InstructionStep) bool { return o.ID == s.ID }) {
 			ps.Add(place+".id", "there are two steps %q", jsonval.Short(s.ID))

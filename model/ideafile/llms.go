@@ -86,7 +86,7 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 			at := fmt.Sprintf("%s[%d]", path, n)
 			settings, ok := one.(jsonval.Object)
 			if !ok {
-				ps.Add(at, "want an object, not %s", jsonval.TypeOf(one))
+				ps.WrongType(at, "want an object", one)
 			}
 			all = append(all, readLLM(settings, at, ps))
 		}
@@ -98,7 +98,7 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 		}
 		return all
 	default:
-		ps.Add(path, "want an object, or a list of objects that are asked in their order, not %s", jsonval.TypeOf(v))
+		ps.WrongType(path, "want an object, or a list of objects that are asked in their order", v)
 	}
 	return DefaultLLMs()
 }

@@ -1,7 +1,7 @@
 package ideafile
 
 import (
-	"strings"
+	"regexp"
 
 	"processidea/model/diag"
 	"processidea/model/jsonval"
@@ -27,6 +27,8 @@ type MCPServer struct {
 // maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
 const maxServerName = 32
 
+var serverName = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*$`)
+
 // ReadMCPServers reads `config.mcp`: servers by name.
 func ReadMCPServers(servers jsonval.Object, path string, ps *diag.Problems) []MCPServer {
 	var list []MCPServer
@@ -34,22 +36,16 @@ func ReadMCPServers(servers jsonval.Object, path string, ps *diag.Problems) []MC
 		at := jsonval.JSONPathWithKey(path, name)
 		m, ok := v.(jsonval.Object)
 		if !ok {
-			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(v))
+			ps.WrongType(at, "a server is an object", v)
 			continue
 		}
-		if !isServerName(name) {
+		if len(name) > maxServerName || !serverName.MatchString(name) {
 			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
 		}
 		list = append(list, readMCPServer(name, m, at, ps))
 	}
 	return list
 }
-
-func isServerName(name string) bool {
-	return name != "" && len(name) <= maxServerName && name[0] != '_' && strings.Trim(name, serverNameChars) == ""
-}
-
-const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems) MCPServer {
 	s := MCPServer{Name: name}

@@ -80,7 +80,7 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		ps.Add("$.context", "want a list of messages, not %s", jsonval.TypeOf(v))
+		ps.WrongType("$.context", "want a list of messages", v)
 		return
 	}
 	for n, raw := range list {
@@ -103,7 +103,7 @@ const longContext = 1000
 func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	source, ok := raw.(jsonval.Object)
 	if !ok {
-		ps.Add(path, "a message is an object, not %s", jsonval.TypeOf(raw))
+		ps.WrongType(path, "a message is an object", raw)
 		return Message{}, false
 	}
 	m := Message{Source: source}
@@ -139,7 +139,7 @@ func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
 	}
 	token, ok := v.(string)
 	if !ok {
-		ps.Add(path+"._instance", "want a string, not %s", jsonval.TypeOf(v))
+		ps.WrongType(path+"._instance", "want a string", v)
 		return
 	}
 	if err := CheckInstanceToken(token); err != nil {
@@ -215,7 +215,7 @@ func (m *Message) readText(path string, ps *diag.Problems) {
 	var ok bool
 	m.Text, ok = m.Source["text"].(string)
 	if !ok {
-		ps.Add(path+".text", "want a string, not %s", jsonval.TypeOf(m.Source["text"]))
+		ps.WrongType(path+".text", "want a string", m.Source["text"])
 	}
 }
 
@@ -252,7 +252,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 		m.readKeyedPayload(key, flat, path, ps)
 	}
 	if m.PayloadKind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
-		ps.AddAt(path, TypeState, "State is an object, not %s", jsonval.TypeOf(m.Payload))
+		ps.WrongType(path+"."+TypeState, "State is an object", m.Payload)
 	}
 	if m.PayloadSchema = m.Source["schema"]; m.PayloadSchema != nil {
 		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
@@ -345,7 +345,7 @@ func (m *Message) readPlan(path string, ps *diag.Problems) {
 	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
-		ps.Add(path+".plan", "want a list of calls, not %s", jsonval.TypeOf(m.Source["plan"]))
+		ps.WrongType(path+".plan", "want a list of calls", m.Source["plan"])
 	}
 	m.PlanCalls = ParseWrittenCalls(calls)
 }
@@ -362,7 +362,7 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	case nil:
 		ps.Add(path+".instruction", "an instruction message needs its instruction, or the file that has it")
 	default:
-		m.Text = string(jsonval.Encode(v))
+		m.Text = jsonval.EncodeToString(v)
 	}
 	if tools := m.Source["tools"]; tools != nil {
 		var ok bool

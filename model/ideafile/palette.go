@@ -86,11 +86,7 @@ func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
 	for _, one := range list {
 		named, f := p.parseTargetInstances(one)
 		fault = cmp.Or(fault, f)
-		for _, token := range named {
-			if !slices.Contains(tokens, token) {
-				tokens = append(tokens, token)
-			}
-		}
+		tokens = jsonval.AppendNew(tokens, named...)
 	}
 	return tokens, fault
 }
@@ -115,8 +111,7 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 }
 
 // callMetaKeys lists the meta properties that a Call may have.
-var callMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall",
-	"_scopes", "_tool"}
+var callMetaKeys = strings.Fields("_after _instance _output _outputMethod _outputPath _reasoningForCall _scopes _tool")
 
 // CallMetaKeys lists the meta properties that a Call of the palette may have.
 func (p *Palette) CallMetaKeys() []string {

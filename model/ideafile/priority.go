@@ -30,7 +30,7 @@ func (p *Priority) readFairness(m jsonval.Object, path string, ps *diag.Problems
 		at := jsonval.JSONPathWithKey(path, k)
 		switch k {
 		case "key":
-			p.FairnessKey, _ = value.(string)
+			p.FairnessKey = jsonval.AsText(value)
 			if n := len(p.FairnessKey); n == 0 || n > maxFairnessKey {
 				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey, jsonval.Shown(value))
 			}

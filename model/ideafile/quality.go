@@ -52,7 +52,7 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 		case "before":
 			q.HoldsCalls, err = readBool(v)
 		case "onLimit":
-			q.OnLimit, _ = v.(string)
+			q.OnLimit = jsonval.AsText(v)
 			if !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyTell}, q.OnLimit) {
 				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(v))
 			}

@@ -25,9 +25,9 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 			return nil, nil,
 				fmt.Errorf("$.context[%d].%s: want true, not %s; a value of that name stands under the key of its kind",
 					n, ReopenKey,
-					jsonval.Clip(string(jsonval.Encode(v)), 40))
+					jsonval.Clip(jsonval.EncodeToString(v), 40))
 		}
-		token, _ := m["_instance"].(string)
+		token := jsonval.AsText(m["_instance"])
 		if !seen[token] {
 			seen[token] = true
 			tokens = append(tokens, token)

@@ -44,10 +44,10 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	i.Simulation = simulatedBySchemas()
 	m, ok := v.(jsonval.Object)
 	if !ok && v != true {
-		ps.Add("$.meta.simulated", `want true or {"tools": …, "plans": …}, not %s`, jsonval.TypeOf(v))
+		ps.WrongType("$.meta.simulated", `want true or {"tools": …, "plans": …}`, v)
 	}
 	for k, value := range jsonval.Sorted(m) {
-		s, _ := value.(string)
+		s := jsonval.AsText(value)
 		switch {
 		case k == "tools" && slices.Contains([]string{FakedBySchemas, FakedByLLM}, s):
 			i.Simulation.ToolResultsFrom = s

@@ -1,6 +1,8 @@
 package ideafile
 
 import (
+	"strings"
+
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -10,7 +12,7 @@ import (
 const storedPaletteKey = "†palette"
 
 // outlineKeys are the keys of a Tool that workflows need from a stored palette: what runs it, and where its results go.
-var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry", "_scopes", "_writes"}
+var outlineKeys = strings.Fields("_delegate _outputMethod _outputPath _retry _scopes _writes")
 
 // NewStoredPalette is the value of `schema.tools` for a palette that is kept in the blob store under a handle, so that
 // a workflow's work does not grow with the schemas of a thousand Tools. It keeps the outline of each Tool.

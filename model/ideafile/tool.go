@@ -61,22 +61,25 @@ const (
 )
 
 // ToolMetaKeys lists the meta properties of a Tool.
-var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_rate",
-	"_retry", "_scopes", "_timeout", "_title", "_undo", "_writes"}
+var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _output _outputMethod _outputPath _rate
+	_retry _scopes _timeout _title _undo _writes`)
+
+// Path is the Tool's place in an Idea file.
+func (t *Tool) Path() string { return jsonval.JSONPathWithKey(ToolsPath, t.Name) }
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
 // that was found sound before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 	source, ok := raw.(jsonval.Object)
 	if !ok {
-		ps.Add(path, "a tool is an object, not %s", jsonval.TypeOf(raw))
+		ps.WrongType(path, "a tool is an object", raw)
 		return nil
 	}
 	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultAttempts}
 	if name == "" || strings.HasPrefix(name, "_") || len(name) > 64 {
 		ps.Add(path, "a tool's name has 1 to 64 bytes and does not begin with _")
 	}
-	t.Description, _ = source["description"].(string)
+	t.Description = jsonval.AsText(source["description"])
 	t.readParams(path, ps)
 	t.readMeta(path, ps)
 	return t
@@ -142,7 +145,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 			checkMCPToolRef(spec, at+".mcp", ps)
 		}
 	default:
-		ps.Add(at, activityFormError+", not %s", jsonval.TypeOf(a))
+		ps.WrongType(at, activityFormError, a)
 	}
 }
 

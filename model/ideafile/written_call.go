@@ -30,7 +30,7 @@ func ParseWrittenCall(value any) WrittenCall {
 	}
 	w := WrittenCall{rawValue: value}
 	w.rawObject = jsonval.AsObject(value)
-	w.Tool, _ = w.rawObject["_tool"].(string)
+	w.Tool = jsonval.AsText(w.rawObject["_tool"])
 	w.Targets = targetsOf(w.rawObject["_instance"])
 	return w
 }

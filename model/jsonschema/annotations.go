@@ -2,7 +2,6 @@ package jsonschema
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -29,11 +28,10 @@ func IsDisplayKey(schema jsonval.Object, key string) bool {
 
 // Keywords that hold schemas, by how they hold them.
 var (
-	keywordsOfNamedSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-	keywordsOfSchemaLists  = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	keywordsOfOneSchema    = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else",
-		"contains", "propertyNames",
-		"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
+	keywordsOfNamedSchemas = strings.Fields("properties patternProperties $defs definitions dependentSchemas")
+	keywordsOfSchemaLists  = strings.Fields("allOf anyOf oneOf prefixItems items")
+	keywordsOfOneSchema    = strings.Fields(`items additionalItems additionalProperties not if then else
+		contains propertyNames unevaluatedItems unevaluatedProperties contentSchema`)
 )
 
 // WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
@@ -55,36 +53,22 @@ func WithoutDisplay(schema any) any {
 // WithSubschemas returns a copy of a schema with each schema directly below it replaced by the result of change. change
 // receives the steps of the pointer that lead there.
 func WithSubschemas(schema jsonval.Object, change func(pointer string, part any) any) jsonval.Object {
-	out := make(jsonval.Object, len(schema))
-	for k, v := range jsonval.Sorted(schema) {
-		out[k] = subschemas(k, v, change)
-	}
-	return out
+	return jsonval.AsObject(jsonval.WithMembers(schema, func(k string, v any) any { return subschemas(k, v, change) }))
 }
 
 // subschemas returns the value of a keyword with its schemas replaced. each receives the steps of the pointer below the
 // schema.
 func subschemas(keyword string, under any, each func(pointer string, part any) any) any {
-	switch v := under.(type) {
-	case []any:
-		if slices.Contains(keywordsOfSchemaLists, keyword) {
-			out := slices.Clone(v)
-			for n, part := range v {
-				out[n] = each("/"+keyword+"/"+strconv.Itoa(n), part)
-			}
-			return out
-		}
-	case jsonval.Object:
-		if slices.Contains(keywordsOfOneSchema, keyword) {
-			return each("/"+keyword, v)
-		}
-		if slices.Contains(keywordsOfNamedSchemas, keyword) {
-			out := make(jsonval.Object, len(v))
-			for name, part := range jsonval.Sorted(v) {
-				out[name] = each("/"+keyword+"/"+EscapePointerStep(name), part)
-			}
-			return out
-		}
+	_, isObject := under.(jsonval.Object)
+	_, isList := under.([]any)
+	switch {
+	case isObject && slices.Contains(keywordsOfOneSchema, keyword):
+		return each("/"+keyword, under)
+	case isObject && slices.Contains(keywordsOfNamedSchemas, keyword),
+		isList && slices.Contains(keywordsOfSchemaLists, keyword):
+		return jsonval.WithMembers(under, func(step string, part any) any {
+			return each("/"+keyword+"/"+EscapePointerStep(step), part)
+		})
 	}
 	return under
 }

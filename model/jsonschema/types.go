@@ -39,11 +39,7 @@ func allowedTypesOfAny(root any, choices []any, depth int) []string {
 		if types == nil {
 			return nil
 		}
-		for _, t := range types {
-			if !slices.Contains(all, t) {
-				all = append(all, t)
-			}
-		}
+		all = jsonval.AppendNew(all, types...)
 	}
 	return all
 }

@@ -14,6 +14,9 @@ import (
 // as they were written. Digests are over these bytes.
 func Encode(v any) []byte { return AppendJSON(nil, v) }
 
+// EncodeToString is Encode as a string.
+func EncodeToString(v any) string { return string(Encode(v)) }
+
 // AppendJSON appends the bytes of Encode to b. It makes room for all of them in one step: States are megabytes, and a
 // slice that grows step by step takes several times as much memory.
 func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSize(v)), v) }

@@ -108,6 +108,16 @@ func Filter[T any](list []T, keep func(T) bool) (kept []T) {
 	return kept
 }
 
+// AppendNew appends what a list does not hold yet.
+func AppendNew[T comparable](list []T, more ...T) []T {
+	for _, e := range more {
+		if !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // ContainsValue reports whether one element of the list equals v.
 func ContainsValue(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(e any) bool { return Equal(e, v) })
@@ -179,15 +189,24 @@ func ContainsAny(v any, holds func(any) bool) bool {
 // WithHeld returns a copy of an object or an array with each value in it replaced by the result of change. Any other
 // value stays as it is.
 func WithHeld(v any, change func(any) any) any {
+	return WithMembers(v, func(_ string, held any) any { return change(held) })
+}
+
+// WithMembers is WithHeld for a change that depends on the step of a Path that leads to a value.
+func WithMembers(v any, change func(step string, held any) any) any {
 	switch v := v.(type) {
 	case Object:
 		out := make(Object, len(v))
 		for k, e := range Sorted(v) {
-			out[k] = change(e)
+			out[k] = change(k, e)
 		}
 		return out
 	case []any:
-		return Map(v, change)
+		out := make([]any, len(v))
+		for n, e := range v {
+			out[n] = change(strconv.Itoa(n), e)
+		}
+		return out
 	}
 	return v
 }

@@ -74,10 +74,7 @@ func describeFailures(list turn.Failures) string {
 	if len(list) == 0 {
 		return "They are skipped, since their output paths hold values already"
 	}
-	var parts []string
-	for _, f := range list[:min(len(list), shownFailures)] {
-		parts = append(parts, f.String())
-	}
+	parts := jsonval.Map(list[:min(len(list), shownFailures)], turn.CallFailure.String)
 	if more := len(list) - shownFailures; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d other reasons", more))
 	}
@@ -90,7 +87,7 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 	if m, ok := v.(jsonval.Object); ok {
 		v = jsonval.WithoutKey(m, "_instance", "_reasoningForCall")
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }
 
 // changing matches what differs in the texts of one failure from time to time: numbers, times and ids.

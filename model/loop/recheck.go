@@ -132,7 +132,7 @@ func answerText(calls []ideafile.WrittenCall) string {
 	var list []string
 	for _, w := range calls {
 		given := jsonval.WithoutKey(w.WithoutTarget().RawObject(), "_tool", "_reasoningForCall")
-		list = append(list, w.Tool+" "+jsonval.Clip(string(jsonval.Encode(given)), 300))
+		list = append(list, w.Tool+" "+jsonval.Clip(jsonval.EncodeToString(given), 300))
 	}
 	return strings.Join(list, ", ")
 }

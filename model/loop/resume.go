@@ -181,7 +181,7 @@ func (l *Loop) ResumeRecordedCalls() {
 	l.addErrorsFor(ready, broken...)
 	reply := &turn.LLMReply{Calls: written, Output: solution["output"]}
 	reply.Finished, _ = solution["finished"].(bool)
-	reply.Notes, _ = solution["notes"].(string)
+	reply.Notes = jsonval.AsText(solution["notes"])
 	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") && l.Knows(resumedEndChange) {
 		l.resumeEnd(ready, reply)
 	}

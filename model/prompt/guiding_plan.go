@@ -54,7 +54,7 @@ func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall
 	case string:
 		return ": " + status
 	case jsonval.Object:
-		return ": " + string(jsonval.Encode(status))
+		return ": " + jsonval.EncodeToString(status)
 	}
 	present := 0
 	for _, instance := range w.Instances {

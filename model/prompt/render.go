@@ -98,7 +98,7 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 }
 
 // JSON is a value as compact JSON, large values abbreviated.
-func (w *promptWriter) JSON(v any) string { return string(jsonval.Encode(w.abbreviateLargeValues(v))) }
+func (w *promptWriter) JSON(v any) string { return jsonval.EncodeToString(w.abbreviateLargeValues(v)) }
 
 // instanceLabel is an instance's name at the beginning of a line: in quotes, where it could be taken for something
 // else.
@@ -107,7 +107,7 @@ func instanceLabel(token string) string {
 	if unicode.IsLetter(first) || unicode.IsNumber(first) || first == '_' {
 		return token
 	}
-	return string(jsonval.Encode(token))
+	return jsonval.EncodeToString(token)
 }
 
 func isOfSingleUnnamedInstance(idea *ideafile.Idea) bool {

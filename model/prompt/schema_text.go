@@ -32,7 +32,7 @@ func schemaTextWithNames(root, schema any, names map[string]string) string {
 	w := &schemaWriter{root: root, names: names}
 	text := w.typeText(schema, 0)
 	if w.inexpressible {
-		return string(jsonval.Encode(jsonschema.WithoutMetaKeys(schema)))
+		return jsonval.EncodeToString(jsonschema.WithoutMetaKeys(schema))
 	}
 	return text
 }
@@ -68,10 +68,10 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 	}
 	w.inexpressible = w.inexpressible || !hasOnlyKeys(m, expressibleKeywords...)
 	if v, ok := m["const"]; ok {
-		return string(jsonval.Encode(v))
+		return jsonval.EncodeToString(v)
 	}
 	if list, ok := m["enum"].([]any); ok {
-		return joinTypes(list, func(v any) string { return string(jsonval.Encode(v)) })
+		return joinTypes(list, jsonval.EncodeToString)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[key].([]any); ok {
@@ -103,8 +103,7 @@ func (w *schemaWriter) namedType(m jsonval.Object, name any, depth int) string {
 	case name == nil:
 		return "any"
 	}
-	s, _ := name.(string)
-	return s
+	return jsonval.AsText(name)
 }
 
 func (w *schemaWriter) objectType(m jsonval.Object, depth int) string {
@@ -131,15 +130,13 @@ func (w *schemaWriter) objectType(m jsonval.Object, depth int) string {
 }
 
 // expressibleKeywords are the keywords of JSON Schema that a type and its comment can express.
-var expressibleKeywords = append([]string{"type", "properties", "required", "additionalProperties", "items", "enum",
-	"const", "anyOf", "oneOf", "description",
-	"$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"},
+var expressibleKeywords = append(strings.Fields(`type properties required additionalProperties items enum
+	const anyOf oneOf description $defs definitions $schema $id $comment examples deprecated readOnly writeOnly`),
 	constraintKeywords...)
 
 // constraintKeywords are written into the comment beside a type.
-var constraintKeywords = []string{"default", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
-	"exclusiveMaximum", "multipleOf", "minLength",
-	"maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+var constraintKeywords = strings.Fields(`default format pattern minimum maximum exclusiveMinimum
+	exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties`)
 
 // typeComment is the comment for what a type cannot express: its description, and limits on its values.
 func (w *schemaWriter) typeComment(schema any) string {
@@ -150,7 +147,7 @@ func (w *schemaWriter) typeComment(schema any) string {
 	}
 	for _, key := range constraintKeywords {
 		if v, ok := m[key]; ok {
-			parts = append(parts, key+" "+string(jsonval.Encode(v)))
+			parts = append(parts, key+" "+jsonval.EncodeToString(v))
 		}
 	}
 	if parts == nil {
@@ -175,17 +172,11 @@ func quotedFieldName(name string) string {
 	if plainFieldName.MatchString(name) {
 		return name
 	}
-	return string(jsonval.Encode(name))
+	return jsonval.EncodeToString(name)
 }
 
 func joinTypes(list []any, text func(any) string) string {
-	var parts []string
-	for _, v := range list {
-		if s := text(v); !slices.Contains(parts, s) {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, " | ")
+	return strings.Join(jsonval.AppendNew(nil, jsonval.Map(list, text)...), " | ")
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -13,28 +13,28 @@ import (
 // may be.
 
 // strictKeywords are the keywords that a strict schema may use; every other one is refused.
-var strictKeywords = []string{"type", "description", "properties", "required", "additionalProperties", "items", "enum",
-	"const", "anyOf", "$ref", "$defs", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
-	"exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
+var strictKeywords = strings.Fields(`type description properties required additionalProperties items enum
+	const anyOf $ref $defs pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems
+	maxItems`)
 
 // scalarKeywords are those strictKeywords that constrain a value which is neither object nor array.
-var scalarKeywords = []string{"enum", "const", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
-	"exclusiveMaximum", "multipleOf"}
+var scalarKeywords = strings.Fields(`enum const pattern format minimum maximum exclusiveMinimum
+	exclusiveMaximum multipleOf`)
 
 // ignoredKeywords do not affect validation and are dropped.
-var ignoredKeywords = []string{"default", "examples", "$comment", "$schema", "$id", "$defs", "definitions",
-	"deprecated", "readOnly", "writeOnly"}
+var ignoredKeywords = strings.Fields(`default examples $comment $schema $id $defs definitions deprecated
+	readOnly writeOnly`)
 
 // looseKeywords only narrow what is allowed and cannot be expressed in strict mode. They are left out of the schema:
 // the palette in words has them, and every reply is validated against the whole schema.
-var looseKeywords = []string{"minLength", "maxLength", "uniqueItems", "contains", "minContains", "maxContains",
-	"minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if", "then",
-	"else", "unevaluatedProperties", "unevaluatedItems", "contentEncoding", "contentMediaType", "contentSchema"}
+var looseKeywords = strings.Fields(`minLength maxLength uniqueItems contains minContains maxContains
+	minProperties maxProperties propertyNames dependentRequired dependentSchemas not if then else
+	unevaluatedProperties unevaluatedItems contentEncoding contentMediaType contentSchema`)
 
 // takenKeywords are the keywords of a schema that strict mode can express.
 var takenKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKeywords, []string{"oneOf"})
 
-var strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+var strictFormats = strings.Fields(`date-time time date duration email hostname ipv4 ipv6 uuid`)
 
 // schemaTransform replaces the strict version of a subschema. It is applied to every subschema that is not an anyOf.
 type schemaTransform func(schema, strict any) any

@@ -3,6 +3,7 @@ package quality
 import (
 	"encoding/json"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ var rules = []func(leaf) bool{
 	// a format or a pattern: dates, addresses, UUIDs and order numbers are not prose
 	func(l leaf) bool { return anyChoice(l.schema, "format", "pattern") },
 	// named as an id: it names a thing of the case, written out
-	func(l leaf) bool { return isIDName(l.name) },
+	func(l leaf) bool { return idName.MatchString(l.name) },
 }
 
 // anyChoice reports whether a schema, or one that it chooses among, has one of some keywords.
@@ -76,11 +77,7 @@ func anyChoice(schema jsonval.Object, keywords ...string) bool {
 	return false
 }
 
-func isIDName(name string) bool {
-	ends := []string{"Id", "ID", "Ids", "IDs", "_id", "_ids", "-id"}
-	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) }) ||
-		slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
-}
+var idName = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
 
 // decision is a Call prepared for comparison: its parts, with the values of its References.
 type decision struct {
@@ -118,36 +115,27 @@ func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 // resolve replaces References by their values, and records their places. A value that another Call of the answer is to
 // write is replaced by that Call's Tool: where in State it goes is no decision.
 func (d decision) resolve(view jsonval.Object, writers map[string]string, at jsonval.Path, v any) any {
-	switch v := v.(type) {
-	case jsonval.Object:
-		out := jsonval.Object{}
-		for k, value := range jsonval.Sorted(v) {
-			out[k] = d.resolve(view, writers, at.With(k), value)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for n, e := range v {
-			out[n] = d.resolve(view, writers, at.With(strconv.Itoa(n)), e)
-		}
-		return out
-	case string:
-		if !refexpr.IsReference(v) {
-			return strings.TrimPrefix(v, refexpr.Dagger)
-		}
-		d.references[at.String()] = !refexpr.IsTemplate(v) // a template is prose
-		found, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
-			if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
-				return value, true
-			}
-			tool, ok := writers[ref.Path.String()]
-			return "the result of " + tool, ok
+	text, isText := v.(string)
+	if !isText {
+		return jsonval.WithMembers(v, func(step string, held any) any {
+			return d.resolve(view, writers, at.With(step), held)
 		})
-		if err == nil {
-			return found
-		}
 	}
-	return v
+	if !refexpr.IsReference(text) {
+		return strings.TrimPrefix(text, refexpr.Dagger)
+	}
+	d.references[at.String()] = !refexpr.IsTemplate(text) // a template is prose
+	found, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
+		if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
+			return value, true
+		}
+		tool, ok := writers[ref.Path.String()]
+		return "the result of " + tool, ok
+	})
+	if err != nil {
+		return v
+	}
+	return found
 }
 
 // sameAs reports whether two Calls decide the same.

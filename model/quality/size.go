@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -59,9 +60,8 @@ func Kind(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, because s
 
 // chosenParam is a parameter with several values for the LLM to choose from, so that Calls differ by instance.
 func chosenParam(t *ideafile.Tool) string {
-	props := jsonval.AsObject(t.Source["properties"])
-	for name, v := range jsonval.Sorted(props) {
-		if choices, _ := jsonval.AsObject(v)["enum"].([]any); len(choices) > 1 {
+	for name, v := range jsonval.Sorted(jsonschema.Properties(t.Source)) {
+		if choices := jsonval.AsList(jsonval.AsObject(v)["enum"]); len(choices) > 1 {
 			return name
 		}
 	}

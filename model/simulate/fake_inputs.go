@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"slices"
-
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -173,14 +171,10 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked jsonval.
 // mergeAtReference merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are
 // not made up element by element.
 func (f *inputFaker) mergeAtReference(faked jsonval.Object, ref refexpr.Reference, v any) {
-	for n := len(ref.Path) - 1; n >= 0; n-- {
-		v = jsonval.Object{ref.Path[n]: v}
-	}
+	v, _ = jsonval.SetAt(nil, ref.Path, v)
 	if existing, ok := faked[ref.Kind]; ok {
 		v = jsonval.DeepMerge(existing, v)
 	}
 	faked[ref.Kind] = v
-	if name := ref.String(); !slices.Contains(f.madeUpReferences, name) {
-		f.madeUpReferences = append(f.madeUpReferences, name)
-	}
+	f.madeUpReferences = jsonval.AppendNew(f.madeUpReferences, ref.String())
 }

@@ -95,7 +95,7 @@ func fakeFittingParams(t *ideafile.Tool, params jsonval.Object) jsonval.Object {
 // paramSchema is the schema of a parameter, with the definitions that it refers to.
 func paramSchema(t *ideafile.Tool, name string) any {
 	schema := t.ParamsSchemaSource()
-	part, ok := jsonval.AsObject(schema["properties"])[name]
+	part, ok := jsonschema.Properties(schema)[name]
 	if !ok {
 		return jsonval.Object{}
 	}

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"regexp"
-	"slices"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -158,16 +157,6 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 // orderedStateProperties lists the properties of the State schema: first the one of the given name, then the required
 // ones.
 func (f *planFaker) orderedStateProperties(first string) []string {
-	schema := jsonval.AsObject(f.stateSchema)
-	props := jsonval.AsObject(schema["properties"])
-	required, _ := jsonval.AsStringList(schema["required"])
-	var names []string
-	for _, list := range [][]string{{first}, required, jsonval.SortedKeys(props)} {
-		for _, name := range list {
-			if _, ok := props[name]; ok && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
+	required := jsonschema.Required(f.stateSchema)
+	return jsonschema.OrderedNames(jsonschema.Properties(f.stateSchema), append([]string{first}, required...))
 }

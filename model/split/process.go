@@ -342,9 +342,9 @@ func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 		}
 	}
 	out["context"] = context
-	solution, _ := out["solution"].(jsonval.Object)
+	solution := jsonval.AsObject(out["solution"])
 	// beside Calls, each part may get one
-	if calls, _ := solution["calls"].([]any); solution != nil && len(calls) == 0 {
+	if calls := jsonval.AsList(solution["calls"]); solution != nil && len(calls) == 0 {
 		out["solution"] = jsonval.WithoutKey(solution, "output") // it belongs to the whole
 	}
 	config := jsonval.WithKey(jsonval.AsObject(out["config"]), "limits",

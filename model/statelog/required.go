@@ -20,14 +20,12 @@ func missingRequiredPaths(root, node, value any, at jsonval.Path) []string {
 		return nil
 	}
 	var out []string
-	required, _ := jsonval.AsStringList(m["required"])
-	for _, name := range required {
+	for _, name := range jsonschema.Required(m) {
 		if _, ok := object[name]; !ok {
 			out = append(out, at.With(name).String())
 		}
 	}
-	props := jsonval.AsObject(m["properties"])
-	for name, value := range jsonval.Sorted(props) {
+	for name, value := range jsonval.Sorted(jsonschema.Properties(m)) {
 		if v, ok := object[name]; ok {
 			out = append(out, missingRequiredPaths(root, value, v, at.With(name))...)
 		}

@@ -187,7 +187,7 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 		return t, false
 	}
 	t.Fault = diag.Fault{Code: code, Message: text}
-	t.CallID, _ = m.Source["call"].(string)
+	t.CallID = jsonval.AsText(m.Source["call"])
 	t.Instances, _ = jsonval.AsStringList(m.Source["instances"])
 	return t, true
 }

@@ -179,7 +179,7 @@ func ParamsOf(c Call, tool *ideafile.Tool, state any) (map[string]any, error) {
 		}
 		return refexpr.ValueOrBlobHandleAt(of[ref.Kind], ref.Path)
 	})
-	params, _ := v.(map[string]any)
+	params := jsonval.AsObject(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be given what it needs: %s", tool.Name, diag.WithoutPackagePrefix(err))
 	}

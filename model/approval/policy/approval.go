@@ -76,7 +76,7 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 		case "timeout":
 			a.Timeout, err = jsonval.ReadDuration(m[k])
 		case "onTimeout":
-			s, _ := m[k].(string)
+			s := jsonval.AsText(m[k])
 			a.TimeoutAction = s
 			if !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
 				err = fmt.Errorf("want reject, approve or pause")

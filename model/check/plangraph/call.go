@@ -29,7 +29,7 @@ func (c *graphCall) readRawCall(m jsonval.Object) {
 		output, m = alias, jsonval.WithoutKey(m, "output")
 	}
 	if path, err := refexpr.ParseOutputPath(output); err == nil {
-		method, _ := m["_outputMethod"].(string)
+		method := jsonval.AsText(m["_outputMethod"])
 		c.outputPaths, c.isUpdate = path.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"), path[0][0])
 		c.outputPathText = path.ReferenceText()
 	}

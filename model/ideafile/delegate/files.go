@@ -197,7 +197,7 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
 			continue
 		}
-		at := c.place(parent, jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)+"._delegate")
+		at := c.place(parent, t.Path()+"._delegate")
 		key, err := ResolveFile(parent, t.DelegateFile)
 		switch {
 		case err != nil:

@@ -31,23 +31,12 @@ func NewIdea(t *ideafile.Tool, file jsonval.Object, llm any, params, scopes json
 	}
 	for place, value := range jsonval.Sorted(scopes) {
 		if ref, err := refexpr.ParseScope(place); err == nil {
-			context = append(context, scopeMessage(ref, value))
+			value, _ = jsonval.SetAt(nil, ref.Path, value)
+			context = append(context, ideafile.DataMessage(ideafile.Message{PayloadKind: ref.Kind, Payload: value}))
 		}
 	}
 	idea["context"] = append(context, jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: params})
 	return idea
-}
-
-// scopeMessage is the Message that gives a delegate the value of one scope.
-func scopeMessage(ref refexpr.Reference, value any) jsonval.Object {
-	for n := len(ref.Path) - 1; n >= 0; n-- {
-		value = jsonval.Object{ref.Path[n]: value}
-	}
-	switch ref.Kind {
-	case ideafile.TypeState, ideafile.TypeInput:
-		return jsonval.Object{"type": ref.Kind, ref.Kind: value}
-	}
-	return jsonval.Object{"type": ideafile.TypeData, "kind": ref.Kind, ideafile.TypeData: value}
 }
 
 // ValuesByPath returns the values of a State at some paths, by path: those that a delegate writes to its parent's

@@ -73,5 +73,5 @@ func Text(v any) string {
 	case string:
 		return v
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }

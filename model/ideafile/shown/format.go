@@ -137,7 +137,8 @@ func Problem(schema jsonval.Object) (key, problem string) {
 	}
 	d := Display(jsonval.AsText(said))
 	if !slices.Contains(Displays, d) {
-		return jsonschema.DisplayKey, "want " + listDisplays() + ", not " + jsonval.Shown(said)
+		names := jsonval.Map(Displays, func(d Display) string { return string(d) })
+		return jsonschema.DisplayKey, "want " + strings.Join(names, ", ") + ", not " + jsonval.Shown(said)
 	}
 	types := jsonschema.Types(schema)
 	fits := func(name string) bool { return slices.Contains(d.types(), name) }
@@ -162,10 +163,6 @@ func Problem(schema jsonval.Object) (key, problem string) {
 		return jsonschema.MinorUnitsKey, "the smallest unit depends on the currency: give the currency, too"
 	}
 	return "", ""
-}
-
-func listDisplays() string {
-	return strings.Join(jsonval.Map(Displays, func(d Display) string { return string(d) }), ", ")
 }
 
 // At is the format of a member; the zero Format if it has none.

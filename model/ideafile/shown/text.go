@@ -161,7 +161,7 @@ func plainText(v any, l Language) string {
 			return l.say("none")
 		}
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }
 
 // mostListed is how many plain values of a list are shown.

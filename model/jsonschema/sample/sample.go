@@ -3,6 +3,7 @@ package sample
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -22,7 +23,7 @@ var samples jsonschema.Cache[string, any]
 // error wraps ErrNoSample, or describes an error in the schema.
 func MakeSample(schema any) (any, error) {
 	root := jsonschema.WithoutMetaKeys(schema)
-	key := string(jsonval.Encode(root))
+	key := jsonval.EncodeToString(root)
 	if v, ok := samples.Get(key); ok {
 		return v, nil
 	}
@@ -125,13 +126,11 @@ func (s *sampler) makeFlatValue(node jsonval.Object) (any, bool) {
 
 // namedValues lists what a node names itself, the best first.
 func namedValues(node jsonval.Object) []any {
-	examples := jsonval.AsList(node["examples"])
-	named := append([]any{}, examples...)
+	named := slices.Clone(jsonval.AsList(node["examples"]))
 	if d, ok := node["default"]; ok {
 		named = append(named, d)
 	}
-	enum := jsonval.AsList(node["enum"])
-	return append(named, enum...)
+	return append(named, jsonval.AsList(node["enum"])...)
 }
 
 // fits reports whether a value fits a node whose references lead into the whole schema.

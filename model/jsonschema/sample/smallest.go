@@ -244,8 +244,7 @@ func mergeSchemas(a, b jsonval.Object) jsonval.Object {
 		case k == "items":
 			out[k] = jsonval.Object{"allOf": []any{before, v}}
 		case isList && (k == "required" || k == "allOf"):
-			more := jsonval.AsList(v)
-			out[k] = slices.Concat(list, more)
+			out[k] = slices.Concat(list, jsonval.AsList(v))
 		}
 	}
 	return out
