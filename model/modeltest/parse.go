@@ -1,7 +1,6 @@
 package modeltest
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -19,7 +18,7 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: ideafile.ToolBindings{}}
 	m := MustDecodeJSON(tools).(jsonval.Object)
 	for name, v := range jsonval.Sorted(m) {
-		tool := ToolFrom(t, name, string(jsonval.Encode(v)))
+		tool := ToolFrom(t, name, jsonval.EncodeToString(v))
 		p.Tools = append(p.Tools, tool)
 		p.BindingByTool[name] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
 		if a, ok := tool.RawActivity.(string); ok {
@@ -41,16 +40,11 @@ func IdeaFrom(t Fataler, text string) *ideafile.Idea {
 // MessagesFrom parses a list of valid Messages.
 func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	t.Helper()
-	var ps diag.Problems
-	var out []ideafile.Message
-	for i, raw := range MustDecodeJSON(list).([]any) {
-		m, _ := ideafile.ReadMessage(raw, fmt.Sprintf("$[%d]", i), &ps)
-		out = append(out, m)
+	messages, err := ideafile.ReadMessages(MustDecodeJSON(list).([]any))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
-	return out
+	return messages
 }
 
 // NewBlobHandleValue returns the handle of a large value, in the form of a JSON value.

@@ -84,10 +84,10 @@ func NewScenario(t rapid.TB, output string, rest ...string) *Scenario {
 
 // NewScenarioWithTools is NewScenario with another palette.
 func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Scenario {
-	schema := `"schema": {"tools": {` + tools + `}}`
 	if output != "" {
-		schema = `"schema": {"tools": {` + tools + `}, "output": ` + output + `}`
+		output = `, "output": ` + output
 	}
+	schema := `"schema": {"tools": {` + tools + `}` + output + `}`
 	return NewScenarioOf(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), false)
 }
 
@@ -138,8 +138,7 @@ func (s *Scenario) palette() ideafile.Palette {
 func (s *Scenario) RunDirectPlans() {
 	for _, inst := range s.Loop.Instances {
 		if s.Instances[inst.Token].HasDirectPlan() && inst.Status == ideafile.InstanceWorking {
-			s.RunToIdle(inst.Token, 0)
-			s.DeliverReport(s.Report(inst.Token, 0))
+			s.runAndReport(inst.Token, 0)
 		}
 	}
 }

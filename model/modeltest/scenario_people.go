@@ -35,10 +35,7 @@ func NewScenarioWithPeople(t rapid.TB, output string, rest ...string) *Scenario 
 
 // Advance runs an instance until it is idle, and delivers its report.
 func (s *Scenario) Advance(token string) {
-	instance := s.Instances[token]
-	closed := instance.CarryIntoNextRun().ClosedThroughRequest
-	s.RunToIdle(token, closed)
-	s.DeliverReport(s.Report(token, closed))
+	s.runAndReport(token, s.Instances[token].CarryIntoNextRun().ClosedThroughRequest)
 }
 
 // Decide takes a person's decision on a Call and advances its instance. more are further keys of the signal's payload.

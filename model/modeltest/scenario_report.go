@@ -24,6 +24,12 @@ func (s *Scenario) RunToIdle(token string, request int) {
 	}
 }
 
+// runAndReport runs an instance until it is idle, and delivers its report.
+func (s *Scenario) runAndReport(token string, closed int) {
+	s.RunToIdle(token, closed)
+	s.DeliverReport(s.Report(token, closed))
+}
+
 // DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the
 // report under the same number comes before it, and both come a second time afterwards. The loop must apply the first
 // two and ignore the others.
