@@ -279,8 +279,8 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 			continue
 		}
 		p.told[rec.ID] = rec.Status
-		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault,
-			Result: rec.Result, Decisions: rec.Decisions}
+		c := turn.CallReport{Request: rec.Request, Index: rec.Index, CallState: turn.CallState{Status: rec.Status,
+			Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions}}
 		if lost {
 			c.Call = rec.WrittenCall
 		}

@@ -71,7 +71,7 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 			continue
 		}
 		if near := nearTool(tool.Name, free); near != "" {
-			ps.Warn(jsonval.JSONPathWithKey(ideafile.ToolsPath, tool.Name),
+			ps.Warn(tool.Path(),
 				"no Go tool has this name, so the LLM writes the result by itself; "+
 					"did you mean the Go tool %s? Then name the Tool so, or give it \"_activity\": %q", near, near)
 		}

@@ -101,7 +101,7 @@ func chainOf(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenari
 		}
 		c := s.ReplyWith(replies[min(n, len(replies)-1)]) // the last one is what is said from there on
 		n++
-		seal(c.AllInstancesInput, c.Calls, c.Reply.Output, c.Input.RequestNumber, c.LogBeforeRequest)
+		seal(c.AllInstancesInput, c.Calls, c.Reply.Output, c.RequestNumber, c.LogBeforeRequest)
 	}
 	seal(s.Loop.AllInstancesInput(), nil, s.Loop.Output, 0, s.Loop.TakeUnsealedLog())
 	return run

@@ -187,7 +187,7 @@ func decidedThen(decisions []approval.Decision) string {
 }
 
 // changedParams names the parameters that differ, and says how.
-func changedParams(then, now map[string]any) (names, text string) {
+func changedParams(then, now jsonval.Object) (names, text string) {
 	keys, parts := past.DifferingKeys(then, now), []string{}
 	for _, k := range keys {
 		was, had := then[k]
@@ -207,7 +207,7 @@ func changedParams(then, now map[string]any) (names, text string) {
 const maxValueLength = 80 // characters of a value in a text
 
 // brief is a value as JSON, cut where it is long.
-func brief(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), maxValueLength) }
+func brief(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), maxValueLength) }
 
 // compareStates compares what two runs with the same Calls left in State, whatever the paths are called.
 func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {

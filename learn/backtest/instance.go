@@ -26,8 +26,8 @@ type memory interface {
 type outcome struct {
 	result     any
 	fault      *diag.Fault // it failed
-	handedBack map[string]any
-	adapted    map[string]any // an answer: parameters that were fitted to the Tool
+	handedBack jsonval.Object
+	adapted    jsonval.Object // an answer: parameters that were fitted to the Tool
 }
 
 // player runs one instance with a memory in place of the world.
@@ -117,7 +117,7 @@ func (p *player) end(ready dataflow.ReadyCall, c *playedCall) {
 
 // checkResult returns how a result does not fit its Tool. Of one that names its branch the value counts.
 func checkResult(tool *ideafile.Tool, result any) error {
-	if m, ok := result.(map[string]any); ok && m[refexpr.BranchKey] != nil {
+	if m, ok := result.(jsonval.Object); ok && m[refexpr.BranchKey] != nil {
 		result = m[refexpr.ResultKey]
 	}
 	if jsonval.ContainsBlobHandle(result) {

@@ -29,8 +29,8 @@ func newKnown(past *trace, direct bool) *known {
 // find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote
 // to the same place, then, in a Plan that runs directly, one that was done, then the first. of reads what of a Call
 // must be the same; ok is false where it has none.
-func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]any,
-	of func(*tracedCall) (string, map[string]any, bool),
+func (k *known) find(rec *dataflow.CallRecord, tool string, params jsonval.Object,
+	of func(*tracedCall) (string, jsonval.Object, bool),
 	used map[*tracedCall]bool) *tracedCall {
 	var found *tracedCall
 	best := -1
@@ -54,11 +54,11 @@ func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]an
 	return found
 }
 
-func ranTool(c *tracedCall) (string, map[string]any, bool) {
+func ranTool(c *tracedCall) (string, jsonval.Object, bool) {
 	return c.ranTool, c.ranParams, c.ran && (c.hasResult || c.status == ideafile.Failed)
 }
 
-func shownTool(c *tracedCall) (string, map[string]any, bool) {
+func shownTool(c *tracedCall) (string, jsonval.Object, bool) {
 	return c.tool, c.params, len(c.decisions) > 0
 }
 

@@ -57,13 +57,13 @@ func (p *pair) depth() int {
 
 // effective lists the Calls of a trace that matter.
 func effective(t *trace) []*tracedCall {
-	return slices.DeleteFunc(slices.Clone(t.calls), func(c *tracedCall) bool { return !c.matters() })
+	return jsonval.Filter(t.calls, (*tracedCall).matters)
 }
 
 // waiting lists the Calls whose parameters are not known, since they read what nobody knows.
 func waiting(t *trace) []*tracedCall {
-	return slices.DeleteFunc(slices.Clone(t.calls), func(c *tracedCall) bool {
-		return c.params != nil || c.matters() || c.status.IsFinal()
+	return jsonval.Filter(t.calls, func(c *tracedCall) bool {
+		return c.params == nil && !c.matters() && !c.status.IsFinal()
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -57,7 +56,7 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 			(m.InstanceToken == "" || c.hasInstance(m.InstanceToken)):
 			context = append(context, withoutRecord(m))
 		case m.PayloadKind != "":
-			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: map[string]any{},
+			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: jsonval.Object{},
 				PayloadSchema: m.PayloadSchema}
 			if counts {
 				given[m.PayloadKind], empty.Payload = true, m.Payload
@@ -66,10 +65,10 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 				empty.PayloadSchema = nil
 			}
 			described[m.PayloadKind] = described[m.PayloadKind] || m.PayloadSchema != nil
-			context = append(context, past.DataMessage(empty))
+			context = append(context, ideafile.DataMessage(empty))
 		default:
 			context = append(context,
-				past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
+				ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: jsonval.Object{}}))
 		}
 	}
 	return append(context, recordedData(c, given)...)
@@ -88,13 +87,13 @@ func recordedData(c *chain, given map[string]bool) (context []any) {
 				continue
 			}
 			m.PayloadSchema = nil
-			context = append(context, past.DataMessage(m))
+			context = append(context, ideafile.DataMessage(m))
 			hasOwn = hasOwn || m.InstanceToken == i.token
 		}
 		if !hasOwn {
 			context = append(context,
-				past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
-					Payload: map[string]any{}}))
+				ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
+					Payload: jsonval.Object{}}))
 		}
 	}
 	return context
@@ -105,19 +104,19 @@ func (of *chain) hasInstance(token string) bool {
 }
 
 // withoutRecord is a Message without what an earlier process recorded in it.
-func withoutRecord(m ideafile.Message) map[string]any {
+func withoutRecord(m ideafile.Message) jsonval.Object {
 	if m.Type != ideafile.TypePlan {
 		return m.Source
 	}
-	return jsonval.WithoutKey(jsonval.WithoutKey(m.Source, "record"), ideafile.FallbackInstancesKey)
+	return jsonval.WithoutKey(m.Source, "record", ideafile.FallbackInstancesKey)
 }
 
 // addToolsOfServers adds the tools that MCP servers of the new Idea offered then: no server is asked.
-func addToolsOfServers(source map[string]any, idea *ideafile.Idea, c *chain) {
+func addToolsOfServers(source jsonval.Object, idea *ideafile.Idea, c *chain) {
 	if len(idea.MCPServersToAskForTools()) == 0 {
 		return
 	}
-	schema, tools := maps.Clone(jsonval.AsObject(source["schema"])), map[string]any{}
+	schema, tools := maps.Clone(jsonval.AsObject(source["schema"])), jsonval.Object{}
 	maps.Copy(tools, jsonval.AsObject(schema["tools"]))
 	for _, t := range c.Last().Tools {
 		if _, ofServer := jsonval.AsObject(t.RawActivity)["mcp"]; ofServer && tools[t.Name] == nil {

@@ -9,6 +9,7 @@ import (
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
@@ -20,29 +21,23 @@ var startTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // LLM's place.
 type newRun struct {
 	idea     *ideafile.Idea
-	bindings map[string]ideafile.ToolBinding
+	bindings ideafile.ToolBindings
 	palette  ideafile.Palette
 	chain    *chain
 	planner  Planner
 	own      *pastPlans // the Planner, where none was given
 	loop     *loop.Loop
 	players  map[string]*player
-	reported map[string]reportedCall
+	reported map[string]dataflow.ReportedCall
 	reports  int
 	now      time.Time
 }
 
-// reportedCall is what was last reported of a Call to the loop.
-type reportedCall struct {
-	status    ideafile.CallStatus
-	decisions int
-}
-
 // runNew runs a new Idea on a chain's instances and gives the trace of each, by token, and the output.
-func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, planner Planner,
+func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner,
 	c *chain) (map[string]*trace, *loop.Loop, error) {
 	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{},
-		reported: map[string]reportedCall{}, now: startTime}
+		reported: map[string]dataflow.ReportedCall{}, now: startTime}
 	if planner == nil {
 		r.own = &pastPlans{chain: c, next: map[string]int{}, answeredOtherwise: map[string]bool{}}
 		r.planner = r.own
@@ -100,9 +95,7 @@ func (r *newRun) runToEnd() error {
 
 func (r *newRun) note(token, what string) {
 	p := r.players[token]
-	if !slices.Contains(p.stuck, what) {
-		p.stuck = append(p.stuck, what)
-	}
+	p.stuck = jsonval.AppendNew(p.stuck, what)
 }
 
 // request has the Planner answer a Request, hands the Calls to their instances and plays them.
@@ -209,29 +202,14 @@ func (r *newRun) report(token string, closed int) {
 	r.reports++
 	report := turn.InstanceReport{
 		Token: token, ReportNumber: r.reports, WorkflowHistoryLength: r.reports, ClosedThroughRequest: closed,
-		Writes: p.flow.TakeNewWrites(),
-		InstanceStanding: turn.InstanceStanding{Idle: p.flow.IsIdle() && !p.isStuck(),
-			HasGoal: p.flow.HasGoal(), MissingRequiredPaths: p.flow.MissingRequiredPaths(),
-			PlanFailure: p.flow.DirectPlanFault(), Questions: p.flow.LLMQuestions()},
+		Writes:           p.flow.TakeNewWrites(),
+		InstanceStanding: p.flow.Standing(),
 	}
+	report.Idle, report.PendingApprovals = report.Idle && !p.isStuck(), nil
 	if r.own != nil && len(report.Questions) > 0 {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked
 	}
-	for _, rec := range p.flow.CallRecords() {
-		now := reportedCall{rec.Status, len(rec.Decisions)}
-		if r.reported[rec.ID] == now {
-			continue
-		}
-		r.reported[rec.ID] = now
-		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault,
-			Result: rec.Result, Decisions: rec.Decisions,
-			RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, Call: rec.WrittenCall,
-			NotWrittenPaths: rec.NotWrittenPaths}
-		if rec.Fault != nil {
-			c.Tool = rec.Tool
-		}
-		report.Calls = append(report.Calls, c)
-	}
+	report.Calls = p.flow.ReportCalls(r.reported, func(*dataflow.CallRecord) bool { return true })
 	r.loop.ApplyReport(report)
 }
 

@@ -52,7 +52,7 @@ type pastCall struct {
 	past.Call
 	adapted *approval.ParamsAdaptation
 	// handedBack are the values that a delegate wrote into State beside its result, by path.
-	handedBack map[string]any
+	handedBack jsonval.Object
 }
 
 // Read reads a finished process, and repeats it from its chain. The error says that there is nothing to read, that it

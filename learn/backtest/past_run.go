@@ -54,7 +54,7 @@ func traceRecorded(p *player, memory recorded, i *pastInstance) *trace {
 	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
-		if call := memory.byKey[ideafile.CallKey{Request: rec.Request, Index: rec.Index}]; call != nil {
+		if call := memory.byKey[rec.Key()]; call != nil {
 			t.branchDiffers = t.branchDiffers || (call.Status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
 			traced.describeAs(call)
 		}
@@ -123,7 +123,7 @@ type recorded struct {
 }
 
 func (r recorded) find(rec *dataflow.CallRecord) *pastCall {
-	return r.byKey[ideafile.CallKey{Request: rec.Request, Index: rec.Index}]
+	return r.byKey[rec.Key()]
 }
 
 func (r recorded) outcome(ready dataflow.ReadyCall) (outcome, bool) {

@@ -13,7 +13,7 @@ import (
 type Planner interface {
 	// Reply answers one Request of a process. An error that wraps ErrNoReply leaves the covered instances unknown from
 	// there; any other ends the backtest.
-	Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) (Reply, error)
+	Reply(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput) (Reply, error)
 }
 
 // Reply is the solution to a Request.
@@ -71,7 +71,7 @@ func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
 	return calls, n+1 < len(numbers)
 }
 
-func (p *pastPlans) Reply(idea *ideafile.Idea, _ map[string]ideafile.ToolBinding,
+func (p *pastPlans) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
 	request *turn.RequestInput) (Reply, error) {
 	var reply Reply
 	if len(request.Questions) > 0 {

@@ -100,7 +100,7 @@ func drawPast(t *rapid.T) (run past.Run, idea *ideafile.Idea, ok bool) {
 				reply = drawCalls(t, append(in.InstanceTokens(), in.ReopenableTokens...))
 			}
 			c := s.ReplyWith(reply)
-			seal(c.AllInstancesInput, c.Calls, c.Input.RequestNumber, c.LogBeforeRequest)
+			seal(c.AllInstancesInput, c.Calls, c.RequestInput.RequestNumber, c.LogBeforeRequest)
 		default:
 			seal(s.Loop.AllInstancesInput(), nil, 0, s.Loop.TakeUnsealedLog())
 			return run, s.Idea, step == loop.StepFinished

@@ -43,7 +43,7 @@ func (of *chain) readRan(token string) RanInstance {
 	out := RanInstance{of.ProcessID, token, of.Last(), i.finalState, nil}
 	traced := map[ideafile.CallKey]*tracedCall{}
 	for n, rec := range player.flow.CallRecords() {
-		traced[ideafile.CallKey{Request: rec.Request, Index: rec.Index}] = i.trace.calls[n]
+		traced[rec.Key()] = i.trace.calls[n]
 	}
 	for _, c := range undo.CallsOf(player.flow, of.Last().Tools) {
 		past := memory.byKey[c.Key]
@@ -136,9 +136,9 @@ func holdsReference(w ideafile.WrittenCall) bool {
 	return err != nil || len(refs) > 0
 }
 
-func writtenParams(w ideafile.WrittenCall) map[string]any {
-	params := map[string]any{}
-	for _, k := range jsonval.SortedKeys(w.RawObject()) {
+func writtenParams(w ideafile.WrittenCall) jsonval.Object {
+	params := jsonval.Object{}
+	for k := range jsonval.Sorted(w.RawObject()) {
 		if !strings.HasPrefix(k, "_") {
 			params[k] = w.RawObject()[k]
 		}

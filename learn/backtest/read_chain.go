@@ -48,7 +48,7 @@ func stateOf(context []ideafile.Message, token string) any {
 	if state := ideafile.InstanceViewOf(context, token).PayloadByKind[ideafile.TypeState]; state != nil {
 		return state
 	}
-	return map[string]any{}
+	return jsonval.Object{}
 }
 
 // readResult finds the result of a Call: in the log, in the record, or in the final State at its path.
@@ -81,7 +81,7 @@ func (c *pastCall) applyWrite(output refexpr.OutputPath, e turn.LogEntry) {
 	switch {
 	case !isResult:
 		if c.handedBack == nil {
-			c.handedBack = map[string]any{}
+			c.handedBack = jsonval.Object{}
 		}
 		c.handedBack[e.Path.String()] = e.Value
 	case c.HasResult && len(e.Path) == 0:
@@ -92,10 +92,10 @@ func (c *pastCall) applyWrite(output refexpr.OutputPath, e turn.LogEntry) {
 }
 
 // permissiveBindings lets a Call be read whether the LLM wrote its result or not.
-func permissiveBindings(w ideafile.WrittenCall) map[string]ideafile.ToolBinding {
+func permissiveBindings(w ideafile.WrittenCall) ideafile.ToolBindings {
 	kind := ideafile.KindGo
 	if _, latent := w.RawObject()["_output"]; latent {
 		kind = ideafile.KindLatent
 	}
-	return map[string]ideafile.ToolBinding{w.Tool: {Kind: kind}}
+	return ideafile.ToolBindings{w.Tool: {Kind: kind}}
 }

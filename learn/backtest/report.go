@@ -82,7 +82,7 @@ func (r *Report) Differs() int { return r.Different + r.Unknown }
 // Compare runs a new Idea over the instances of past processes and says what would differ. bind says what runs a Tool;
 // planner answers Requests, and where it is nil every instance gets the Calls that the LLM planned for it then. The
 // error is for an Idea that does not fit the instances, or for a Planner that cannot go on.
-func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.ToolBinding, planner Planner,
+func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings, planner Planner,
 	past ...*Past) (*Report, error) {
 	r := &Report{Processes: []string{}, Instances: []InstanceReport{}, Summary: []Group{}, Outputs: []Difference{},
 		LeftOut: []LeftOut{}}
@@ -102,7 +102,7 @@ func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.
 	return r, nil
 }
 
-func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.ToolBinding,
+func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings,
 	planner Planner, c *chain) error {
 	whole, err := newIdea(idea, c)
 	if err != nil {

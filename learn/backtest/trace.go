@@ -31,10 +31,10 @@ type tracedCall struct {
 	tool string
 	// params are resolved: those that would have run, as a person was shown them; nil where what they read was not
 	// there.
-	params map[string]any
+	params jsonval.Object
 	// ranTool and ranParams are what ran after people's decisions; empty where nothing did.
 	ranTool      string
-	ranParams    map[string]any
+	ranParams    jsonval.Object
 	ran          bool
 	asked        bool // a person was asked, or would be
 	decisions    []approval.Decision
@@ -50,7 +50,7 @@ type tracedCall struct {
 	depth        int // the length of the longest chain of Calls before it
 
 	adapted    *approval.ParamsAdaptation
-	handedBack map[string]any
+	handedBack jsonval.Object
 }
 
 // matters reports whether a Call had an effect, or would have had but for a person: the others leave nothing behind.

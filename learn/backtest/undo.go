@@ -20,7 +20,7 @@ func (of *chain) undoWrites(i *pastInstance, prune bool) {
 	}
 	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
 		Payload: state}
-	m.Source = past.DataMessage(m)
+	m.Source = ideafile.DataMessage(m)
 	i.own = append(slices.DeleteFunc(i.own,
 		func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
 }
@@ -38,9 +38,9 @@ func beganBefore(first *ideafile.Idea, token string) bool {
 // undone is a State without a write.
 func undone(state any, e turn.LogEntry, prune bool) any {
 	at, _ := jsonval.ValueAt(state, e.Path)
-	whole, isObject := e.Value.(map[string]any)
+	whole, isObject := e.Value.(jsonval.Object)
 	if isObject && (e.OutputMethod == "assign" || e.OutputMethod == "merge" || len(e.Path) == 0) {
-		for _, k := range jsonval.SortedKeys(whole) {
+		for k := range jsonval.Sorted(whole) {
 			state = removeValue(state, slices.Concat(e.Path, jsonval.Path{k}), prune)
 		}
 		return state

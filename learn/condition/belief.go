@@ -83,11 +83,11 @@ func (f *field) valueCounts() map[string]int {
 
 // exactly counts the values that k samples have, or that all but k have.
 func exactly(values map[string]int, k, n int) (sets float64) {
-	for _, v := range jsonval.SortedKeys(values) {
-		if values[v] == k {
+	for _, has := range jsonval.Sorted(values) {
+		if has == k {
 			sets++
 		}
-		if values[v] == n-k && len(values) > 2 {
+		if has == n-k && len(values) > 2 {
 			sets++
 		}
 	}

@@ -63,12 +63,12 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 	if list, ok := v.([]any); ok && len(path) > 0 {
 		add(path.String()+"\x00length", jsonval.ToJSONValue(len(list)), true)
 	}
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if _, isHandle := jsonval.AsBlobHandle(v); !ok || isHandle || len(path) >= maxDepth {
 		return
 	}
 	for k, v := range jsonval.Sorted(m) {
-		collectFields(byName, total, n, append(path[:len(path):len(path)], k), v)
+		collectFields(byName, total, n, path.With(k), v)
 	}
 }
 
@@ -95,7 +95,7 @@ func (f *field) finish() {
 		default:
 			others++
 		}
-		f.keys[n] = string(jsonval.Encode(v))
+		f.keys[n] = jsonval.EncodeToString(v)
 		f.scalar = f.scalar && len(f.keys[n]) <= maxText
 	}
 	f.numeric = numbers > 0 && others == 0

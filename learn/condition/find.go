@@ -28,9 +28,9 @@ type Search struct {
 type Condition struct {
 	// When holds in every sample of the class, and Unless in every other. Both are JSON Schemas. Neither holds for what
 	// is not known.
-	When, Unless map[string]any
+	When, Unless jsonval.Object
 	// UnlessRounded is Unless with thresholds at round numbers between the two sides.
-	UnlessRounded map[string]any
+	UnlessRounded jsonval.Object
 	// Text is the condition in words, with round thresholds. Alternatives are other conditions that separate the
 	// samples as well.
 	Text         string
@@ -104,7 +104,7 @@ func (s Search) sides() (class, others []int) {
 func (s Search) doubtOfSeparation() *Doubt {
 	seen := map[string]int{}
 	for n, sample := range s.Samples {
-		key := string(jsonval.Encode(sample.View))
+		key := jsonval.EncodeToString(sample.View)
 		if first, known := seen[key]; known && s.Samples[first].InClass != sample.InClass {
 			return &Doubt{Reason: fmt.Sprintf("%s and %s saw the same, and differ in it", s.Samples[first].Name,
 				sample.Name)}
@@ -139,7 +139,7 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *Condition {
 	c := &Condition{Text: s.describe(found[0], class, others), Size: size, InClass: len(class),
 		Total: len(s.Samples)}
-	var rounded []map[string]any
+	var rounded []jsonval.Object
 	for n, h := range found {
 		_, fails := h.schemas(class, others, true)
 		rounded = append(rounded, fails)
@@ -193,7 +193,7 @@ func (h hypothesis) constraints(class, others []int, rounded bool) (holds, fails
 }
 
 // schemas returns what holds in the class, and what holds in the others.
-func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails map[string]any) {
+func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails jsonval.Object) {
 	in, out := h.constraints(class, others, rounded)
 	if h.inClass {
 		return allOf(viewSchemas(in)), anyOf(viewSchemas(out))

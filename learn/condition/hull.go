@@ -3,6 +3,8 @@ package condition
 import (
 	"fmt"
 	"slices"
+
+	"processidea/model/jsonval"
 )
 
 // hull is what the samples of one side span in all fields together. Every condition whose tests all hold on this side
@@ -68,18 +70,14 @@ func (h *hull) openEnds() {
 		for _, end := range []kind{atLeast, atMost} {
 			if s.mayOpen(h.others, len(h.own)+len(h.others), end) {
 				s.isOpen[end] = true
-				s.isOpen[end] = !h.hasOthersInside()
+				s.isOpen[end] = !slices.ContainsFunc(h.others, func(n int) bool { return len(h.reachOf(n)) == 0 })
 			}
 		}
 	}
 }
 
-func (h *hull) hasOthersInside() bool {
-	return slices.ContainsFunc(h.others, func(n int) bool { return len(h.reachOf(n)) == 0 })
-}
-
 // schema holds within the hull.
-func (h *hull) schema() map[string]any {
+func (h *hull) schema() jsonval.Object {
 	var all []constraint
 	for _, s := range h.spans {
 		if z, ok := s.constraint(h.own); ok {
@@ -108,12 +106,12 @@ func (h *hull) reachOf(n int) (list []bound) {
 }
 
 // outsideSchema holds for what every condition leaves out that holds within the hull.
-func (h *hull) outsideSchema() map[string]any {
+func (h *hull) outsideSchema() jsonval.Object {
 	var reaches [][]bound
 	for _, n := range h.others {
 		reaches = addReach(reaches, h.reachOf(n))
 	}
-	var reached []map[string]any
+	var reached []jsonval.Object
 	for _, reach := range reaches {
 		var all []constraint
 		for _, b := range reach {
@@ -138,7 +136,7 @@ func addReach(list [][]bound, reach []bound) [][]bound {
 			return addReach(slices.Delete(slices.Clone(list), n, n+1), joined)
 		}
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(old []bound) bool { return within(old, reach) })
+	list = jsonval.Filter(list, func(old []bound) bool { return !within(old, reach) })
 	return append(list, reach)
 }
 
@@ -222,7 +220,7 @@ func (t *test) isAbout(beyond, own []int, k kind) bool {
 // setSchemas sets When and Unless of a Condition. Each schema holds only where all conditions of up to maxSize tests
 // that separate the samples agree, whether they are conjunctions or disjunctions.
 func (c *Condition) setSchemas(search Search, fields []*field, found []hypothesis, class, others []int) {
-	var when, unless []map[string]any
+	var when, unless []jsonval.Object
 	add := func(h *hull, inClass bool) {
 		if h == nil {
 			return

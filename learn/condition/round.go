@@ -10,16 +10,16 @@ import (
 
 // roundedSchema is the bound of a zone that ends at one sample, where the first of the other side lies at near. The
 // threshold itself belongs to the lower side, so that the zones of the two sides fit together.
-func (f *field) roundedSchema(k kind, edge, near int) map[string]any {
+func (f *field) roundedSchema(k kind, edge, near int) jsonval.Object {
 	low, high := min(f.numbers[edge], f.numbers[near]), max(f.numbers[edge], f.numbers[near])
 	threshold := roundBetween(low, high)
 	if value, err := jsonval.ToFloat(threshold); f.isLength || err != nil || value < low || value >= high {
 		return f.boundSchema(k, f.values[edge])
 	}
 	if k == atLeast {
-		return map[string]any{"type": "number", "exclusiveMinimum": threshold}
+		return jsonval.Object{"type": "number", "exclusiveMinimum": threshold}
 	}
-	return map[string]any{"type": "number", "maximum": threshold}
+	return jsonval.Object{"type": "number", "maximum": threshold}
 }
 
 // roundBetween returns the number with the fewest digits of those that are at least low and less than high.

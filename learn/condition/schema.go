@@ -10,48 +10,42 @@ import (
 // constraint is a set of values of one field that a JSON Schema can express.
 type constraint struct {
 	path        jsonval.Path
-	valueSchema map[string]any // nil allows any value
+	valueSchema jsonval.Object // nil allows any value
 	allowAbsent bool           // a missing field is allowed too
 	isAbsent    bool           // the field must be missing
 }
 
 // viewSchema is the constraint as a schema of the whole view.
-func (z constraint) viewSchema() map[string]any {
-	switch {
-	case z.isAbsent:
-		return map[string]any{"not": nested(z.path, nil, true)}
-	case z.allowAbsent:
-		return nested(z.path, z.valueSchema, false)
+func (z constraint) viewSchema() jsonval.Object {
+	if z.isAbsent {
+		return jsonval.Object{"not": nested(z.path, nil, true)}
 	}
-	return nested(z.path, z.valueSchema, true)
+	return nested(z.path, z.valueSchema, !z.allowAbsent)
 }
 
-func viewSchemas(zones []constraint) (list []map[string]any) {
-	for _, z := range zones {
-		list = append(list, z.viewSchema())
-	}
-	return list
+func viewSchemas(zones []constraint) []jsonval.Object {
+	return jsonval.Map(zones, constraint.viewSchema)
 }
 
 // nested is a JSON Schema of objects in each other, down to what the value at a path must fit.
-func nested(path jsonval.Path, leaf map[string]any, required bool) map[string]any {
+func nested(path jsonval.Path, leaf jsonval.Object, required bool) jsonval.Object {
 	if len(path) == 0 {
 		return leaf
 	}
-	s := map[string]any{}
+	s := jsonval.Object{}
 	if required {
 		s["required"] = []any{path[0]}
 	}
 	if below := nested(path[1:], leaf, required); len(below) > 0 {
-		s["properties"] = map[string]any{path[0]: below}
+		s["properties"] = jsonval.Object{path[0]: below}
 	}
 	return s
 }
 
 // allOf returns a schema that requires all of the JSON Schemas. It merges them where they constrain different things.
-func allOf(list []map[string]any) map[string]any {
+func allOf(list []jsonval.Object) jsonval.Object {
 	out := []any{}
-	var joined map[string]any
+	var joined jsonval.Object
 	for _, s := range list {
 		if merged, ok := merge(joined, s); ok {
 			joined = merged
@@ -64,10 +58,10 @@ func allOf(list []map[string]any) map[string]any {
 	if len(out) == 0 {
 		return joined
 	}
-	return map[string]any{"allOf": append([]any{joined}, out...)}
+	return jsonval.Object{"allOf": append([]any{joined}, out...)}
 }
 
-func anyOf(list []map[string]any) map[string]any {
+func anyOf(list []jsonval.Object) jsonval.Object {
 	var out []any
 	for _, s := range list {
 		if !jsonval.ContainsValue(out, any(s)) {
@@ -75,14 +69,14 @@ func anyOf(list []map[string]any) map[string]any {
 		}
 	}
 	if len(out) == 1 {
-		return out[0].(map[string]any)
+		return out[0].(jsonval.Object)
 	}
-	return map[string]any{"anyOf": out}
+	return jsonval.Object{"anyOf": out}
 }
 
 // merge returns one JSON Schema that requires both; ok is false if they set a keyword to different values.
-func merge(a, b map[string]any) (map[string]any, bool) {
-	out := map[string]any{}
+func merge(a, b jsonval.Object) (jsonval.Object, bool) {
+	out := jsonval.Object{}
 	maps.Copy(out, a)
 	for k, v := range jsonval.Sorted(b) {
 		old, known := out[k]
@@ -92,7 +86,7 @@ func merge(a, b map[string]any) (map[string]any, bool) {
 		case k == "required":
 			out[k] = union(old.([]any), v.([]any))
 		case k == "properties":
-			both, y := maps.Clone(old.(map[string]any)), v.(map[string]any)
+			both, y := maps.Clone(old.(jsonval.Object)), v.(jsonval.Object)
 			for name, v := range jsonval.Sorted(y) {
 				part, ok := merge(jsonval.AsObject(both[name]), jsonval.AsObject(v))
 				if !ok {

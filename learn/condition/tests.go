@@ -195,7 +195,7 @@ func (t *test) constraint(samples, others []int, own, rounded bool) constraint {
 
 // valueConstraint is the constraint to the values of some samples.
 func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) constraint {
-	z := constraint{path: f.path, valueSchema: map[string]any{}}
+	z := constraint{path: f.path, valueSchema: jsonval.Object{}}
 	values, nulls := []any{}, false
 	for _, n := range samples {
 		if !f.has[n] {
@@ -238,12 +238,12 @@ func (f *field) keyword(k kind) string {
 	return map[kind]string{atLeast: "minimum", atMost: "maximum"}[k]
 }
 
-func (f *field) boundSchema(k kind, bound any) map[string]any {
+func (f *field) boundSchema(k kind, bound any) jsonval.Object {
 	name := "number"
 	if f.isLength {
 		name = "array"
 	}
-	return map[string]any{"type": name, f.keyword(k): bound}
+	return jsonval.Object{"type": name, f.keyword(k): bound}
 }
 
 // combinations lists the sets of tests, as many in each as the size says, that together exclude the whole other side.
@@ -260,7 +260,7 @@ func combinations(tests []*test, others []int, size int) [][]*test {
 		for n := from; n < len(tests) && len(found) <= maxHypotheses; n++ {
 			t := tests[n]
 			if t.size <= left && !slices.ContainsFunc(chosen, t.overlaps) {
-				extend(n+1, append(chosen[:len(chosen):len(chosen)], t), left-t.size)
+				extend(n+1, append(slices.Clip(chosen), t), left-t.size)
 			}
 		}
 	}

@@ -10,10 +10,7 @@ import (
 // describe returns a hypothesis as a sentence that holds in the class.
 func (s Search) describe(h hypothesis, class, others []int) string {
 	holds, _ := h.constraints(class, others, true)
-	var parts []string
-	for _, z := range holds {
-		parts = append(parts, s.describeConstraint(z))
-	}
+	parts := jsonval.Map(holds, s.describeConstraint)
 	if h.inClass {
 		return strings.Join(parts, " and ")
 	}
@@ -56,10 +53,7 @@ var comparisons = map[string]string{
 
 // oneOf lists values as alternatives.
 func oneOf(values []any) string {
-	var names []string
-	for _, v := range values {
-		names = append(names, string(jsonval.Encode(v)))
-	}
+	names := jsonval.Map(values, jsonval.EncodeToString)
 	if last := len(names) - 1; last > 0 {
 		return strings.Join(names[:last], ", ") + " or " + names[last]
 	}

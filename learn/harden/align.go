@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // String names a Call as people would: its tool, where its result goes, and which of several such Calls it is.
@@ -22,8 +23,7 @@ func (c *mergedCall) String() string {
 
 // instancesOf lists, in order, the instances that have recorded a Call.
 func (h *hardener) instancesOf(call *mergedCall) []*instanceRun {
-	return slices.DeleteFunc(slices.Clone(h.instances),
-		func(r *instanceRun) bool { return call.recordedByInstance[r] == nil })
+	return jsonval.Filter(h.instances, func(r *instanceRun) bool { return call.recordedByInstance[r] != nil })
 }
 
 // alignCalls brings the Calls of all instances into one order that keeps the order within each instance, as far as the
@@ -123,9 +123,5 @@ func (c *mergedCall) endedWithAny(ways ...ideafile.CallStatus) bool {
 }
 
 func instanceNames(instances []*instanceRun) []string {
-	names := make([]string, len(instances))
-	for n, r := range instances {
-		names[n] = r.name
-	}
-	return names
+	return jsonval.Map(instances, func(r *instanceRun) string { return r.name })
 }

@@ -274,7 +274,7 @@ func ruleOf(raw map[string]any) refexpr.Condition {
 }
 
 func withoutCondition(raw map[string]any) map[string]any {
-	return jsonval.WithoutKey(jsonval.WithoutKey(raw, ideafile.WhenKey), ideafile.UnlessKey)
+	return jsonval.WithoutKey(raw, ideafile.WhenKey, ideafile.UnlessKey)
 }
 
 func bothHold(a, b any) any { return joined("allOf", addSchema(addSchema(nil, a), b)) }

@@ -23,7 +23,7 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 		}
 		instance.CloseRequest(request)
 		playOut(instance, func(ready dataflow.ReadyCall) {
-			c := byKey[ideafile.CallKey{Request: ready.Record.Request, Index: ready.Record.Index}]
+			c := byKey[ready.Record.Key()]
 			c.givenParams = ready.Params
 			if c.Status == ideafile.Done && c.HasResult {
 				instance.SucceedCall(ready.Record.ID, c.Result)

@@ -3,7 +3,6 @@ package harden
 import (
 	"slices"
 
-	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -84,13 +83,13 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 		if schema == nil {
 			properties := map[string]any{}
 			for _, payload := range v {
-				for _, k := range jsonval.SortedKeys(jsonval.AsObject(payload)) {
+				for k := range jsonval.Sorted(jsonval.AsObject(payload)) {
 					properties[k] = inferTypeSchema(v, k)
 				}
 			}
 			schema = map[string]any{"type": "object", "properties": properties}
 		}
-		messages = append(messages, past.DataMessage(ideafile.Message{PayloadKind: kind,
+		messages = append(messages, ideafile.DataMessage(ideafile.Message{PayloadKind: kind,
 			Payload: map[string]any{}, PayloadSchema: schema}))
 	}
 	return messages
@@ -126,7 +125,7 @@ func (h *hardener) instanceStateMessages() []any {
 	var out []any
 	for _, r := range h.instances {
 		if r.process == h.instances[0].process && r.instanceToken != "" {
-			out = append(out, past.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
+			out = append(out, ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
 				InstanceToken: r.instanceToken, Payload: r.viewAtStart()[ideafile.TypeState]}))
 		}
 	}

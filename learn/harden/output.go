@@ -132,7 +132,7 @@ func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, 
 	}
 	parts := map[string]any{}
 	for k, v := range jsonval.Sorted(m) {
-		references, ok := p.locateOutput(append(at[:len(at):len(at)], k), v, vary)
+		references, ok := p.locateOutput(at.With(k), v, vary)
 		if !ok {
 			return nil, false
 		}

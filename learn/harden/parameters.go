@@ -106,17 +106,15 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, other
 			}
 		}
 	}
-	for _, k := range jsonval.SortedKeys(count) {
-		if count[k] == len(ran) {
+	for k, v := range jsonval.Sorted(count) {
+		if v == len(ran) {
 			names = append(names, k)
 			continue
 		}
-		var given []*instanceRun
-		for _, r := range ran {
-			if _, ok := c.recordedByInstance[r].call.Params[k]; ok {
-				given = append(given, r)
-			}
-		}
+		given := jsonval.Filter(ran, func(r *instanceRun) bool {
+			_, ok := c.recordedByInstance[r].call.Params[k]
+			return ok
+		})
 		h.addDifference(given, "%s: parameter %q is given in some instances alone", c, k)
 		others = append(others, k)
 	}
@@ -163,7 +161,7 @@ func (h *hardener) commonValueByParts(at valueLocation, samples []paramSample, s
 			part, _ := jsonval.ChildValue(sample.value, step)
 			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
-		v, ok := h.commonValue(valueLocation{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)}, parts)
+		v, ok := h.commonValue(valueLocation{at.ownerLabel, at.path.With(step)}, parts)
 		allCommon = allCommon && ok
 		object[step], list = v, append(list, v)
 	}
@@ -295,7 +293,7 @@ func literalsOf(c *mergedCall) (list []string) {
 		}
 		for _, step := range stepsInto(v) {
 			part, _ := jsonval.ChildValue(v, step)
-			walk(append(at[:len(at):len(at)], step), part)
+			walk(at.With(step), part)
 		}
 	}
 	for k, v := range jsonval.Sorted(c.rawCall) {
@@ -375,11 +373,7 @@ func anySampleIsReference(samples []paramSample) bool {
 }
 
 func instancesOfSamples(samples []paramSample) []*instanceRun {
-	var instances []*instanceRun
-	for _, sample := range samples {
-		instances = append(instances, sample.instance)
-	}
-	return instances
+	return jsonval.Map(samples, func(sample paramSample) *instanceRun { return sample.instance })
 }
 
 // outlierInstances lists the instances whose value is not the most common one.
@@ -393,13 +387,9 @@ func outlierInstances(samples []paramSample) []*instanceRun {
 			mostCommon = text
 		}
 	}
-	var instances []*instanceRun
-	for _, sample := range samples {
-		if count[mostCommon] == 1 || string(jsonval.Encode(sample.value)) != mostCommon {
-			instances = append(instances, sample.instance)
-		}
-	}
-	return instances
+	return instancesOfSamples(jsonval.Filter(samples, func(sample paramSample) bool {
+		return count[mostCommon] == 1 || string(jsonval.Encode(sample.value)) != mostCommon
+	}))
 }
 
 // joinReferences lists places, the first few where there are many.

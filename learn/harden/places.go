@@ -41,12 +41,7 @@ func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Refer
 		found = keepPresentInAllSamples(samples[0].referencesToLiteralInFinalState(), samples,
 			paramSample.writtenBefore)
 	}
-	var sameName []refexpr.Reference
-	for _, ref := range found {
-		if endsWithParamName(ref, param) {
-			sameName = append(sameName, ref)
-		}
-	}
+	sameName := jsonval.Filter(found, func(ref refexpr.Reference) bool { return endsWithParamName(ref, param) })
 	if len(sameName) == 1 {
 		return sameName
 	}
@@ -111,7 +106,7 @@ func appendReferences(found []refexpr.Reference, place refexpr.Reference, contai
 	}
 	for _, step := range stepsInto(container) {
 		v, _ := jsonval.ChildValue(container, step)
-		path := append(place.Path[:len(place.Path):len(place.Path)], step)
+		path := place.Path.With(step)
 		found = appendReferences(found, refexpr.Reference{Kind: place.Kind, Path: path}, v, literal)
 	}
 	return found

@@ -163,12 +163,9 @@ func (h *hardener) dropOutputWithoutInput() {
 
 // reportIfInputMissing reports whether an expression has no value in some instance, and records that.
 func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refexpr.Expression) bool {
-	var without []*instanceRun
-	for _, r := range h.instances {
-		if (reader == nil || reader.recordedByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r) {
-			without = append(without, r)
-		}
-	}
+	without := jsonval.Filter(h.instances, func(r *instanceRun) bool {
+		return (reader == nil || reader.recordedByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r)
+	})
 	switch {
 	case len(without) == 0:
 		return false
@@ -188,7 +185,7 @@ func (h *hardener) dropCalls(shouldDrop func(*mergedCall) bool) bool {
 
 // expressions lists those in a Call's parameters.
 func (c *mergedCall) expressions() []refexpr.Expression {
-	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
+	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(c.rawCall, "_outputPath", "_scopes"))
 	return list
 }
 
@@ -244,7 +241,7 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	}
 	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal,
 		PlanCalls: ideafile.ParseWrittenCalls(chosen.rawCalls(true))}
-	messages := append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan)
+	messages := append(slices.Clip(r.startMessages), plan)
 	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
 		r.instanceToken)}
 	out.instance.StartDirectPlan()

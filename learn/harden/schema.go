@@ -43,7 +43,7 @@ func (h *hardener) stateKeys() []string {
 		}
 	}
 	for _, r := range h.instances {
-		for _, k := range jsonval.SortedKeys(jsonval.AsObject(r.finalState)) {
+		for k := range jsonval.Sorted(jsonval.AsObject(r.finalState)) {
 			add(jsonval.Path{k})
 		}
 	}

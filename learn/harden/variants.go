@@ -1,7 +1,6 @@
 package harden
 
 import (
-	"slices"
 	"strings"
 
 	"processidea/learn/condition"
@@ -53,9 +52,9 @@ func (c *mergedCall) ranByPlanOnly() bool {
 // ranIn lists the instances in which a Call ran; where it ran in none, those that planned it.
 func (h *hardener) ranIn(c *mergedCall) []*instanceRun {
 	planned := h.instancesOf(c)
-	ran := slices.DeleteFunc(slices.Clone(planned), func(r *instanceRun) bool {
+	ran := jsonval.Filter(planned, func(r *instanceRun) bool {
 		status := c.recordedByInstance[r].Status
-		return status != ideafile.Done && status != ideafile.Failed
+		return status == ideafile.Done || status == ideafile.Failed
 	})
 	if len(ran) == 0 {
 		return planned

@@ -20,7 +20,7 @@ import (
 // are taken from the last State.
 type Run struct {
 	ProcessID string
-	Ideas     []map[string]any
+	Ideas     []jsonval.Object
 	Log       []turn.LogEntry
 	// Parts are the parts of a split process, which have its instances and their Calls.
 	Parts []Run
@@ -85,16 +85,16 @@ func Open(run Run) (*Chain, error) {
 	// A Call for "*" was for the instances that its Request covered; a record of it lists them.
 	isTold := map[ideafile.CallKey]bool{}
 	for _, p := range c.recorded {
-		isTold[keyOf(p)] = true
+		isTold[p.CallKey()] = true
 	}
-	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.PastCall) bool { return isTold[keyOf(p)] })
+	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.PastCall) bool { return isTold[p.CallKey()] })
 	c.Status = endStatuses(c.Last())
 	return c, nil
 }
 
 // OpenParts reads the chains that have the instances: the parts of a split process, otherwise the process itself.
 func OpenParts(run Run) (chains []*Chain, err error) {
-	runs := slices.DeleteFunc(slices.Clone(run.Parts), func(part Run) bool { return len(part.Ideas) == 0 })
+	runs := jsonval.Filter(run.Parts, func(part Run) bool { return len(part.Ideas) > 0 })
 	if len(run.Parts) == 0 {
 		runs = []Run{run}
 	}
@@ -108,20 +108,11 @@ func OpenParts(run Run) (chains []*Chain, err error) {
 	return chains, nil
 }
 
-func keyOf(p turn.PastCall) ideafile.CallKey {
-	return ideafile.CallKey{Request: p.Request, Index: p.Index}
-}
-
 // RecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request 0.
 func RecordedCalls(idea *ideafile.Idea) (told []turn.PastCall) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		switch {
-		case m.IsPlanWithRecord():
-			told = append(told, turn.ReadPastCalls(m, tokens)...)
-		case m.IsDirectPlan():
-			told = append(told, turn.ReadPastDirectPlanCalls(m, tokens)...)
-		}
+		told = append(told, turn.ReadPast(m, tokens)...)
 	}
 	return told
 }
@@ -189,7 +180,7 @@ func (c *Chain) Calls(token string) (calls []Call) {
 		if !isPlanned {
 			continue
 		}
-		call := Call{Key: keyOf(p), Written: p.WrittenCall, Status: status, Fault: p.FaultByInstance[token],
+		call := Call{Key: p.CallKey(), Written: p.WrittenCall, Status: status, Fault: p.FaultByInstance[token],
 			Decisions: p.DecisionsByInstance[token], IsRecorded: n >= len(c.Planned)}
 		call.Result, call.HasResult = p.ResultByInstance[token]
 		if ran, ok := p.RanCallByInstance[token]; ok {
@@ -207,8 +198,8 @@ func (c *Chain) Calls(token string) (calls []Call) {
 }
 
 // AllGo has Tools be ones with code: what they gave is known.
-func AllGo(tools []*ideafile.Tool) map[string]ideafile.ToolBinding {
-	bindings := map[string]ideafile.ToolBinding{}
+func AllGo(tools []*ideafile.Tool) ideafile.ToolBindings {
+	bindings := ideafile.ToolBindings{}
 	for _, tool := range tools {
 		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 	}
@@ -234,8 +225,8 @@ func DifferingPaths(a, b any) (names []string) {
 }
 
 // DifferingKeys lists the keys in which two objects differ, in order.
-func DifferingKeys(a, b map[string]any) []string {
-	all := map[string]any{}
+func DifferingKeys(a, b jsonval.Object) []string {
+	all := jsonval.Object{}
 	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return slices.DeleteFunc(jsonval.SortedKeys(all), func(k string) bool {
@@ -243,19 +234,4 @@ func DifferingKeys(a, b map[string]any) []string {
 		w, inB := b[k]
 		return inA && inB && jsonval.Equal(v, w)
 	})
-}
-
-// DataMessage returns a data Message in the form that an Idea has.
-func DataMessage(m ideafile.Message) map[string]any {
-	out := map[string]any{"type": m.PayloadKind, m.PayloadKind: m.Payload}
-	if m.PayloadKind != ideafile.TypeState && m.PayloadKind != ideafile.TypeInput {
-		out = map[string]any{"type": ideafile.TypeData, "kind": m.PayloadKind, ideafile.TypeData: m.Payload}
-	}
-	if m.InstanceToken != "" {
-		out["_instance"] = m.InstanceToken
-	}
-	if m.PayloadSchema != nil {
-		out["schema"] = m.PayloadSchema
-	}
-	return out
 }

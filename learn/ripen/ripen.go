@@ -40,7 +40,7 @@ type Finding struct {
 	Facts []string `json:"facts"`
 	// When is what `_approval` could have as its `when`; nil: nothing is proposed, and Why says why. Text is When in
 	// words.
-	When map[string]any `json:"when,omitempty"`
+	When jsonval.Object `json:"when,omitempty"`
 	Text string         `json:"text,omitempty"`
 	Why  string         `json:"why,omitempty"`
 	// Asked and Unasked count the past decisions of people that When would have asked for, and the others.
@@ -57,13 +57,13 @@ func (c Counts) Seen() int { return c.Approved + c.Amended + c.Rejected + c.Repl
 type asked struct {
 	name   string
 	kind   string // of what they did; empty: nobody looked
-	params map[string]any
+	params jsonval.Object
 }
 
 // tool collects the Calls of one Tool.
 type tool struct {
 	name    string
-	present map[string]any // the `when` of its policy now
+	present jsonval.Object // the `when` of its policy now
 	calls   []*asked
 }
 
@@ -208,9 +208,9 @@ func (t *tool) propose(f *Finding) {
 		}
 		return
 	}
-	when := map[string]any{"not": found.UnlessRounded}
+	when := jsonval.Object{"not": found.UnlessRounded}
 	if t.present != nil {
-		when = map[string]any{"allOf": []any{t.present, when}}
+		when = jsonval.Object{"allOf": []any{t.present, when}}
 	}
 	shorter := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(when, "")}
 	var missed []string

@@ -35,7 +35,7 @@ func (a *ParamsAdaptation) ApplyTo(params map[string]any) map[string]any {
 	}
 	out := map[string]any{}
 	maps.Copy(out, params)
-	for _, k := range jsonval.SortedKeys(a.OriginalParams) {
+	for k := range jsonval.Sorted(a.OriginalParams) {
 		delete(out, k)
 	}
 	maps.Copy(out, a.AdaptedParams)

@@ -13,13 +13,13 @@ import (
 // MergeParams merges a person's changes into the parameters that were shown: objects key by key, any other value as a
 // whole. A null removes the key, unless the Tool accepts null for it. Parameters wired by the Tool's designer stay.
 func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
-	for _, k := range jsonval.SortedKeys(changes) {
+	for k, v := range jsonval.Sorted(changes) {
 		_, declared := tool.SchemaByParam[k]
 		_, wired := tool.WiredParams[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
 			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.Clip(k, 80))
-		case wired && !jsonval.Equal(changes[k], shown[k]):
+		case wired && !jsonval.Equal(v, shown[k]):
 			return nil, fmt.Errorf("parameter %q is wired by the tool's designer and cannot be changed", k)
 		case !declared && !tool.AllowsExtraParams:
 			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80),
@@ -31,8 +31,8 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 	}
 	params, touched := map[string]any{}, map[string]any{}
 	maps.Copy(params, shown)
-	for _, k := range jsonval.SortedKeys(changes) {
-		touched[k] = jsonval.DeepMerge(shown[k], changes[k])
+	for k, v := range jsonval.Sorted(changes) {
+		touched[k] = jsonval.DeepMerge(shown[k], v)
 		delete(params, k)
 	}
 	maps.Copy(params, tool.WithoutNullParams(touched))
@@ -42,7 +42,7 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 // findChangedStoredObject returns the key of an object that the changes edit although its content is in the store; ""
 // if there is none.
 func findChangedStoredObject(shown, changes map[string]any) string {
-	for _, k := range jsonval.SortedKeys(changes) {
+	for k := range jsonval.Sorted(changes) {
 		inner, isObject := changes[k].(map[string]any)
 		if !isObject {
 			continue

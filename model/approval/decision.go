@@ -200,7 +200,7 @@ func actTexts(id, by, reason *string, sender *policy.Account) map[string]*string
 // readTexts reads the text keys of a signal's payload into texts, and its groups into groups (nil: the signal takes
 // none). others are keys that may hold something else; "" is ignored. Any other key is an error.
 func readTexts(m map[string]any, texts map[string]*string, groups *[]string, others ...string) (err error) {
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		if k == "groups" && groups != nil {
 			if *groups, err = readGroups(m[k]); err != nil {
 				return err

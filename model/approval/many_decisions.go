@@ -86,8 +86,8 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 		return one
 	}
 	one.written = map[string]any{}
-	for _, k := range jsonval.SortedKeys(object) {
-		if v := object[k]; v != nil || k != signalIDKey && !slices.Contains(shared, k) {
+	for k, v := range jsonval.Sorted(object) {
+		if v != nil || k != signalIDKey && !slices.Contains(shared, k) {
 			one.written[k] = v
 		}
 	}
@@ -117,10 +117,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 
 // Passed is the payload of a signal that passes some of the decisions on, under an id of its own.
 func (many ManyDecisions) Passed(id string, some []OneOfMany) map[string]any {
-	list := make([]any, len(some))
-	for n, one := range some {
-		list[n] = one.written
-	}
+	list := jsonval.Map(some, func(one OneOfMany) any { return one.written })
 	payload := maps.Clone(many.common)
 	payload[signalIDKey], payload[decisionsKey] = id, list
 	return payload

@@ -127,12 +127,12 @@ func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 // amount.
 func absentProperty(schema map[string]any, value any) string {
 	properties := jsonval.AsObject(schema["properties"])
-	for _, name := range jsonval.SortedKeys(properties) {
+	for name, v := range jsonval.Sorted(properties) {
 		inner, has := jsonval.AsObject(value)[name]
 		if !has {
 			return name
 		}
-		if deeper := absentProperty(jsonval.AsObject(properties[name]), inner); deeper != "" {
+		if deeper := absentProperty(jsonval.AsObject(v), inner); deeper != "" {
 			return name + "." + deeper
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"processidea/model/approval/policy"
 	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // Plan is a Plan that waits, as a whole, until a person has decided on it: nothing of it has begun.
@@ -63,11 +64,7 @@ func (p Plan) Name() string {
 
 // WrittenCalls lists the Calls as they were written: what amend-plan is given, changed.
 func (p Plan) WrittenCalls() []ideafile.WrittenCall {
-	calls := make([]ideafile.WrittenCall, len(p.Calls))
-	for n, c := range p.Calls {
-		calls[n] = c.Written
-	}
-	return calls
+	return jsonval.Map(p.Calls, func(c PlanCall) ideafile.WrittenCall { return c.Written })
 }
 
 // PlanToolCount is how many Calls a Plan has of one Tool, each counted once for each instance.

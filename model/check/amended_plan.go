@@ -2,10 +2,10 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -62,8 +62,8 @@ func (p AmendedPlan) DirectCalls(tokens []string, calls []ideafile.WrittenCall, 
 }
 
 func (p AmendedPlan) instance(token string) *dataflow.Instance {
-	own := slices.DeleteFunc(slices.Clone(p.Context),
-		func(m ideafile.Message) bool { return m.InstanceToken != "" && m.InstanceToken != token })
+	own := jsonval.Filter(p.Context,
+		func(m ideafile.Message) bool { return m.InstanceToken == "" || m.InstanceToken == token })
 	return dataflow.New(p.Palette, own, token)
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Check finds errors in an Idea beyond its syntax, without running anything or asking the LLM. bindings may be nil: a
 // Tool without `_activity` may then be of any kind. The Problems are in file order.
-func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.Problems {
+func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	if idea == nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 	return c.problems()
 }
 
-func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) *checker {
+func newChecker(idea *ideafile.Idea, bindings ideafile.ToolBindings) *checker {
 	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{},
 		hasOwnContext: map[string]bool{}, context: ideafile.SplitMessagesByInstance(idea.Context),
 		directPlans: ideafile.FindDirectPlans(idea.Context)}
@@ -44,7 +44,7 @@ func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) *
 // checker collects the findings about one Idea.
 type checker struct {
 	idea           *ideafile.Idea
-	bindings       map[string]ideafile.ToolBinding
+	bindings       ideafile.ToolBindings
 	instanceTokens []string
 	context        ideafile.ContextByInstance
 	view           ideafile.InstanceView
@@ -115,11 +115,11 @@ func (c *checker) checkMessage(m locatedMessage) {
 
 // bindingsOrDefault returns the bindings or, without any, the most permissive ones: a Tool without `_activity` or a
 // delegate may be latent.
-func (c *checker) bindingsOrDefault() map[string]ideafile.ToolBinding {
+func (c *checker) bindingsOrDefault() ideafile.ToolBindings {
 	if c.bindings != nil {
 		return c.bindings
 	}
-	out := map[string]ideafile.ToolBinding{}
+	out := ideafile.ToolBindings{}
 	for _, t := range c.idea.Tools {
 		kind := ideafile.KindLatent
 		if t.RawActivity != nil {

@@ -163,7 +163,7 @@ func (f *planDataflow) shortestCycle(start int) []dependencyEdge {
 			reader = path[len(path)-1].writer
 		}
 		for _, e := range f.dependencyEdges(reader) {
-			extended := append(path[:len(path):len(path)], e)
+			extended := append(slices.Clip(path), e)
 			if e.writer == start {
 				return extended
 			}

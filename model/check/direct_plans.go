@@ -6,12 +6,13 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/quality"
 )
 
 // CheckDirectPlans finds errors in the Plans that run directly, without the LLM, once the bindings are known. Check
 // reports the same problems.
-func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.Problems {
+func CheckDirectPlans(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	if !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
 		return nil
 	}
@@ -27,8 +28,7 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 // instancesForPlan lists the instances that a Plan is for: those that its condition matches and, for a Plan that runs
 // directly, for which it is the first such Plan.
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
-	return slices.DeleteFunc(slices.Clone(tokens),
-		func(token string) bool { return !c.planAppliesToInstance(m, token) })
+	return jsonval.Filter(tokens, func(token string) bool { return c.planAppliesToInstance(m, token) })
 }
 
 func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {
@@ -74,12 +74,10 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 
 // checkSomePlanApplies reports instances that no Plan's condition matches, if the LLM may not be asked.
 func (c *checker) checkSomePlanApplies() {
-	var unmet []string
-	for _, token := range c.instanceTokens {
-		if _, noPlanHolds := c.directPlans.ChooseForInstance(token, c.viewOf(token)); noPlanHolds {
-			unmet = append(unmet, token)
-		}
-	}
+	unmet := jsonval.Filter(c.instanceTokens, func(token string) bool {
+		_, noPlanHolds := c.directPlans.ChooseForInstance(token, c.viewOf(token))
+		return noPlanHolds
+	})
 	if len(unmet) > 0 {
 		// One bad row does not keep the others from running.
 		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unmet) < len(c.instanceTokens),

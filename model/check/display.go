@@ -15,7 +15,7 @@ import (
 // would decide on the wrong words.
 func (c *checker) checkDisplay() {
 	for _, t := range c.idea.Tools {
-		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
+		path := t.Path()
 		c.checkAnnotations(t.Source, path)
 		c.checkAnnotations(t.Source["_output"], path+"._output")
 		c.checkTemplate(t.Title, path+"._title", t)
@@ -30,7 +30,7 @@ func (c *checker) checkDisplay() {
 }
 
 func (c *checker) checkAnnotations(schema any, path string) {
-	jsonschema.EachSubschema(schema, path, func(at string, part map[string]any) {
+	jsonschema.EachSubschema(schema, path, func(at string, part jsonval.Object) {
 		if key, problem := shown.Problem(part); problem != "" {
 			c.addError(jsonval.JSONPathWithKey(at, key), "%s", problem)
 		}

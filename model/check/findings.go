@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/diag"
+	"processidea/model/jsonval"
 )
 
 // finding is a Problem that may hold for some instances only.
@@ -49,8 +50,7 @@ func (c *checker) problems() diag.Problems {
 	var all, listed diag.Problems
 	for _, f := range c.findings {
 		if len(f.affectedInstances) < f.applicableInstanceCount {
-			tokens := slices.DeleteFunc(slices.Clone(c.instanceTokens),
-				func(t string) bool { return !f.affectedInstances[t] })
+			tokens := jsonval.Filter(c.instanceTokens, func(t string) bool { return f.affectedInstances[t] })
 			f.Message += " (in " + diag.FirstNamesAndCount(tokens) + ")"
 		}
 		all = append(all, f.Problem)

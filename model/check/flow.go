@@ -44,7 +44,7 @@ type planDataflow struct {
 
 // checkDataflow checks the Plan's data flow in every instance it is for.
 func (p *planChecker) checkDataflow(output *planCall) {
-	steps := append(p.calls[:len(p.calls):len(p.calls)], output)
+	steps := append(slices.Clip(p.calls), output)
 	var flows []*planDataflow
 	flowByStart := map[string]*planDataflow{}
 	for _, token := range p.applicableInstanceTokens {
@@ -142,7 +142,7 @@ func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked boo
 
 func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *statelog.State,
 	ref refexpr.Reference) termStartStatus {
-	if p.templateAwaitsValue(view, ref) && !p.mayAnyCallWrite(ref) {
+	if p.templateAwaitsValue(view, ref) && !(ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)) {
 		return termStartStatus{present: true}
 	}
 	var facts termStartStatus
@@ -169,11 +169,6 @@ func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *stat
 		}
 	}
 	return facts
-}
-
-// mayAnyCallWrite reports whether a Call of the Plan may write what a Reference reads.
-func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
-	return ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)
 }
 
 // isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be there. An

@@ -41,19 +41,19 @@ func (f outputFormChecker) checkValue(v any, at jsonval.Path, path string) {
 	said := map[string]string{"array": "a list", "object": "an object"}[is]
 	if said != "" && jsonschema.CompareTypes([]string{is}, wanted) == jsonschema.FitsNever {
 		f.addError(path, "the output form wants %s here, not %s", jsonschema.JoinWithOr(wanted), said)
-	} else if object, ok := v.(map[string]any); ok {
+	} else if object, ok := v.(jsonval.Object); ok {
 		f.checkObject(object, at, path)
 	}
 }
 
-func (f outputFormChecker) checkObject(v map[string]any, at jsonval.Path, path string) {
+func (f outputFormChecker) checkObject(v jsonval.Object, at jsonval.Path, path string) {
 	for _, name := range jsonschema.Required(jsonschema.SubschemaAt(f.outputForm, at).Node) {
 		if _, ok := v[name]; !ok {
 			f.addError(path, "the output form requires %q, and it is missing", jsonval.Short(name))
 		}
 	}
 	for k, value := range jsonval.Sorted(v) {
-		f.checkValue(value, append(at[:len(at):len(at)], k), jsonval.JSONPathWithKey(path, k))
+		f.checkValue(value, at.With(k), jsonval.JSONPathWithKey(path, k))
 	}
 }
 

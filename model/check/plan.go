@@ -27,7 +27,7 @@ type planChecker struct {
 type planCall struct {
 	jsonPath     string
 	index        int
-	rawCall      map[string]any
+	rawCall      jsonval.Object
 	tool         *ideafile.Tool // nil: unknown
 	instances    []string       // the instances the Call is for; nil: unknown
 	reads        []parameterRead
@@ -49,7 +49,7 @@ type parameterRead struct {
 }
 
 func (s *planCall) String() string {
-	name, _ := s.rawCall["_tool"].(string)
+	name := jsonval.AsText(s.rawCall["_tool"])
 	return fmt.Sprintf("plan[%d] (%s)", s.index, jsonval.Clip(name, 40))
 }
 
@@ -222,17 +222,17 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 		if refexpr.IsTemplate(v) {
 			ok = p.checkParamTakes(s, location, v, param, "a text with values in it is a string") && ok
 		}
-	case map[string]any:
+	case jsonval.Object:
 		ok = p.checkParamTakes(s, location, v, param, "an object with a Reference in it is of type object")
 		for k, value := range jsonval.Sorted(v) {
 			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
-				append(param[:len(param):len(param)], k)) && ok
+				param.With(k)) && ok
 		}
 	case []any:
 		ok = p.checkParamTakes(s, location, v, param, "a list with a Reference in it is of type array")
 		for n, e := range v {
 			step := fmt.Sprint(n)
-			ok = p.collectReferences(s, location+"["+step+"]", e, append(param[:len(param):len(param)], step)) && ok
+			ok = p.collectReferences(s, location+"["+step+"]", e, param.With(step)) && ok
 		}
 	}
 	return ok
@@ -277,7 +277,7 @@ func (s *planCall) suggestParam(name string) string {
 		return ""
 	}
 	var names []string
-	for _, k := range jsonval.SortedKeys(s.tool.SchemaByParam) {
+	for k := range jsonval.Sorted(s.tool.SchemaByParam) {
 		if _, present := s.rawCall[k]; !present && s.tool.WiredParams[k] == "" {
 			names = append(names, k)
 		}

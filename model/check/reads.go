@@ -163,7 +163,7 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 		}
 	}
 	start := jsonval.AsObject(f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState])
-	for _, k := range jsonval.SortedKeys(start) {
+	for k := range jsonval.Sorted(start) {
 		add(jsonval.Path{k})
 	}
 	switch best := diag.NearestName(ref.Path.String(), names); {

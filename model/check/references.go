@@ -45,7 +45,7 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 		}
 		parent := refexpr.Reference{Kind: ref.Kind, Path: ref.Path[:n]}
 		switch v := v.(type) {
-		case map[string]any:
+		case jsonval.Object:
 			if len(v) == 0 {
 				return fmt.Sprintf("; %s is empty", parent)
 			}

@@ -48,7 +48,7 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 		if _, handle := jsonval.AsBlobHandle(v); handle || !place.IsDescribed || place.IsForbidden {
 			return
 		}
-		object, ok := v.(map[string]any)
+		object, ok := v.(jsonval.Object)
 		if !ok {
 			if reason := schemaMismatchReason(schema, place, v); reason != "" {
 				out = append(out, schemaMismatch{p, reason})
@@ -60,7 +60,7 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 			return
 		}
 		for k, e := range jsonval.Sorted(object) {
-			walk(append(p[:len(p):len(p)], k), e)
+			walk(p.With(k), e)
 		}
 	}
 	walk(nil, value)
@@ -87,18 +87,15 @@ func (c *checker) locateValue(kind, token string, p jsonval.Path) (location stri
 			if !ok || m.PayloadKind != kind || m.InstanceToken != instance {
 				continue
 			}
-			if location = jsonval.JSONPathWithKeys(m.payloadPath(), p...); instance != "" {
+			path := m.jsonPath
+			if key := m.PayloadKey(); key != "" {
+				path = jsonval.JSONPathWithKey(path, key)
+			}
+			if location = jsonval.JSONPathWithKeys(path, p...); instance != "" {
 				return location, 1
 			}
 			return location, len(c.instanceTokens)
 		}
 	}
 	return "$.context", len(c.instanceTokens)
-}
-
-func (m locatedMessage) payloadPath() string {
-	if key := m.PayloadKey(); key != "" {
-		return jsonval.JSONPathWithKey(m.jsonPath, key)
-	}
-	return m.jsonPath
 }

@@ -59,8 +59,8 @@ func IsStrictnessWarning(p diag.Problem) bool {
 
 // nonStrictLocation returns where in the file the parameter or meta property is that a reason names.
 func (c *checker) nonStrictLocation(t *ideafile.Tool, reason string) string {
-	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
-	for _, name := range jsonval.SortedKeys(jsonschema.Properties(t.Source)) {
+	path := t.Path()
+	for name := range jsonval.Sorted(jsonschema.Properties(t.Source)) {
 		if strings.HasPrefix(reason, fmt.Sprintf("tool %s, parameter %q: ", t.Name, name)) {
 			return jsonval.JSONPathWithKey(path+".properties", name)
 		}

@@ -13,7 +13,7 @@ import (
 
 func (c *checker) checkTools() {
 	for _, t := range c.idea.Tools {
-		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
+		path := t.Path()
 		c.checkRequiredParams(t, path)
 		c.checkWhen(t, path)
 		c.checkUndo(t, path)

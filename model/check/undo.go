@@ -75,7 +75,7 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 			c.addError(path+".params", "%s wants a parameter %q", by.Name, jsonval.Short(name))
 		}
 	}
-	for _, name := range jsonval.SortedKeys(t.Undo.Params) {
+	for name := range jsonval.Sorted(t.Undo.Params) {
 		at := jsonval.JSONPathWithKey(path+".params", name)
 		_, wired := by.WiredParams[name]
 		_, declared := by.SchemaByParam[name]
@@ -105,7 +105,7 @@ func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
 			c.addError(at, "it does not fit %s: %s", by.Name, diag.WithoutPackagePrefix(err))
 		}
 	}
-	text, _ := value.(string)
+	text := jsonval.AsText(value)
 	ref, err := refexpr.ParseReference(text)
 	source := c.undoSource(t, ref.Kind)
 	if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
@@ -148,7 +148,7 @@ func (c *checker) undoSource(t *ideafile.Tool, kind string) any {
 }
 
 // closed is the schema of a Tool's parameters; a Call has no others unless the Tool allows them.
-func closed(t *ideafile.Tool) map[string]any {
+func closed(t *ideafile.Tool) jsonval.Object {
 	schema := t.ParamsSchemaSource()
 	if t.AllowsExtraParams {
 		return schema

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -13,13 +14,12 @@ import (
 // no effect: every Call would be asked about, or the wrong ones.
 
 // keywords are the keywords of JSON Schema, old ones among them.
-var keywords = []string{"$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$ref", "$schema",
-	"additionalItems", "additionalProperties", "allOf", "anyOf", "const", "contains", "default", "definitions",
-	"dependencies", "dependentRequired", "dependentSchemas", "deprecated", "description", "else", "enum", "examples",
-	"exclusiveMaximum", "exclusiveMinimum", "format", "if", "items", "maxContains", "maxItems", "maxLength",
-	"maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not",
-	"oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames", "readOnly", "required",
-	"then", "title", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly"}
+var keywords = strings.Fields(`$anchor $comment $defs $dynamicAnchor $dynamicRef $id $ref $schema
+	additionalItems additionalProperties allOf anyOf const contains default definitions dependencies
+	dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum exclusiveMinimum
+	format if items maxContains maxItems maxLength maxProperties maximum minContains minItems minLength
+	minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames
+	readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly`)
 
 // checkWhen warns of a condition of a Tool's policy that probably does not mean what was intended.
 func (c *checker) checkWhen(t *ideafile.Tool, path string) {
@@ -35,7 +35,7 @@ func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 
 // checkCondition warns of parts of a schema without any keyword, and of names that are no parameter; none: any may be.
 func (c *checker) checkCondition(schema any, params []string, path string) {
-	s, ok := schema.(map[string]any)
+	s, ok := schema.(jsonval.Object)
 	if !ok {
 		return
 	}

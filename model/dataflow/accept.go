@@ -9,6 +9,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/refexpr"
+	"processidea/model/turn"
 )
 
 // AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new. A known Call, or a Call of
@@ -33,7 +34,7 @@ func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.Writt
 // findPosition returns the index of a Call in callRecords, or the index at which to insert it.
 func (i *Instance) findPosition(key ideafile.CallKey) (at int, found bool) {
 	return slices.BinarySearchFunc(i.callRecords, key,
-		func(r *CallRecord, k ideafile.CallKey) int { return r.callKey().Compare(k) })
+		func(r *CallRecord, k ideafile.CallKey) int { return r.Key().Compare(k) })
 }
 
 // insertCall reads a Call and inserts its Record at its place in the Plan.
@@ -44,7 +45,7 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
 	if key.IsUndo() {
 		call.OutputPath, call.OutputMethod = nil, "" // the existing value may be the one to undo
 	}
-	rec := &CallRecord{Call: call, Status: ideafile.Waiting, WrittenCall: written}
+	rec := &CallRecord{Call: call, CallState: turn.CallState{Status: ideafile.Waiting}, WrittenCall: written}
 	if f == nil {
 		f = i.acceptOrRefuseCall(rec)
 	}
@@ -73,7 +74,10 @@ func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 	}
 	for _, after := range rec.AfterReferences {
 		if ref, err := refexpr.ParseReference(after); err == nil {
-			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{awaitedCallAsReference(ref)}})
+			if ref.Kind != ideafile.TypeState {
+				ref.Kind = awaitedCall
+			}
+			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{ref}})
 		}
 	}
 	for _, scope := range rec.ReadableScopes {

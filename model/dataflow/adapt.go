@@ -14,7 +14,7 @@ import (
 // requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether
 // it did. Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's own
 // mistake.
-func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params map[string]any, why error) bool {
+func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params jsonval.Object, why error) bool {
 	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() ||
 		checkLiterals(tool, rec.Params) != nil {
 		return false
@@ -23,7 +23,7 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 	if len(names) == 0 {
 		return false
 	}
-	rec.ParamsAdaptation = &approval.ParamsAdaptation{Reason: why.Error(), OriginalParams: map[string]any{}}
+	rec.ParamsAdaptation = &approval.ParamsAdaptation{Reason: why.Error(), OriginalParams: jsonval.Object{}}
 	for _, k := range names {
 		rec.ParamsAdaptation.OriginalParams[k] = params[k]
 	}
@@ -39,7 +39,7 @@ func (i *Instance) llmForbidden() bool {
 
 // paramsToAdapt lists the parameters to adapt. Only those with References count: the ones that do not fit by
 // themselves, or all where each fits and together they do not. The activity checks values in the blob store.
-func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
+func paramsToAdapt(t *ideafile.Tool, raw, params jsonval.Object) []string {
 	var referencing, unfit []string
 	for k, v := range jsonval.Sorted(raw) {
 		if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 ||
@@ -58,7 +58,7 @@ func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 }
 
 // checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
-func checkLiterals(t *ideafile.Tool, raw map[string]any) error {
+func checkLiterals(t *ideafile.Tool, raw jsonval.Object) error {
 	for k, v := range jsonval.Sorted(raw) {
 		if err := checkLiteral(t, jsonval.Path{k}, v); err != nil {
 			return err
@@ -91,13 +91,13 @@ func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
 
 // ApplyAdaptedParams applies the parameters that the LLM adapted. It fails the Call where a required one is missing or
 // a literal part was changed, and ignores parameters that were not asked for.
-func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
+func (i *Instance) ApplyAdaptedParams(id string, params jsonval.Object) {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != adapting {
 		return
 	}
-	to := map[string]any{}
-	for _, k := range jsonval.SortedKeys(rec.ParamsAdaptation.OriginalParams) {
+	to := jsonval.Object{}
+	for k := range jsonval.Sorted(rec.ParamsAdaptation.OriginalParams) {
 		v, present := params[k]
 		switch {
 		case present && !literalsUnchanged(rec.Params[k], v):
@@ -126,7 +126,7 @@ func literalsUnchanged(raw, fitted any) bool {
 		return true // a Reference: its value was adapted
 	}
 	list, isList := raw.([]any)
-	fittedList, _ := fitted.([]any)
+	fittedList := jsonval.AsList(fitted)
 	if jsonval.TypeOf(raw) != jsonval.TypeOf(fitted) || isList && len(list) != len(fittedList) {
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -13,16 +14,23 @@ type ReadyCall struct {
 	Record  *CallRecord          `json:"-"`
 	Tool    *ideafile.Tool       `json:"-"`
 	Binding ideafile.ToolBinding `json:"-"`
-	Params  map[string]any       `json:"params"`
+	Params  jsonval.Object       `json:"params"`
 	// ScopeValues holds what the Call gets beside its parameters, by scope.
-	ScopeValues map[string]any `json:"scopes,omitempty"`
+	ScopeValues jsonval.Object `json:"scopes,omitempty"`
 }
 
 // Advance moves every Call as far as it can go without outside help and returns, in Plan order, the Calls that must be
 // run now. It counts them as running from then on.
 func (i *Instance) Advance() []ReadyCall {
 	var start []ReadyCall
-	i.writersByKey = newWriterIndex(i.callRecords)
+	// While Advance runs, Calls end and claim fewer paths, so who asks the index checks each. It misses Calls that had
+	// ended when it was built.
+	i.writersByKey = jsonval.NewPathIndex(i.callRecords, func(rec *CallRecord) []jsonval.Path {
+		if rec.Status.IsFinal() {
+			return nil
+		}
+		return rec.possibleWritePaths()
+	})
 	defer func() { i.writersByKey = nil }()
 	for moved := true; moved; {
 		moved = false
@@ -47,7 +55,7 @@ func (i *Instance) Advance() []ReadyCall {
 	i.withdrawUndone()
 	i.skipReadersOfUntakenBranch()
 	i.updateBlockedReasons()
-	slices.SortFunc(start, func(a, b ReadyCall) int { return a.Record.callKey().Compare(b.Record.callKey()) })
+	slices.SortFunc(start, func(a, b ReadyCall) int { return a.Record.Key().Compare(b.Record.Key()) })
 	return start
 }
 

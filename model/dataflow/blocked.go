@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
 )
@@ -169,9 +170,7 @@ func (i *Instance) blockedReason(rec *CallRecord) string {
 		}
 		for _, alternative := range e {
 			for _, ref := range i.absentTerms(rec, alternative) {
-				if why := i.missingReason(rec, ref); !slices.Contains(reasons, why) {
-					reasons = append(reasons, why)
-				}
+				reasons = jsonval.AppendNew(reasons, i.missingReason(rec, ref))
 			}
 		}
 	}

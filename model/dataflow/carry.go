@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"slices"
 	"time"
 
 	"processidea/model/diag"
@@ -74,8 +75,8 @@ func (i *Instance) StartParameters() (palette ideafile.Palette, context []ideafi
 func Restore(palette ideafile.Palette, context []ideafile.Message, token string, c CarriedInstance) *Instance {
 	i := New(palette, context, token)
 	for _, raw := range c.AddedMessages {
-		if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok {
-			i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], m)
+		if m, ok := ideafile.ParseMessage(raw); ok {
+			i.contextMessages = append(slices.Clip(i.contextMessages), m)
 		}
 	}
 	i.refreshContextView()

@@ -16,10 +16,9 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "progress"},
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey",
 				"starters", "causers", "earlierDecisions"}},
-		{CallRecord{}, []string{"Call", "Status", "Fault", "SkippedBecauseOf", "Result", "ParamsAdaptation",
+		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",
 			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken",
-			"ConditionMet", "FaultWrittenToBranch", "PendingApproval",
-			"Decisions", "Remarks", "FromEarlierProcess", "NotWrittenPaths", "RanCall", "WrittenCall", "phase", "readyCall",
+			"ConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",
 			"TimesAsked", "ResultGivenByPerson", "Began", "Ended"},
 			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},
 	} {

@@ -112,19 +112,12 @@ func (i *Instance) outputCorrectedBy(rec *CallRecord) string {
 
 func (i *Instance) personWhoCorrectedAll(branch []jsonval.Path) (by string) {
 	for _, p := range branch {
-		by = i.personWhoCorrected(p)
-		if by == "" {
+		at := slices.IndexFunc(i.state.Writes(),
+			func(w statelog.Write) bool { return w.CorrectionNumber > 0 && w.Path.Overlaps(p) })
+		if at < 0 {
 			return ""
 		}
+		by = i.state.Writes()[at].Author
 	}
 	return by
-}
-
-func (i *Instance) personWhoCorrected(p jsonval.Path) string {
-	for _, w := range i.state.Writes() {
-		if w.CorrectionNumber > 0 && w.Path.Overlaps(p) {
-			return w.Author
-		}
-	}
-	return ""
 }

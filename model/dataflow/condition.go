@@ -21,12 +21,9 @@ func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 		return nil
 	}
 	reads := rec.Condition.Reads(ideafile.TypeState)
-	for _, w := range i.candidateWriters(reads...) {
-		if w.precedesInPlan(rec) && !w.Status.IsFinal() && w.mayWriteAny(reads) {
-			list = append(list, w)
-		}
-	}
-	return list
+	return jsonval.Filter(i.candidateWriters(reads...), func(w *CallRecord) bool {
+		return w.precedesInPlan(rec) && !w.Status.IsFinal() && w.mayWriteAny(reads)
+	})
 }
 
 // applyCondition decides whether a Call runs. Invariant: no earlier Call writes any more what its condition reads.

@@ -10,7 +10,7 @@ import (
 
 // ApplyDelegateResult ends a Call with the output of its delegate, and keeps the values that the delegate handed back
 // until the result is applied. An output that does not fit the Tool's `_output` fails the Call.
-func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, handedBack map[string]any) {
+func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, handedBack jsonval.Object) {
 	if tool != nil && !jsonval.ContainsBlobHandle(output) {
 		if err := tool.OutputSchema.Validate(output); err != nil {
 			i.FailCall(id, diag.Faultf(ideafile.CodeBadOutput,

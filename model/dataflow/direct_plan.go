@@ -111,7 +111,7 @@ func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.PastCall)
 	rec.Result = p.ResultByInstance[i.token]
 }
 
-func (r *CallRecord) isOfDirectPlan() bool { return r.Request == 0 && !r.callKey().IsUndo() }
+func (r *CallRecord) isOfDirectPlan() bool { return r.Request == 0 && !r.Key().IsUndo() }
 
 // DirectPlanFault returns the fault of the first Call of the direct Plan that brought no value and whose value nothing
 // else brought; nil if none.

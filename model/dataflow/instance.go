@@ -33,7 +33,7 @@ type Instance struct {
 
 // AddTools adds Tools to the palette: those that the instance was started without and that a Call is about to use.
 func (i *Instance) AddTools(tools []*ideafile.Tool) {
-	i.palette.Tools = append(i.palette.Tools[:len(i.palette.Tools):len(i.palette.Tools)], tools...)
+	i.palette.Tools = append(slices.Clip(i.palette.Tools), tools...)
 }
 
 // New starts an instance with a palette, whose own tokens are ignored, and the context that it may see.
@@ -99,13 +99,7 @@ func (i *Instance) IsIdle() bool {
 
 // CallsAwaitingLLM lists the Calls whose result the LLM is to write, or whose parameters it is to adapt.
 func (i *Instance) CallsAwaitingLLM() []*CallRecord {
-	var out []*CallRecord
-	for _, rec := range i.callRecords {
-		if rec.awaitingLLM() {
-			out = append(out, rec)
-		}
-	}
-	return out
+	return jsonval.Filter(i.callRecords, (*CallRecord).awaitingLLM)
 }
 
 // HasGoal reports whether the State schema requires what the instance did not start with: where it is all there, the
@@ -122,7 +116,7 @@ func (i *Instance) MissingRequiredPaths() []string {
 // ApplyRevision applies a person's correction: messages that change what the instance sees, and values of State, which
 // close their paths. A value takes the Plan position of the write that it corrects, so that the same readers see it.
 func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string) {
-	i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], messages...)
+	i.contextMessages = append(slices.Clip(i.contextMessages), messages...)
 	i.refreshContextView()
 	for _, m := range messages {
 		if m.PayloadKind != ideafile.TypeState || m.Payload == nil {

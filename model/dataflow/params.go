@@ -11,20 +11,20 @@ import (
 )
 
 // ResolvedParams returns the parameters with which a Call started, or with which it would start now.
-func (i *Instance) ResolvedParams(rec *CallRecord) (map[string]any, error) {
+func (i *Instance) ResolvedParams(rec *CallRecord) (jsonval.Object, error) {
 	if rec.readyCall != nil {
 		return rec.readyCall.Params, nil
 	}
 	return i.resolveParams(rec)
 }
 
-func (i *Instance) resolveParams(rec *CallRecord) (map[string]any, error) {
+func (i *Instance) resolveParams(rec *CallRecord) (jsonval.Object, error) {
 	lookup := i.stateLookupForCall(rec)
 	v, err := rec.parsedParams.Resolve(func(e refexpr.Expression) (any, bool) { return e.Evaluate(lookup) })
 	if err != nil {
 		return nil, err
 	}
-	params, ok := v.(map[string]any)
+	params, ok := v.(jsonval.Object)
 	if !ok {
 		return nil, errors.New("parameters are an object")
 	}
@@ -57,11 +57,11 @@ func (i *Instance) lookupOutsideState(ref refexpr.Reference) (any, bool) {
 
 // scopeValues resolves the scopes of a Call, which it gets beside its parameters. Of State they hold what earlier Calls
 // have written so far: a Call does not wait for its scopes to fill.
-func (i *Instance) scopeValues(rec *CallRecord) map[string]any {
+func (i *Instance) scopeValues(rec *CallRecord) jsonval.Object {
 	if len(rec.ReadableScopes) == 0 {
 		return nil
 	}
-	values := map[string]any{}
+	values := jsonval.Object{}
 	for _, scope := range rec.ReadableScopes {
 		ref, err := refexpr.ParseScope(scope)
 		if err != nil {

@@ -3,6 +3,7 @@ package dataflow
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -39,8 +40,8 @@ const (
 	ended
 )
 
-var phaseNames = [...]string{"waiting", "adapting", "adapted", "reviewing", "approved", "askingLLM", "running",
-	"resultPending", "combining", "ended"}
+var phaseNames = strings.Fields(`waiting adapting adapted reviewing approved askingLLM running resultPending
+	combining ended`)
 
 func (p phase) String() string { return phaseNames[p] }
 

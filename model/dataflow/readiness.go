@@ -14,7 +14,7 @@ import (
 // come back.
 func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	switch {
-	case i.Undoing != nil && !rec.callKey().IsUndo():
+	case i.Undoing != nil && !rec.Key().IsUndo():
 		return false // undo may remove what it reads
 	case rec.phase == resultPending:
 		return !i.earlierWriterUnfinished(rec)

@@ -1,7 +1,6 @@
 package dataflow
 
 import (
-	"cmp"
 	"slices"
 
 	"processidea/model/approval"
@@ -16,9 +15,7 @@ import (
 // CallRecord is a Call of an instance with what became of it.
 type CallRecord struct {
 	ideafile.Call
-	Status ideafile.CallStatus `json:"status"`
-	// Fault is why a Call failed or is blocked; nil: neither.
-	Fault *diag.Fault `json:"error,omitempty"`
+	turn.CallState
 	// SkippedBecauseOf names who wrote the path of a skipped Call: a Call's id, a person, or "start". If
 	// UntakenBranchReference is set, it is the Call that did not take that branch, or SkippedByCondition.
 	SkippedBecauseOf string `json:"by,omitempty"`
@@ -30,10 +27,6 @@ type CallRecord struct {
 	BranchTaken int `json:"taken,omitempty"`
 	// FaultWrittenToBranch is the failure that was written to the last branch.
 	FaultWrittenToBranch *diag.Fault `json:"cause,omitempty"`
-	// Result is the part of the Call's result that State does not hold: see turn.CallReport.
-	Result any `json:"result,omitempty"`
-	// ParamsAdaptation is what the LLM had to adapt to the Tool's schema before the Call could run; nil: all fitted.
-	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
 	PendingResult any `json:"value,omitempty"`
 
@@ -42,17 +35,6 @@ type CallRecord struct {
 	ReviewReason string `json:"doubt,omitempty"`
 	// PendingApproval is what a person is shown. Invariant: nil unless the phase is reviewing.
 	PendingApproval *approval.Pending `json:"pending,omitempty"`
-	// Decisions are the decisions of people, in order.
-	Decisions []approval.Decision `json:"decisions,omitempty"`
-	// Remarks are the remarks of people while the Call waited for them, in order.
-	Remarks []approval.Decision `json:"remarks,omitempty"`
-
-	// NotWrittenPaths lists the paths in State that kept their value, although the result was for them.
-	NotWrittenPaths []turn.UnwrittenPath `json:"notWritten,omitempty"`
-	// FromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
-	FromEarlierProcess bool `json:"past,omitempty"`
-	// RanCall is the Call as it started after people's decisions.
-	RanCall *turn.ExecutedCall `json:"ran,omitempty"`
 
 	// Began and Ended number the events in the life of the instance: the resolving of the parameters, and the writing
 	// of the result; 0: it has not happened.
@@ -66,7 +48,7 @@ type CallRecord struct {
 	ResultGivenByPerson string `json:"author,omitempty"`
 
 	// DelegateValuesByPath holds, by path, what a delegate returned beside its result, until the result is applied.
-	DelegateValuesByPath map[string]any `json:"handed,omitempty"`
+	DelegateValuesByPath jsonval.Object `json:"handed,omitempty"`
 
 	parsedParams       refexpr.Parsed
 	readExpressions    []refexpr.Expression // of its parameters that read State, and of `_after`
@@ -105,7 +87,7 @@ func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 	}
 	var keys []jsonval.Path
 	m := jsonval.AsObject(r.PendingResult)
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		keys = append(keys, jsonval.Path{k})
 	}
 	return keys
@@ -126,14 +108,4 @@ func (r *CallRecord) writesAncestorOf(p jsonval.Path) bool {
 		func(q jsonval.Path) bool { return len(q) < len(p) && p.IsAtOrBelow(q) })
 }
 
-// resultAuthor names the author of the result: the Call, or the person who answered in its place.
-func (r *CallRecord) resultAuthor() string {
-	return cmp.Or(r.ResultGivenByPerson, r.ID)
-}
-
-// callKey returns the Call's place in the Plan.
-func (r *CallRecord) callKey() ideafile.CallKey {
-	return ideafile.CallKey{Request: r.Request, Index: r.Index}
-}
-
-func (r *CallRecord) precedesInPlan(o *CallRecord) bool { return r.callKey().Compare(o.callKey()) < 0 }
+func (r *CallRecord) precedesInPlan(o *CallRecord) bool { return r.Key().Compare(o.Key()) < 0 }

@@ -22,10 +22,7 @@ func RebuildFromReports(token string, closedThroughRequest int, writes []statelo
 		rec := CallRecord{
 			Call: ideafile.Call{ID: call.CallKey().ID(token), Tool: call.Tool, Request: call.Request,
 				Index: call.Index},
-			Status: call.Status, Fault: call.Fault, Result: call.Result, Decisions: call.Decisions,
-			RanCall:          call.RanCall,
-			ParamsAdaptation: call.ParamsAdaptation, NotWrittenPaths: call.NotWrittenPaths,
-			FromEarlierProcess: call.FromEarlierProcess, WrittenCall: call.Call,
+			CallState: call.CallState, WrittenCall: call.Call,
 		}
 		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: rec})
 	}

@@ -222,13 +222,13 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 
 // writeOf is the write of a value that a Call brings for a path.
 func (i *Instance) writeOf(rec *CallRecord, p jsonval.Path, value any) statelog.Write {
-	return statelog.Write{Path: p, Value: value, Author: rec.resultAuthor(), Request: rec.Request, Index: rec.Index,
-		WrittenAt: i.Now}
+	return statelog.Write{Path: p, Value: value, Author: cmp.Or(rec.ResultGivenByPerson, rec.ID),
+		Request: rec.Request, Index: rec.Index, WrittenAt: i.Now}
 }
 
 // keepUnwrittenResultKeys keeps on a Call's Record the keys of a result for the whole State that are not written.
-func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written map[string]any) {
-	left := map[string]any{}
+func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written jsonval.Object) {
+	left := jsonval.Object{}
 	for k, v := range jsonval.Sorted(value) {
 		if _, ok := written[k]; !ok {
 			left[k] = v

@@ -93,10 +93,10 @@ func (i *Instance) valueBefore(rec *CallRecord, p jsonval.Path) any {
 }
 
 // onlyKeysOf returns an object with only the keys that another one has too.
-func onlyKeysOf(keys, object any) map[string]any {
-	out := map[string]any{}
+func onlyKeysOf(keys, object any) jsonval.Object {
+	out := jsonval.Object{}
 	m := jsonval.AsObject(object)
-	for _, k := range jsonval.SortedKeys(jsonval.AsObject(keys)) {
+	for k := range jsonval.Sorted(jsonval.AsObject(keys)) {
 		if v, there := m[k]; there {
 			out[k] = v
 		}

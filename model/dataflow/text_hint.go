@@ -13,7 +13,7 @@ import (
 // addTextHint extends the error of parameters that do not fit their Tool. It names a parameter that is a text but would
 // fit once read: the columns of a CSV file are texts, which is easily missed. raw holds the parameters with their
 // References, which lead into payloads, by kind; schema is the schema of all parameters.
-func addTextHint(err error, schema any, raw, params, payloads map[string]any) error {
+func addTextHint(err error, schema any, raw, params, payloads jsonval.Object) error {
 	if err == nil {
 		return nil
 	}
@@ -25,11 +25,11 @@ func addTextHint(err error, schema any, raw, params, payloads map[string]any) er
 	return err
 }
 
-func textHint(schema any, payloads map[string]any, at jsonval.Path, raw, value any) string {
+func textHint(schema any, payloads jsonval.Object, at jsonval.Path, raw, value any) string {
 	switch raw := raw.(type) {
-	case map[string]any:
+	case jsonval.Object:
 		for k, v := range jsonval.Sorted(raw) {
-			if cause := textHint(schema, payloads, append(at[:len(at):len(at)], k), v,
+			if cause := textHint(schema, payloads, at.With(k), v,
 				jsonval.AsObject(value)[k]); cause != "" {
 				return cause
 			}

@@ -58,14 +58,6 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 // none.
 const awaitedCall = "†call"
 
-// awaitedCallAsReference is the form of a Reference of `_after` among the reads of a record.
-func awaitedCallAsReference(ref refexpr.Reference) refexpr.Reference {
-	if ref.Kind != ideafile.TypeState {
-		ref.Kind = awaitedCall
-	}
-	return ref
-}
-
 // isAwaitable reports whether a Reference may still become available: a path in State, or a Call that may still be
 // done.
 func isAwaitable(ref refexpr.Reference) bool {
@@ -93,13 +85,7 @@ func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression
 
 // absentTerms lists the terms that the Call cannot see.
 func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference) []refexpr.Reference {
-	var list []refexpr.Reference
-	for _, ref := range alternative {
-		if i.visibilityOf(rec, ref) == absent {
-			list = append(list, ref)
-		}
-	}
-	return list
+	return jsonval.Filter(alternative, func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == absent })
 }
 
 // mayBecomeVisible reports whether each absent term of an alternative still has somebody who may write it: an
@@ -145,11 +131,8 @@ func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) 
 		}
 		return writers
 	}
-	for _, w := range i.candidateWriters(ref.Path) {
-		if w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) &&
-			(!w.resultUpdatesPath() || w.precedesInPlan(reader)) {
-			writers = append(writers, w)
-		}
-	}
-	return writers
+	return jsonval.Filter(i.candidateWriters(ref.Path), func(w *CallRecord) bool {
+		return w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) &&
+			(!w.resultUpdatesPath() || w.precedesInPlan(reader))
+	})
 }

@@ -1,6 +1,10 @@
 package diag
 
-import "fmt"
+import (
+	"fmt"
+
+	"processidea/model/jsonval"
+)
 
 // Fault is an error of a Call, a Request or a process.
 type Fault struct {
@@ -17,4 +21,4 @@ func Faultf(code, format string, args ...any) *Fault {
 }
 
 // FaultAsJSON gives a Fault as the JSON value that a failed Call writes to the last branch of its output path.
-func FaultAsJSON(f *Fault) any { return map[string]any{"code": f.Code, "message": f.Message} }
+func FaultAsJSON(f *Fault) any { return jsonval.Object{"code": f.Code, "message": f.Message} }

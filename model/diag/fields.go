@@ -7,19 +7,19 @@ import (
 )
 
 // ReadObject returns the object at a key, or nil if the key is absent. Anything else is a problem.
-func ReadObject(m map[string]any, key, path string, ps *Problems) map[string]any {
-	return readAs[map[string]any](m, key, path, "an object", ps)
+func ReadObject(m jsonval.Object, key, path string, ps *Problems) jsonval.Object {
+	return readAs[jsonval.Object](m, key, path, "an object", ps)
 }
 
 // ReadOptionalText returns the text at a key, or "" if the key is absent.
-func ReadOptionalText(m map[string]any, key, path string, ps *Problems) string {
+func ReadOptionalText(m jsonval.Object, key, path string, ps *Problems) string {
 	return readAs[string](m, key, path, "a string", ps)
 }
 
-func readAs[T any](m map[string]any, key, path, wanted string, ps *Problems) T {
+func readAs[T any](m jsonval.Object, key, path, wanted string, ps *Problems) T {
 	v, ok := m[key].(T)
 	if !ok && m[key] != nil {
-		ps.Add(jsonval.JSONPathWithKey(path, key), "want %s, not %s", wanted, jsonval.TypeOf(m[key]))
+		ps.AddAt(path, key, "want %s, not %s", wanted, jsonval.TypeOf(m[key]))
 	}
 	return v
 }

@@ -56,13 +56,7 @@ func (ps Problems) Count() int {
 
 // Errors gives the problems that are not warnings.
 func (ps Problems) Errors() Problems {
-	var out Problems
-	for _, p := range ps {
-		if !p.IsWarning {
-			out = append(out, p)
-		}
-	}
-	return out
+	return jsonval.Filter(ps, func(p Problem) bool { return !p.IsWarning })
 }
 
 // ErrorOrNil returns the errors without the warnings; nil if there are none.
@@ -75,6 +69,16 @@ func (ps Problems) ErrorOrNil() error {
 
 // Add appends an error at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Add(path, format string, args ...any) { ps.addf(false, path, format, args) }
+
+// WrongType appends the error that a value is not what is wanted there, by its type.
+func (ps *Problems) WrongType(path, wanted string, v any) {
+	ps.Add(path, "%s, not %s", wanted, jsonval.TypeOf(v))
+}
+
+// AddAt is Add for the value at a key of an object, which stands at the path.
+func (ps *Problems) AddAt(path, key, format string, args ...any) {
+	ps.addf(false, jsonval.JSONPathWithKey(path, key), format, args)
+}
 
 // Warn appends a warning at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Warn(path, format string, args ...any) { ps.addf(true, path, format, args) }

@@ -38,6 +38,9 @@ type ToolBinding struct {
 	Undo *Undo `json:"undo,omitempty"`
 }
 
+// ToolBindings are by Tool name.
+type ToolBindings = map[string]ToolBinding
+
 // BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it
 // is pure.
 func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBinding, error) {
@@ -67,7 +70,11 @@ func (t *Tool) RunnerSpec(b ToolBinding, servers []MCPServer) any {
 	case KindGo:
 		return b.GoFunctionName
 	case KindMCP:
-		return t.mcpRunnerSpec(servers)
+		tool, ok := t.MCPToolRef()
+		if !ok {
+			return nil
+		}
+		return MCPRunnerSpec{Server: findMCPServer(servers, tool.ServerName), Tool: tool}
 	}
 	_, spec, _ := t.activityKind()
 	return spec

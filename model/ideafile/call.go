@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -21,7 +22,7 @@ type Call struct {
 	Index int    `json:"index"`
 	Tool  string `json:"tool"`
 	// Params may hold References.
-	Params map[string]any `json:"params"`
+	Params jsonval.Object `json:"params"`
 	// OutputPath is where in State the result is written. A Call without one is run for its effect.
 	OutputPath refexpr.OutputPath `json:"outputPath,omitempty"`
 	// OutputMethod is an update method; empty is write-once.
@@ -40,6 +41,9 @@ type Call struct {
 	HasOutput bool   `json:"hasOutput,omitempty"`
 	Reasoning string `json:"reasoning,omitempty"`
 }
+
+// Key is the place of the Call in the Plan.
+func (c Call) Key() CallKey { return CallKey{c.Request, c.Index} }
 
 // UndoneCall identifies a Call that another one undoes. It is the key under which a Call is undone only once, even if
 // several people order it.

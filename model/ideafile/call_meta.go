@@ -27,7 +27,7 @@ func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 }
 
 // ReadOutputMeta reads the meta properties for where and how the result is written, and which scopes the Tool may read.
-func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
+func (t *Tool) ReadOutputMeta(c *Call, m jsonval.Object) *diag.Fault {
 	for _, f := range t.OutputMetaFaults(c, m) {
 		return f
 	}
@@ -35,11 +35,11 @@ func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
 }
 
 // OutputMetaFaults is ReadOutputMeta for all that is wrong, by the meta property. It reads as far as it is ranged over.
-func (t *Tool) OutputMetaFaults(c *Call, m map[string]any) iter.Seq2[string, *diag.Fault] {
+func (t *Tool) OutputMetaFaults(c *Call, m jsonval.Object) iter.Seq2[string, *diag.Fault] {
 	return func(yield func(string, *diag.Fault) bool) {
 		for _, part := range []struct {
 			key  string
-			read func(*Call, map[string]any) *diag.Fault
+			read func(*Call, jsonval.Object) *diag.Fault
 		}{{"_outputPath", t.readOutputPath}, {"_outputMethod", t.readOutputMethod}, {"_scopes", t.readScopes}} {
 			if f := part.read(c, m); f != nil && !yield(part.key, f) {
 				return
@@ -48,7 +48,7 @@ func (t *Tool) OutputMetaFaults(c *Call, m map[string]any) iter.Seq2[string, *di
 	}
 }
 
-func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
+func (t *Tool) readOutputPath(c *Call, m jsonval.Object) *diag.Fault {
 	written := m["_outputPath"]
 	if alias := m["output"]; t.IsOutputPathAlias("output", alias) {
 		if written != nil && written != alias {
@@ -71,7 +71,7 @@ func (t *Tool) readOutputPath(c *Call, m map[string]any) *diag.Fault {
 	return nil
 }
 
-func (t *Tool) readOutputMethod(c *Call, m map[string]any) *diag.Fault {
+func (t *Tool) readOutputMethod(c *Call, m jsonval.Object) *diag.Fault {
 	v, f := t.OutputMethod.resolveLLMChoice("_outputMethod", m["_outputMethod"], false)
 	if f != nil {
 		return f
@@ -89,7 +89,7 @@ func (t *Tool) readOutputMethod(c *Call, m map[string]any) *diag.Fault {
 	return nil
 }
 
-func (t *Tool) readScopes(c *Call, m map[string]any) *diag.Fault {
+func (t *Tool) readScopes(c *Call, m jsonval.Object) *diag.Fault {
 	v, f := t.ReadableScopes.resolveLLMChoice("_scopes", m["_scopes"], false)
 	if f != nil || v == nil {
 		return f
@@ -148,7 +148,7 @@ const (
 )
 
 // readCondition reads WhenKey and UnlessKey.
-func readCondition(c *Call, m map[string]any) *diag.Fault {
+func readCondition(c *Call, m jsonval.Object) *diag.Fault {
 	if m[WhenKey] == nil && m[UnlessKey] == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func readCondition(c *Call, m map[string]any) *diag.Fault {
 // that runs directly has it.
 const UndoesKey = "_undoes"
 
-func readUndoes(c *Call, m map[string]any) *diag.Fault {
+func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	if m[UndoesKey] == nil {
 		return nil
 	}
@@ -186,8 +186,8 @@ func CallOfReference(ref refexpr.Reference) (CallKey, bool) {
 }
 
 // ReadLatentResult reads the result that the LLM wrote into the Call. Only a latent Tool may have one.
-func (t *Tool) ReadLatentResult(c *Call, m map[string]any, kind ToolKind) *diag.Fault {
-	c.Reasoning, _ = m["_reasoningForCall"].(string)
+func (t *Tool) ReadLatentResult(c *Call, m jsonval.Object, kind ToolKind) *diag.Fault {
+	c.Reasoning = jsonval.AsText(m["_reasoningForCall"])
 	out := m["_output"]
 	if out == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 )
 
 // readCallParams returns a Call's parameters, with the wired ones added and the absent ones dropped.
-func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
-	params := map[string]any{}
+func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
+	params := jsonval.Object{}
 	for k, value := range jsonval.Sorted(m) {
 		if strings.HasPrefix(k, "_") || t.IsOutputPathAlias(k, value) {
 			continue
@@ -73,11 +73,11 @@ func (t *Tool) isParamOmitted(name string, v any) bool {
 }
 
 // WithoutNullParams drops absent parameters, and the nulls within the others that mark absent properties.
-func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
+func (t *Tool) WithoutNullParams(params jsonval.Object) jsonval.Object {
 	if t == nil {
 		return params
 	}
-	out := map[string]any{}
+	out := jsonval.Object{}
 	for k, v := range jsonval.Sorted(params) {
 		if !t.isParamOmitted(k, v) {
 			out[k] = jsonschema.WithoutNulls(t.Source, jsonval.Path{k}, v)
@@ -88,16 +88,11 @@ func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
 
 // RequiresParam reports whether a parameter is required.
 func (t *Tool) RequiresParam(name string) bool {
-	return slices.Contains(t.requiredParams(), name)
+	return slices.Contains(jsonschema.Required(t.Source), name)
 }
 
-func (t *Tool) requiredParams() []string {
-	list := jsonschema.Required(t.Source)
-	return list
-}
-
-func (t *Tool) checkRequiredParams(params map[string]any) *diag.Fault {
-	for _, name := range t.requiredParams() {
+func (t *Tool) checkRequiredParams(params jsonval.Object) *diag.Fault {
+	for _, name := range jsonschema.Required(t.Source) {
 		if _, ok := params[name]; !ok {
 			return diag.Faultf(CodeBadParams, "parameter %q is missing", name)
 		}
@@ -107,7 +102,7 @@ func (t *Tool) checkRequiredParams(params map[string]any) *diag.Fault {
 
 // ValidateParams validates resolved parameters. One that holds a handle is validated later, by the activity that has
 // the value.
-func (t *Tool) ValidateParams(params map[string]any) error {
+func (t *Tool) ValidateParams(params jsonval.Object) error {
 	if !jsonval.ContainsBlobHandle(params) {
 		return t.ParamsSchema.Validate(params)
 	}

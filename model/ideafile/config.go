@@ -57,15 +57,11 @@ const (
 	maxPartsAtOnce = 1000
 )
 
-func defaultConfig() Config {
-	return Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay}
-}
-
-func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
+func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 	c := &i.Config
 	for k, v := range jsonval.Sorted(config) {
 		at := jsonval.JSONPathWithKey("$.config", k)
-		object := func() map[string]any { return diag.ReadObject(config, k, "$.config", ps) }
+		object := func() jsonval.Object { return diag.ReadObject(config, k, "$.config", ps) }
 		var err error
 		switch k {
 		case "llm":

@@ -14,7 +14,7 @@ import (
 func (i *Idea) checkDeciders(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		if t.Approval != nil {
-			i.checkNotSameAs(t.Approval.Deciders, jsonval.JSONPathWithKey(ToolsPath, t.Name)+"._approval.by", ps)
+			i.checkNotSameAs(t.Approval.Deciders, t.Path()+"._approval.by", ps)
 		}
 	}
 	i.checkNotSameAs(i.Config.Approval.Deciders, "$.config.approval.by", ps)

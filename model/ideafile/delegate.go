@@ -27,7 +27,7 @@ func (t *Tool) readDelegate(at string, ps *diag.Problems) {
 	}
 	for _, k := range []string{"_activity", "_timeout", "_retry", "_rate"} {
 		if t.Source[k] != nil {
-			ps.Add(jsonval.JSONPathWithKey(at, k), "a delegate cannot have it: it is a process with limits of "+
+			ps.AddAt(at, k, "a delegate cannot have it: it is a process with limits of "+
 				"its own")
 		}
 	}

@@ -3,7 +3,6 @@ package ideafile
 import (
 	"slices"
 
-	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
 
@@ -38,7 +37,7 @@ func FindDirectPlans(context []Message) DirectPlans {
 func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
 	plans := d.planIndexesByInstance[token]
 	if token != "" {
-		plans = append(plans[:len(plans):len(plans)], d.planIndexesByInstance[""]...)
+		plans = append(slices.Clip(plans), d.planIndexesByInstance[""]...)
 	}
 	llmForbidden = len(plans) > 0
 	for _, n := range slices.Backward(plans) {
@@ -69,7 +68,7 @@ func NumberDirectPlans(context []Message, added []any) []any {
 	}
 	out := slices.Clone(added)
 	for n, raw := range added {
-		m, ok := ReadMessage(raw, "", new(diag.Problems))
+		m, ok := ParseMessage(raw)
 		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
 			continue
 		}
@@ -82,7 +81,7 @@ func NumberDirectPlans(context []Message, added []any) []any {
 
 // UnansweredLatentCalls lists the positions of the Plan's Calls whose results the LLM would have to write in an
 // instance.
-func UnansweredLatentCalls(plan Message, token string, bindings map[string]ToolBinding) []int {
+func UnansweredLatentCalls(plan Message, token string, bindings ToolBindings) []int {
 	var list []int
 	ids := plan.RecordedCallIDs()
 	for n, w := range plan.PlanCalls {
@@ -96,7 +95,7 @@ func UnansweredLatentCalls(plan Message, token string, bindings map[string]ToolB
 
 // RecordedCallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a
 // Request; nil if none does.
-func RecordedCallsOfInstance(source map[string]any, token string) []any {
+func RecordedCallsOfInstance(source jsonval.Object, token string) []any {
 	i, _ := ReadIdea(source)
 	if i == nil {
 		return nil

@@ -26,7 +26,7 @@ func (m Message) PlanAppliesTo(view InstanceView) bool {
 	if m.PlanViewCondition == nil {
 		return true
 	}
-	seen := map[string]any{TypeState: map[string]any{}}
+	seen := jsonval.Object{TypeState: jsonval.Object{}}
 	maps.Copy(seen, view.PayloadByKind)
 	holds, err := m.PlanViewCondition.Matches(seen)
 	return holds && err == nil
@@ -106,9 +106,9 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 	if v == nil {
 		return
 	}
-	record, ok := v.(map[string]any)
+	record, ok := v.(jsonval.Object)
 	if !ok {
-		ps.Add(path+".record", "want an object with a Call's status by its id, not %s", jsonval.TypeOf(v))
+		ps.WrongType(path+".record", "want an object with a Call's status by its id", v)
 		return
 	}
 	for id, value := range jsonval.Sorted(record) {
@@ -123,7 +123,7 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag.Problems) {
 	key, isCallID := ParseCallKey(id)
 	text, isText := entry.(string)
-	counts, isCount := entry.(map[string]any)
+	counts, isCount := entry.(jsonval.Object)
 	calls := jsonval.AsList(m.Source["plan"])
 	switch {
 	case !isCallID || (!isText && !isCount):
@@ -133,9 +133,9 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 	case isText && !IsCallStatus(text):
 		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames))
 	}
-	for _, k := range jsonval.SortedKeys(counts) {
+	for k := range jsonval.Sorted(counts) {
 		if near := diag.DidYouMean(k, callStatusNames); !IsCallStatus(k) && near != "" {
-			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown status %q%s", jsonval.Clip(k, 40), near)
+			ps.AddAt(at, k, "unknown status %q%s", jsonval.Clip(k, 40), near)
 		}
 	}
 }
@@ -243,7 +243,7 @@ func (m Message) WithPlanCalls(calls []WrittenCall) Message {
 
 // WithoutInstances returns a Plan message that is for no instance.
 func (m Message) WithoutInstances() Message {
-	never := map[string]any{"not": map[string]any{}}
+	never := jsonval.Object{"not": jsonval.Object{}}
 	m.Source = jsonval.WithoutKey(m.Source, "when")
 	m.Source["when"], m.PlanViewCondition = never, jsonschema.NewLazySchema(never, "")
 	return m

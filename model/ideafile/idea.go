@@ -26,7 +26,7 @@ type Idea struct {
 	// Context holds the Messages, in order.
 	Context []Message
 	// Source is the Idea as it was written.
-	Source map[string]any
+	Source jsonval.Object
 	// Seed orders instances in prompts, and draws those whose answers are asked for twice (`meta.seed`).
 	Seed string
 	// Simulation is set if no Tool is run and results are made up.
@@ -54,16 +54,17 @@ func ReadIdeaWithCheckedTools(v any) (*Idea, diag.Problems) { return readIdea(v,
 
 func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	var ps diag.Problems
-	source, ok := v.(map[string]any)
+	source, ok := v.(jsonval.Object)
 	if !ok {
-		ps.Add("$", "an Idea is an object, not %s", jsonval.TypeOf(v))
+		ps.WrongType("$", "an Idea is an object", v)
 		return nil, ps
 	}
 	rejectOtherKeys(source, "$", &ps, "an Idea", "$schema", "meta", "config", "schema", "context", "solution",
 		DelegatesKey)
-	i := &Idea{Source: source, Config: defaultConfig()}
+	i := &Idea{Source: source, Config: Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true,
+		RequestGatherDelay: DefaultGatherDelay}}
 	if !checked {
-		if err := jsonschema.CheckPatterns(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
+		if _, err := jsonschema.CountPatternSteps(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
 			ps.Add("$", "%s", diag.WithoutPackagePrefix(err))
 			return i, ps
 		}
@@ -79,12 +80,12 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.markSimulatedIfMessageIs()
 	diag.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles reports what is wrong in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
-		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
+		ps.WrongType("$.solution", "want an object", s)
 	}
 	return i, ps
 }
 
-func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
+func (i *Idea) readMeta(meta jsonval.Object, ps *diag.Problems) {
 	i.readSimulation(meta[simulatedMetaKey], ps)
 	i.ProcessPath = diag.ReadOptionalText(meta, "path", "$.meta", ps)
 	i.ProcessVersion = diag.ReadOptionalText(meta, "version", "$.meta", ps)
@@ -100,18 +101,16 @@ func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 const seedKey = "seed"
 
 // WithSeed returns an Idea's source with a seed in its meta, unless it has one.
-func WithSeed(idea map[string]any, seed string) map[string]any {
+func WithSeed(idea jsonval.Object, seed string) jsonval.Object {
 	meta := jsonval.AsObject(idea["meta"])
 	if meta[seedKey] != nil {
 		return idea
 	}
-	meta, idea = jsonval.WithoutKey(meta, seedKey), jsonval.WithoutKey(idea, "meta")
-	meta[seedKey], idea["meta"] = seed, meta
-	return idea
+	return jsonval.WithKey(idea, "meta", jsonval.WithKey(meta, seedKey, seed))
 }
 
 // schemasIn lists what of a file holds JSON Schemas, its delegates' too.
-func schemasIn(source map[string]any) []any {
+func schemasIn(source jsonval.Object) []any {
 	list := []any{source["schema"]}
 	for _, m := range jsonval.AsList(source["context"]) {
 		m := jsonval.AsObject(m)
@@ -123,7 +122,7 @@ func schemasIn(source map[string]any) []any {
 	return list
 }
 
-func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems) {
+func (i *Idea) readSchema(schema jsonval.Object, checked bool, ps *diag.Problems) {
 	rejectOtherKeys(schema, "$.schema", ps, "schema", "tools", "output")
 	i.readTools(schema, checked, ps)
 	if out := schema["output"]; out != nil {

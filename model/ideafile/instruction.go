@@ -66,9 +66,9 @@ func (m *Message) readInstructionOfFile(path string, ps *diag.Problems) {
 // readInstructionFile reads the content of an instruction's file. Its problems have their places in that file.
 func readInstructionFile(name string, content any, ps *diag.Problems) *Instruction {
 	i, at := &Instruction{File: name}, name+": $"
-	source, ok := content.(map[string]any)
+	source, ok := content.(jsonval.Object)
 	if !ok {
-		ps.Add(at, "an instruction's file is an object, not %s", jsonval.TypeOf(content))
+		ps.WrongType(at, "an instruction's file is an object", content)
 		return i
 	}
 	rejectOtherKeys(source, at, ps, "an instruction's file", "$schema", "meta", InstructionContentKey)
@@ -77,10 +77,9 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 	i.Path = diag.ReadOptionalText(meta, "path", at+".meta", ps)
 	i.Version = diag.ReadOptionalText(meta, "version", at+".meta", ps)
 	at += "." + InstructionContentKey
-	body, ok := source[InstructionContentKey].(map[string]any)
+	body, ok := source[InstructionContentKey].(jsonval.Object)
 	if !ok {
-		ps.Add(at, "an instruction's file has an object here, with text and steps, not %s",
-			jsonval.TypeOf(source[InstructionContentKey]))
+		ps.WrongType(at, "an instruction's file has an object here, with text and steps", source[InstructionContentKey])
 		return i
 	}
 	rejectOtherKeys(body, at, ps, "an instruction", "text", "steps")
@@ -95,14 +94,14 @@ func readInstructionFile(name string, content any, ps *diag.Problems) *Instructi
 func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		ps.Add(at, "want a list of steps, not %s", jsonval.TypeOf(v))
+		ps.WrongType(at, "want a list of steps", v)
 	}
 	for n, raw := range list {
 		s, place := InstructionStep{}, fmt.Sprintf("%s[%d]", at, n)
-		if step, ok := raw.(map[string]any); ok {
+		if step, ok := raw.(jsonval.Object); ok {
 			s.read(step, place, ps)
 		} else {
-			ps.Add(place, "a step is an object with id and text, not %s", jsonval.TypeOf(raw))
+			ps.WrongType(place, "a step is an object with id and text", raw)
 		}
 		if s.ID != "" && slices.ContainsFunc(i.Steps, func(o InstructionStep) bool { return o.ID == s.ID }) {
 			ps.Add(place+".id", "there are two steps %q", jsonval.Short(s.ID))
@@ -111,7 +110,7 @@ func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
 	}
 }
 
-func (s *InstructionStep) read(source map[string]any, at string, ps *diag.Problems) {
+func (s *InstructionStep) read(source jsonval.Object, at string, ps *diag.Problems) {
 	rejectOtherKeys(source, at, ps, "a step", "id", "text", "tools", "when", "require")
 	s.ID, s.Text = jsonval.AsText(source["id"]), jsonval.AsText(source["text"])
 	if s.ID == "" || len(s.ID) > 200 || strings.ContainsFunc(s.ID, isLineBreakOrControl) {
@@ -134,10 +133,10 @@ func (s *InstructionStep) read(source map[string]any, at string, ps *diag.Proble
 }
 
 // rejectOtherKeys adds a problem for each key that a part of a file does not have.
-func rejectOtherKeys(source map[string]any, at string, ps *diag.Problems, what string, keys ...string) {
-	for _, k := range jsonval.SortedKeys(source) {
+func rejectOtherKeys(source jsonval.Object, at string, ps *diag.Problems, what string, keys ...string) {
+	for k := range jsonval.Sorted(source) {
 		if !slices.Contains(keys, k) {
-			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown key %q; %s has %s%s", jsonval.Short(k), what,
+			ps.AddAt(at, k, "unknown key %q; %s has %s%s", jsonval.Short(k), what,
 				strings.Join(keys, ", "), diag.DidYouMean(k, keys))
 		}
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 // ReadLimits reads {"requests","tokens","money","calls","duration"}; null is no limit.
-func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
+func ReadLimits(m jsonval.Object, path string, ps *diag.Problems) Limits {
 	var l Limits
 	for k, v := range jsonval.Sorted(m) {
 		var err error
@@ -50,7 +50,7 @@ func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
 			err = fmt.Errorf("unknown limit %q; there are calls, duration, money, requests and tokens", k)
 		}
 		if err != nil {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+			ps.AddAt(path, k, "%s", err)
 		}
 	}
 	return l

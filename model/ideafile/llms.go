@@ -74,7 +74,7 @@ func (l LLMs) AnswerTimeout() time.Duration {
 func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 	switch v := v.(type) {
 	case nil:
-	case map[string]any:
+	case jsonval.Object:
 		return LLMs{readLLM(v, path, ps)}
 	case []any:
 		if len(v) == 0 || len(v) > maxLLMs {
@@ -84,9 +84,9 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 		var all LLMs
 		for n, one := range v {
 			at := fmt.Sprintf("%s[%d]", path, n)
-			settings, ok := one.(map[string]any)
+			settings, ok := one.(jsonval.Object)
 			if !ok {
-				ps.Add(at, "want an object, not %s", jsonval.TypeOf(one))
+				ps.WrongType(at, "want an object", one)
 			}
 			all = append(all, readLLM(settings, at, ps))
 		}
@@ -98,12 +98,12 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 		}
 		return all
 	default:
-		ps.Add(path, "want an object, or a list of objects that are asked in their order, not %s", jsonval.TypeOf(v))
+		ps.WrongType(path, "want an object, or a list of objects that are asked in their order", v)
 	}
 	return DefaultLLMs()
 }
 
-func readLLM(m map[string]any, path string, ps *diag.Problems) LLM {
+func readLLM(m jsonval.Object, path string, ps *diag.Problems) LLM {
 	llm := LLM{Timeout: DefaultLLMTimeout}
 	for k, v := range jsonval.Sorted(m) {
 		var err error
@@ -129,7 +129,7 @@ func readLLM(m map[string]any, path string, ps *diag.Problems) LLM {
 				"unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)
 		}
 		if err != nil {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+			ps.AddAt(path, k, "%s", err)
 		}
 	}
 	return llm

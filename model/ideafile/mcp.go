@@ -44,7 +44,7 @@ func (i *Idea) MCPNotes() (notes []string) {
 // MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of
 // its own, the server's tool is called like the Tool.
 func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
-	spec, ok := jsonval.AsObject(t.RawActivity)["mcp"].(map[string]any)
+	spec, ok := jsonval.AsObject(t.RawActivity)["mcp"].(jsonval.Object)
 	if !ok {
 		return m, false
 	}
@@ -56,24 +56,15 @@ func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
 	return m, true
 }
 
-// mcpRunnerSpec is nil if the Tool is not from a server.
-func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
-	tool, ok := t.MCPToolRef()
-	if !ok {
-		return nil
-	}
-	return MCPRunnerSpec{Server: findMCPServer(servers, tool.ServerName), Tool: tool}
-}
-
 func checkMCPToolRef(written any, path string, ps *diag.Problems) {
 	spec := jsonval.AsObject(written)
 	for k, v := range jsonval.Sorted(spec) {
 		s, ok := v.(string)
 		switch {
 		case !slices.Contains([]string{"server", "tool", "digest"}, k):
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; mcp has server, tool and digest", k)
+			ps.AddAt(path, k, "unknown key %q; mcp has server, tool and digest", k)
 		case !ok || s == "":
-			ps.Add(jsonval.JSONPathWithKey(path, k), "want a text")
+			ps.AddAt(path, k, "want a text")
 		}
 	}
 	if spec["server"] == nil {

@@ -1,7 +1,7 @@
 package ideafile
 
 import (
-	"strings"
+	"regexp"
 
 	"processidea/model/diag"
 	"processidea/model/jsonval"
@@ -27,17 +27,19 @@ type MCPServer struct {
 // maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
 const maxServerName = 32
 
+var serverName = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*$`)
+
 // ReadMCPServers reads `config.mcp`: servers by name.
-func ReadMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
+func ReadMCPServers(servers jsonval.Object, path string, ps *diag.Problems) []MCPServer {
 	var list []MCPServer
 	for name, v := range jsonval.Sorted(servers) {
 		at := jsonval.JSONPathWithKey(path, name)
-		m, ok := v.(map[string]any)
+		m, ok := v.(jsonval.Object)
 		if !ok {
-			ps.Add(at, "a server is an object, not %s", jsonval.TypeOf(v))
+			ps.WrongType(at, "a server is an object", v)
 			continue
 		}
-		if !isServerName(name) {
+		if len(name) > maxServerName || !serverName.MatchString(name) {
 			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
 		}
 		list = append(list, readMCPServer(name, m, at, ps))
@@ -45,13 +47,7 @@ func ReadMCPServers(servers map[string]any, path string, ps *diag.Problems) []MC
 	return list
 }
 
-func isServerName(name string) bool {
-	return name != "" && len(name) <= maxServerName && name[0] != '_' && strings.Trim(name, serverNameChars) == ""
-}
-
-const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-
-func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
+func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems) MCPServer {
 	s := MCPServer{Name: name}
 	for k, v := range jsonval.Sorted(m) {
 		var ok bool
@@ -71,12 +67,12 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 		case "notes":
 			s.Notes, ok = jsonval.AsStringList(v)
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k),
+			ps.AddAt(path, k,
 				"unknown key %q; a server has command and env, or url and headers, tools and notes", k)
 			continue
 		}
 		if !ok {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", serverKeyErrors[k])
+			ps.AddAt(path, k, "%s", serverKeyErrors[k])
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
@@ -96,7 +92,7 @@ var serverKeyErrors = map[string]string{
 }
 
 func readStringMap(v any) (map[string]string, bool) {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	out := make(map[string]string, len(m))
 	for k, value := range jsonval.Sorted(m) {
 		s, text := value.(string)

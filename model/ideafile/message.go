@@ -60,7 +60,7 @@ type Message struct {
 	// for all.
 	PlanViewCondition *jsonschema.Schema
 	// PlanRecordByCallID of a plan holds the outcomes of its Calls in an earlier process, by their ids.
-	PlanRecordByCallID map[string]any
+	PlanRecordByCallID jsonval.Object
 	// FallbackInstances lists the instances in which a plan that ran directly did not suffice, in an earlier process.
 	FallbackInstances []string
 	// CallIndexOffset is set for a plan that took the place of one that ran directly: its Calls are numbered on from
@@ -70,7 +70,7 @@ type Message struct {
 	PlanOutput any
 	// Source is the Message as it was written, and FileIndex its index among the messages of the file, broken ones
 	// counted.
-	Source    map[string]any
+	Source    jsonval.Object
 	FileIndex int
 }
 
@@ -80,14 +80,14 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		ps.Add("$.context", "want a list of messages, not %s", jsonval.TypeOf(v))
+		ps.WrongType("$.context", "want a list of messages", v)
 		return
 	}
 	for n, raw := range list {
 		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
 		if m.FileIndex = n; ok {
 			if len(i.Context) == longContext {
-				i.Context = slices.Grow(i.Context, objectsIn(list[n:]))
+				i.Context = slices.Grow(i.Context, len(list)-n)
 			}
 			i.Context = append(i.Context, m)
 		}
@@ -98,21 +98,12 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 // longContext is after how many messages room is made for all: a list that grows is twice in memory.
 const longContext = 1000
 
-func objectsIn(list []any) (n int) {
-	for _, v := range list {
-		if _, ok := v.(map[string]any); ok {
-			n++
-		}
-	}
-	return n
-}
-
 // ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are
 // any.
 func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
-	source, ok := raw.(map[string]any)
+	source, ok := raw.(jsonval.Object)
 	if !ok {
-		ps.Add(path, "a message is an object, not %s", jsonval.TypeOf(raw))
+		ps.WrongType(path, "a message is an object", raw)
 		return Message{}, false
 	}
 	m := Message{Source: source}
@@ -148,7 +139,7 @@ func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
 	}
 	token, ok := v.(string)
 	if !ok {
-		ps.Add(path+"._instance", "want a string, not %s", jsonval.TypeOf(v))
+		ps.WrongType(path+"._instance", "want a string", v)
 		return
 	}
 	if err := CheckInstanceToken(token); err != nil {
@@ -210,9 +201,9 @@ func WithTokensNormalized(context []any, find func(word string) (string, bool)) 
 
 // rejectUnknownKeys adds a problem for each key that this type of Message does not have.
 func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...string) {
-	for _, k := range jsonval.SortedKeys(m.Source) {
+	for k := range jsonval.Sorted(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q in a message of type %s%s",
+			ps.AddAt(path, k, "unknown key %q in a message of type %s%s",
 				jsonval.Short(k), m.Type,
 				diag.DidYouMean(k, append([]string{"type", "_instance"}, keys...)))
 		}
@@ -224,7 +215,7 @@ func (m *Message) readText(path string, ps *diag.Problems) {
 	var ok bool
 	m.Text, ok = m.Source["text"].(string)
 	if !ok {
-		ps.Add(path+".text", "want a string, not %s", jsonval.TypeOf(m.Source["text"]))
+		ps.WrongType(path+".text", "want a string", m.Source["text"])
 	}
 }
 
@@ -247,13 +238,13 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	flat := jsonval.WithoutKey(m.Source, "type", "kind", "_instance", "schema")
 	m.Payload = any(flat)
 	key := m.PayloadKey()
-	for _, k := range jsonval.SortedKeys(flat) {
+	for k := range jsonval.Sorted(flat) {
 		if meant := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") && meant != "" {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k), meant)
+			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.Short(k), meant)
 		}
 	}
-	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
-		ps.Add(jsonval.JSONPathWithKey(path, TypeData),
+	if _, isObject := flat[TypeData].(jsonval.Object); key == "" && isObject {
+		ps.AddAt(path, TypeData,
 			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q",
 			TypeData, m.PayloadKind)
 	}
@@ -261,7 +252,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 		m.readKeyedPayload(key, flat, path, ps)
 	}
 	if m.PayloadKind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
-		ps.Add(jsonval.JSONPathWithKey(path, TypeState), "State is an object, not %s", jsonval.TypeOf(m.Payload))
+		ps.WrongType(path+"."+TypeState, "State is an object", m.Payload)
 	}
 	if m.PayloadSchema = m.Source["schema"]; m.PayloadSchema != nil {
 		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
@@ -285,7 +276,7 @@ func (m Message) PayloadKey() string {
 		}
 		return ""
 	}
-	if _, isObject := payload.(map[string]any); !isObject {
+	if _, isObject := payload.(jsonval.Object); !isObject {
 		return "" // a key like others
 	}
 	if others := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title", "description",
@@ -296,19 +287,19 @@ func (m Message) PayloadKey() string {
 }
 
 // readKeyedPayload reads the payload under a key. Beside it the message may have only keys that describe it.
-func (m *Message) readKeyedPayload(key string, siblings map[string]any, path string, ps *diag.Problems) {
+func (m *Message) readKeyedPayload(key string, siblings jsonval.Object, path string, ps *diag.Problems) {
 	m.Payload = m.Source[key]
 	m.IsSimulated = siblings[SimulatedKey] == true
 	delete(siblings, SimulatedKey)
 	m.readInstanceEndStatus(siblings, path, ps)
-	for _, k := range jsonval.SortedKeys(siblings) {
+	for k := range jsonval.Sorted(siblings) {
 		switch {
 		case k == key || k == "title" || k == "description":
 		case strings.HasPrefix(k, "_"):
-			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Short(k),
+			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.Short(k),
 				diag.DidYouMean(k, messageMetaKeys))
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "the message has its payload both as %q and in its own "+
+			ps.AddAt(path, k, "the message has its payload both as %q and in its own "+
 				"keys: keep one of them", key)
 		}
 	}
@@ -326,14 +317,14 @@ var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFai
 
 // readInstanceEndStatus reads StatusKey, FaultKey and StepsKey from the keys beside the payload, and removes them
 // there.
-func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps *diag.Problems) {
+func (m *Message) readInstanceEndStatus(siblings jsonval.Object, path string, ps *diag.Problems) {
 	if m.PayloadKind != TypeState {
 		return
 	}
 	if v, ok := siblings[StatusKey]; ok {
 		m.InstanceEndStatus = InstanceStatus(jsonval.AsText(v))
 		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
-			ps.Add(jsonval.JSONPathWithKey(path, StatusKey), "want working, settled, failed or undo-failed")
+			ps.AddAt(path, StatusKey, "want working, settled, failed or undo-failed")
 		}
 	}
 	e := jsonval.AsObject(siblings[FaultKey])
@@ -354,7 +345,7 @@ func (m *Message) readPlan(path string, ps *diag.Problems) {
 	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
-		ps.Add(path+".plan", "want a list of calls, not %s", jsonval.TypeOf(m.Source["plan"]))
+		ps.WrongType(path+".plan", "want a list of calls", m.Source["plan"])
 	}
 	m.PlanCalls = ParseWrittenCalls(calls)
 }
@@ -371,7 +362,7 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	case nil:
 		ps.Add(path+".instruction", "an instruction message needs its instruction, or the file that has it")
 	default:
-		m.Text = string(jsonval.Encode(v))
+		m.Text = jsonval.EncodeToString(v)
 	}
 	if tools := m.Source["tools"]; tools != nil {
 		var ok bool
@@ -386,3 +377,21 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 func (m Message) IsPlanWithRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }
+
+// DataMessage returns an input, state or data Message as a file has it.
+func DataMessage(m Message) jsonval.Object {
+	out := jsonval.Object{"type": m.PayloadKind, m.PayloadKind: m.Payload}
+	if m.PayloadKind != TypeState && m.PayloadKind != TypeInput {
+		out = jsonval.Object{"type": TypeData, "kind": m.PayloadKind, TypeData: m.Payload}
+	}
+	if m.InstanceToken != "" {
+		out["_instance"] = m.InstanceToken
+	}
+	if m.PayloadSchema != nil {
+		out["schema"] = m.PayloadSchema
+	}
+	return out
+}
+
+// ParseMessage reads one Message whose problems are reported elsewhere; ok is false if there are any.
+func ParseMessage(raw any) (m Message, ok bool) { return ReadMessage(raw, "", new(diag.Problems)) }

@@ -15,13 +15,13 @@ type MetaProperty struct {
 	Schema     *jsonschema.Schema
 }
 
-func readMetaProperty(source map[string]any, key, path string, ps *diag.Problems, check func(any) error) MetaProperty {
+func readMetaProperty(source jsonval.Object, key, path string, ps *diag.Problems, check func(any) error) MetaProperty {
 	v := source[key]
 	if v == nil {
 		return MetaProperty{}
 	}
 	at := jsonval.JSONPathWithKey(path, key)
-	if schema, ok := v.(map[string]any); ok {
+	if schema, ok := v.(jsonval.Object); ok {
 		return MetaProperty{IsDeclared: true, Schema: jsonschema.CompileInFile(schema, at, ps)}
 	}
 	if err := check(v); err != nil {

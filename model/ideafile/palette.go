@@ -14,7 +14,7 @@ import (
 type Palette struct {
 	Tools []*Tool
 	// BindingByTool are by Tool name.
-	BindingByTool map[string]ToolBinding
+	BindingByTool ToolBindings
 	// InstanceTokens are the instances that the Request covers; [""] for the anonymous one.
 	InstanceTokens []string
 	// ReopenableTokens are instances that have settled and that a Call reopens by naming them; "*" does not mean them.
@@ -86,11 +86,7 @@ func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
 	for _, one := range list {
 		named, f := p.parseTargetInstances(one)
 		fault = cmp.Or(fault, f)
-		for _, token := range named {
-			if !slices.Contains(tokens, token) {
-				tokens = append(tokens, token)
-			}
-		}
+		tokens = jsonval.AppendNew(tokens, named...)
 	}
 	return tokens, fault
 }
@@ -115,18 +111,17 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 }
 
 // callMetaKeys lists the meta properties that a Call may have.
-var callMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall",
-	"_scopes", "_tool"}
+var callMetaKeys = strings.Fields("_after _instance _output _outputMethod _outputPath _reasoningForCall _scopes _tool")
 
 // CallMetaKeys lists the meta properties that a Call of the palette may have.
 func (p *Palette) CallMetaKeys() []string {
 	if p.AllowsConditions {
-		return append(callMetaKeys[:len(callMetaKeys):len(callMetaKeys)], WhenKey, UnlessKey, UndoesKey)
+		return append(slices.Clip(callMetaKeys), WhenKey, UnlessKey, UndoesKey)
 	}
 	return callMetaKeys
 }
 
-func (p *Palette) checkCallMetaKeys(m map[string]any) *diag.Fault {
+func (p *Palette) checkCallMetaKeys(m jsonval.Object) *diag.Fault {
 	for k, v := range jsonval.Sorted(m) {
 		if strings.HasPrefix(k, "_") && v != nil && !slices.Contains(p.CallMetaKeys(), k) {
 			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Short(k))

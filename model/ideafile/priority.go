@@ -25,12 +25,12 @@ const (
 	maxWeight      = 1000
 )
 
-func (p *Priority) readFairness(m map[string]any, path string, ps *diag.Problems) {
+func (p *Priority) readFairness(m jsonval.Object, path string, ps *diag.Problems) {
 	for k, value := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)
 		switch k {
 		case "key":
-			p.FairnessKey, _ = value.(string)
+			p.FairnessKey = jsonval.AsText(value)
 			if n := len(p.FairnessKey); n == 0 || n > maxFairnessKey {
 				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey, jsonval.Shown(value))
 			}

@@ -40,7 +40,7 @@ const (
 // defaultRecheck is the share of a file that names none.
 const defaultRecheck = 0.05
 
-func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
+func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 	q := Quality{Recheck: defaultRecheck, OnLimit: ShrinkRequests, Limit: -1}
 	for k, v := range jsonval.Sorted(m) {
 		var err error
@@ -52,7 +52,7 @@ func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
 		case "before":
 			q.HoldsCalls, err = readBool(v)
 		case "onLimit":
-			q.OnLimit, _ = v.(string)
+			q.OnLimit = jsonval.AsText(v)
 			if !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyTell}, q.OnLimit) {
 				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(v))
 			}
@@ -62,7 +62,7 @@ func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
 			err = fmt.Errorf("unknown key %q; quality has before, limit, llm, onLimit and recheck", k)
 		}
 		if err != nil {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+			ps.AddAt(path, k, "%s", err)
 		}
 	}
 	return q

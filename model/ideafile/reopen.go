@@ -25,9 +25,9 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 			return nil, nil,
 				fmt.Errorf("$.context[%d].%s: want true, not %s; a value of that name stands under the key of its kind",
 					n, ReopenKey,
-					jsonval.Clip(string(jsonval.Encode(v)), 40))
+					jsonval.Clip(jsonval.EncodeToString(v), 40))
 		}
-		token, _ := m["_instance"].(string)
+		token := jsonval.AsText(m["_instance"])
 		if !seen[token] {
 			seen[token] = true
 			tokens = append(tokens, token)
@@ -49,19 +49,9 @@ func ContextForRestartedInstance(context []Message, token string, initialState a
 		case m.PayloadKind != TypeState:
 			list = append(list, m.Source)
 		case m.PayloadSchema != nil:
-			list = append(list, stateMessageOf(m.InstanceToken, map[string]any{}, m.PayloadSchema))
+			m.Payload = jsonval.Object{}
+			list = append(list, DataMessage(m))
 		}
 	}
-	return append(list, stateMessageOf(token, initialState, nil))
-}
-
-func stateMessageOf(token string, state, schema any) map[string]any {
-	m := map[string]any{"type": TypeState, TypeState: state}
-	if token != "" {
-		m["_instance"] = token
-	}
-	if schema != nil {
-		m["schema"] = schema
-	}
-	return m
+	return append(list, DataMessage(Message{PayloadKind: TypeState, InstanceToken: token, Payload: initialState}))
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -43,19 +42,19 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 		return
 	}
 	i.Simulation = simulatedBySchemas()
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok && v != true {
-		ps.Add("$.meta.simulated", `want true or {"tools": …, "plans": …}, not %s`, jsonval.TypeOf(v))
+		ps.WrongType("$.meta.simulated", `want true or {"tools": …, "plans": …}`, v)
 	}
 	for k, value := range jsonval.Sorted(m) {
-		s, _ := value.(string)
+		s := jsonval.AsText(value)
 		switch {
 		case k == "tools" && slices.Contains([]string{FakedBySchemas, FakedByLLM}, s):
 			i.Simulation.ToolResultsFrom = s
 		case k == "plans" && slices.Contains([]string{FakedBySchemas, FakedByLLM, RecordedReplies}, s):
 			i.Simulation.LLMRepliesFrom = s
 		default:
-			ps.Add(jsonval.JSONPathWithKey("$.meta.simulated", k),
+			ps.AddAt("$.meta.simulated", k,
 				`want "tools": "schemas" or "llm", or "plans": "schemas", "llm" or "replies"`)
 		}
 	}
@@ -69,7 +68,7 @@ func (i *Idea) markSimulatedIfMessageIs() {
 }
 
 // SimulationOf returns the mark of an Idea's source, or of a message in it; nil if there is none.
-func SimulationOf(idea map[string]any) *Simulation {
+func SimulationOf(idea jsonval.Object) *Simulation {
 	i := &Idea{}
 	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
 	if i.Simulation == nil && slices.ContainsFunc(jsonval.AsList(idea["context"]), IsMessageMarkedSimulated) {
@@ -97,7 +96,7 @@ func MarkStatesSimulated(context []any) {
 }
 
 // MarkIdea returns a copy of an Idea's source with the mark in its meta.
-func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
+func (s Simulation) MarkIdea(idea jsonval.Object) jsonval.Object {
 	meta := jsonval.WithKey(jsonval.AsObject(idea["meta"]), simulatedMetaKey, jsonval.ToJSONValue(s))
 	return jsonval.WithKey(idea, "meta", meta)
 }
@@ -124,10 +123,4 @@ func (s Simulation) SimulateBinding(b ToolBinding) ToolBinding {
 		b.IsPureFunction = true
 	}
 	return b
-}
-
-// CombineSchemasWithAllOf returns a JSON Schema that demands what two others demand. Local references of each are kept
-// apart.
-func CombineSchemasWithAllOf(a, b any) any {
-	return map[string]any{"allOf": []any{jsonschema.InlineRefs(a, a), b}}
 }

@@ -27,8 +27,8 @@ type StepOutcome struct {
 
 // Outcomes returns the outcome of each step, given what an instance sees, with its State, and its Calls, each with
 // `tool`, `status`, `params` and `output`.
-func (i *Instruction) Outcomes(view map[string]any, calls []any) (list []StepOutcome) {
-	evidence := map[string]any{TypeState: view[TypeState], "calls": calls}
+func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOutcome) {
+	evidence := jsonval.Object{TypeState: view[TypeState], "calls": calls}
 	for _, s := range i.Steps {
 		o := StepOutcome{File: i.File, Version: i.Version, Step: s.ID, Outcome: StepFulfilled}
 		applies, err := s.When.Matches(view)
@@ -59,13 +59,8 @@ func readStepOutcomes(v any) (list []StepOutcome) {
 const maxStepReason = 300
 
 // Unfulfilled picks the steps that apply and are not fulfilled.
-func Unfulfilled(outcomes []StepOutcome) (list []StepOutcome) {
-	for _, o := range outcomes {
-		if o.Outcome == StepUnfulfilled {
-			list = append(list, o)
-		}
-	}
-	return list
+func Unfulfilled(outcomes []StepOutcome) []StepOutcome {
+	return jsonval.Filter(outcomes, func(o StepOutcome) bool { return o.Outcome == StepUnfulfilled })
 }
 
 // StepCount is in how many instances a step of an instruction was fulfilled, or not.

@@ -1,6 +1,8 @@
 package ideafile
 
 import (
+	"strings"
+
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -10,14 +12,14 @@ import (
 const storedPaletteKey = "†palette"
 
 // outlineKeys are the keys of a Tool that workflows need from a stored palette: what runs it, and where its results go.
-var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry", "_scopes", "_writes"}
+var outlineKeys = strings.Fields("_delegate _outputMethod _outputPath _retry _scopes _writes")
 
 // NewStoredPalette is the value of `schema.tools` for a palette that is kept in the blob store under a handle, so that
 // a workflow's work does not grow with the schemas of a thousand Tools. It keeps the outline of each Tool.
-func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[string]any {
+func NewStoredPalette(handle jsonval.BlobHandle, tools jsonval.Object) jsonval.Object {
 	outlines := jsonval.WithHeld(tools, func(raw any) any {
 		tool := jsonval.AsObject(raw)
-		outline := map[string]any{}
+		outline := jsonval.Object{}
 		for _, k := range outlineKeys {
 			if tool[k] != nil {
 				outline[k] = tool[k]
@@ -25,20 +27,20 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[strin
 		}
 		// whether a server must be asked depends on which of its tools are pinned
 		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok {
-			outline["_activity"] = map[string]any{"mcp": server}
+			outline["_activity"] = jsonval.Object{"mcp": server}
 		}
 		if _, declared := jsonschema.Properties(tool)["output"]; declared {
-			outline["properties"] = map[string]any{"output": true} // else it would count as an alias of _outputPath
+			outline["properties"] = jsonval.Object{"output": true} // else it would count as an alias of _outputPath
 		}
 		return outline
 	})
-	return map[string]any{storedPaletteKey: map[string]any{"whole": handle.AsJSONValue(), "outlines": outlines}}
+	return jsonval.Object{storedPaletteKey: jsonval.Object{"whole": handle.AsJSONValue(), "outlines": outlines}}
 }
 
 // ReadStoredPalette reads a NewStoredPalette; ok is false where `schema.tools` holds the Tools themselves.
-func ReadStoredPalette(tools any) (handle jsonval.BlobHandle, outlines map[string]any, ok bool) {
+func ReadStoredPalette(tools any) (handle jsonval.BlobHandle, outlines jsonval.Object, ok bool) {
 	m := jsonval.AsObject(tools)
-	stored, ok := m[storedPaletteKey].(map[string]any)
+	stored, ok := m[storedPaletteKey].(jsonval.Object)
 	if !ok || len(m) != 1 {
 		return handle, nil, false
 	}
@@ -47,20 +49,20 @@ func ReadStoredPalette(tools any) (handle jsonval.BlobHandle, outlines map[strin
 }
 
 // StoredPaletteHandle returns the handle of an Idea's palette; ok is false where its Tools are in the Idea itself.
-func StoredPaletteHandle(idea map[string]any) (handle jsonval.BlobHandle, ok bool) {
+func StoredPaletteHandle(idea jsonval.Object) (handle jsonval.BlobHandle, ok bool) {
 	handle, _, ok = ReadStoredPalette(jsonval.AsObject(idea["schema"])["tools"])
 	return handle, ok
 }
 
 // WithTools returns an Idea's source with another `schema.tools`: the Tools, or a NewStoredPalette.
-func WithTools(idea map[string]any, tools map[string]any) map[string]any {
+func WithTools(idea jsonval.Object, tools jsonval.Object) jsonval.Object {
 	schema := jsonval.WithKey(jsonval.AsObject(idea["schema"]), "tools", tools)
 	return jsonval.WithKey(idea, "schema", schema)
 }
 
 // readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their
 // schemas.
-func (i *Idea) readTools(schema map[string]any, checked bool, ps *diag.Problems) {
+func (i *Idea) readTools(schema jsonval.Object, checked bool, ps *diag.Problems) {
 	tools := diag.ReadObject(schema, "tools", "$.schema", ps)
 	if _, outlines, stored := ReadStoredPalette(tools); stored {
 		tools, checked = outlines, true

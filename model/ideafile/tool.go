@@ -21,7 +21,7 @@ type Tool struct {
 	// Title is a template of the sentence that describes a Call to people (`_title`); empty: none.
 	Title string
 	// Source is the Tool as it was written.
-	Source map[string]any
+	Source jsonval.Object
 	// OutputSchema is the schema of the result (`_output`); nil: any result.
 	OutputSchema *jsonschema.Schema
 	// OutputPath, OutputMethod and ReadableScopes declare who chooses these meta properties of a Call.
@@ -61,22 +61,25 @@ const (
 )
 
 // ToolMetaKeys lists the meta properties of a Tool.
-var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_rate",
-	"_retry", "_scopes", "_timeout", "_title", "_undo", "_writes"}
+var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _output _outputMethod _outputPath _rate
+	_retry _scopes _timeout _title _undo _writes`)
+
+// Path is the Tool's place in an Idea file.
+func (t *Tool) Path() string { return jsonval.JSONPathWithKey(ToolsPath, t.Name) }
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
 // that was found sound before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
-	source, ok := raw.(map[string]any)
+	source, ok := raw.(jsonval.Object)
 	if !ok {
-		ps.Add(path, "a tool is an object, not %s", jsonval.TypeOf(raw))
+		ps.WrongType(path, "a tool is an object", raw)
 		return nil
 	}
 	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultAttempts}
 	if name == "" || strings.HasPrefix(name, "_") || len(name) > 64 {
 		ps.Add(path, "a tool's name has 1 to 64 bytes and does not begin with _")
 	}
-	t.Description, _ = source["description"].(string)
+	t.Description = jsonval.AsText(source["description"])
 	t.readParams(path, ps)
 	t.readMeta(path, ps)
 	return t
@@ -93,9 +96,9 @@ func FindTool(tools []*Tool, name string) *Tool {
 }
 
 func (t *Tool) readMeta(path string, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(t.Source) {
+	for k := range jsonval.Sorted(t.Source) {
 		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMetaKeys, k) {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown meta property; a tool has %s",
+			ps.AddAt(path, k, "unknown meta property; a tool has %s",
 				strings.Join(ToolMetaKeys, ", "))
 		}
 	}
@@ -132,7 +135,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 		if a == "" {
 			ps.Add(at, "an activity's name is not empty")
 		}
-	case map[string]any:
+	case jsonval.Object:
 		// The runner that is registered for a kind checks the kind and its spec.
 		kind, spec, ok := t.activityKind()
 		if !ok {
@@ -142,7 +145,7 @@ func (t *Tool) readActivity(path string, ps *diag.Problems) {
 			checkMCPToolRef(spec, at+".mcp", ps)
 		}
 	default:
-		ps.Add(at, activityFormError+", not %s", jsonval.TypeOf(a))
+		ps.WrongType(at, activityFormError, a)
 	}
 }
 
@@ -174,7 +177,7 @@ func (t *Tool) readRetry(path string, ps *diag.Problems) {
 	if v == nil {
 		return
 	}
-	retry, ok := v.(map[string]any)
+	retry, ok := v.(jsonval.Object)
 	n, err := jsonval.ReadPositiveInt(retry["attempts"])
 	switch {
 	case !ok || len(retry) != 1 || retry["attempts"] == nil:

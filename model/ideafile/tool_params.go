@@ -18,7 +18,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 	if t.ParamsSchema == nil {
 		return
 	}
-	props, declared := t.Source["properties"].(map[string]any)
+	props, declared := t.Source["properties"].(jsonval.Object)
 	additional, hasAdditional := t.Source["additionalProperties"]
 	t.AllowsExtraParams = (hasAdditional && additional != false) || (!hasAdditional && !declared)
 	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
@@ -40,16 +40,16 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 
 // ParamsSchemaSource is the JSON Schema of resolved parameters. In the Tool as written, the `const` of a wired
 // parameter is the Reference; here it is left out, so that the referenced value fits.
-func (t *Tool) ParamsSchemaSource() map[string]any {
-	props, ok := t.Source["properties"].(map[string]any)
+func (t *Tool) ParamsSchemaSource() jsonval.Object {
+	props, ok := t.Source["properties"].(jsonval.Object)
 	if !ok {
 		return t.Source
 	}
-	properties := map[string]any{}
+	properties := jsonval.Object{}
 	//workflowcheck:ignore -- a map again
 	for name, schema := range props {
 		if _, wired := WiredReference(schema); wired {
-			schema = jsonval.WithoutKey(schema.(map[string]any), "const")
+			schema = jsonval.WithoutKey(schema.(jsonval.Object), "const")
 		}
 		properties[name] = schema
 	}

@@ -15,7 +15,7 @@ type Undo struct {
 	// Tool takes it back with Params, which may hold References to the Call: UndoReferenceKinds. Empty unless Kind is
 	// UndoByTool.
 	Tool   string         `json:"tool,omitempty"`
-	Params map[string]any `json:"params,omitempty"`
+	Params jsonval.Object `json:"params,omitempty"`
 }
 
 // UndoKind says whether and how something can be undone.
@@ -50,15 +50,15 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 			return &Undo{Kind: k}
 		}
 		return refuse(path, "%s, not %s", form, jsonval.Shown(v))
-	case map[string]any:
-		for _, k := range jsonval.SortedKeys(u) {
+	case jsonval.Object:
+		for k := range jsonval.Sorted(u) {
 			if k != "tool" && k != "params" {
 				return refuse(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
 					jsonval.Short(k))
 			}
 		}
 		tool := jsonval.AsText(u["tool"])
-		params, isObject := u["params"].(map[string]any)
+		params, isObject := u["params"].(jsonval.Object)
 		if tool == "" || u["params"] != nil && !isObject {
 			return refuse(path, form)
 		}
@@ -71,7 +71,7 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 }
 
 // checkUndoReferences reports References to anything but the undone Call.
-func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) (ok bool) {
+func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) (ok bool) {
 	ok = true
 	for name, v := range jsonval.Sorted(params) {
 		at := jsonval.JSONPathWithKey(path, name)

@@ -4,15 +4,14 @@ import (
 	"maps"
 	"slices"
 
-	"processidea/model/diag"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 )
 
 // InstanceView is one instance's view of a context: payloads and schemas by kind.
 type InstanceView struct {
-	PayloadByKind map[string]any
-	SchemaByKind  map[string]any
+	PayloadByKind jsonval.Object
+	SchemaByKind  jsonval.Object
 }
 
 // InstanceViewOf returns an instance's view. In each payload, the top-level keys of its own Messages replace those of
@@ -33,7 +32,7 @@ func InstanceViewOf(context []Message, token string) InstanceView {
 // InstanceMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones.
 // Messages of one kind merge as JSON merge patches, in order, and the last schema counts.
 func InstanceMessagesView(context []Message, owner string) InstanceView {
-	v := InstanceView{PayloadByKind: map[string]any{}, SchemaByKind: map[string]any{}}
+	v := InstanceView{PayloadByKind: jsonval.Object{}, SchemaByKind: jsonval.Object{}}
 	for _, m := range context {
 		if m.InstanceToken != owner || m.PayloadKind == "" {
 			continue
@@ -109,7 +108,7 @@ type ContextByInstance struct {
 func SplitContextByInstance(context any) ContextByInstance {
 	var messages []Message
 	for _, raw := range jsonval.AsList(context) {
-		if m, ok := ReadMessage(raw, "", new(diag.Problems)); ok {
+		if m, ok := ParseMessage(raw); ok {
 			messages = append(messages, m)
 		}
 	}

@@ -20,7 +20,7 @@ type WrittenCall struct {
 	Targets []string
 
 	rawValue  any
-	rawObject map[string]any // value, or nil if that is no object
+	rawObject jsonval.Object // value, or nil if that is no object
 }
 
 // ParseWrittenCall parses a decoded JSON value. A value that is a WrittenCall already is returned as it is.
@@ -30,7 +30,7 @@ func ParseWrittenCall(value any) WrittenCall {
 	}
 	w := WrittenCall{rawValue: value}
 	w.rawObject = jsonval.AsObject(value)
-	w.Tool, _ = w.rawObject["_tool"].(string)
+	w.Tool = jsonval.AsText(w.rawObject["_tool"])
 	w.Targets = targetsOf(w.rawObject["_instance"])
 	return w
 }
@@ -60,7 +60,7 @@ func RawWrittenCalls(calls []WrittenCall) []any {
 func (w WrittenCall) RawValue() any { return w.rawValue }
 
 // RawObject returns the Call's parameters and meta properties; nil if it is no object.
-func (w WrittenCall) RawObject() map[string]any { return w.rawObject }
+func (w WrittenCall) RawObject() jsonval.Object { return w.rawObject }
 
 // IsZero reports whether this is the zero WrittenCall. encoding/json leaves that out under omitzero.
 func (w WrittenCall) IsZero() bool { return w.rawValue == nil }

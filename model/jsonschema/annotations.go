@@ -2,7 +2,6 @@ package jsonschema
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -17,7 +16,7 @@ const (
 )
 
 // IsDisplayKey reports whether a key of a schema only affects the display of values.
-func IsDisplayKey(schema map[string]any, key string) bool {
+func IsDisplayKey(schema jsonval.Object, key string) bool {
 	switch key {
 	case TitleKey, DisplayKey:
 		return true
@@ -29,22 +28,21 @@ func IsDisplayKey(schema map[string]any, key string) bool {
 
 // Keywords that hold schemas, by how they hold them.
 var (
-	keywordsOfNamedSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-	keywordsOfSchemaLists  = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	keywordsOfOneSchema    = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else",
-		"contains", "propertyNames",
-		"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
+	keywordsOfNamedSchemas = strings.Fields("properties patternProperties $defs definitions dependentSchemas")
+	keywordsOfSchemaLists  = strings.Fields("allOf anyOf oneOf prefixItems items")
+	keywordsOfOneSchema    = strings.Fields(`items additionalItems additionalProperties not if then else
+		contains propertyNames unevaluatedItems unevaluatedProperties contentSchema`)
 )
 
 // WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
 // (const, default, …) and parameters with such names stay.
 func WithoutDisplay(schema any) any {
-	m, ok := schema.(map[string]any)
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema
 	}
 	out := WithSubschemas(m, func(_ string, part any) any { return WithoutDisplay(part) })
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		if IsDisplayKey(m, k) {
 			delete(out, k)
 		}
@@ -54,44 +52,30 @@ func WithoutDisplay(schema any) any {
 
 // WithSubschemas returns a copy of a schema with each schema directly below it replaced by the result of change. change
 // receives the steps of the pointer that lead there.
-func WithSubschemas(schema map[string]any, change func(pointer string, part any) any) map[string]any {
-	out := make(map[string]any, len(schema))
-	for k, v := range jsonval.Sorted(schema) {
-		out[k] = subschemas(k, v, change)
-	}
-	return out
+func WithSubschemas(schema jsonval.Object, change func(pointer string, part any) any) jsonval.Object {
+	return jsonval.AsObject(jsonval.WithMembers(schema, func(k string, v any) any { return subschemas(k, v, change) }))
 }
 
 // subschemas returns the value of a keyword with its schemas replaced. each receives the steps of the pointer below the
 // schema.
 func subschemas(keyword string, under any, each func(pointer string, part any) any) any {
-	switch v := under.(type) {
-	case []any:
-		if slices.Contains(keywordsOfSchemaLists, keyword) {
-			out := slices.Clone(v)
-			for n, part := range v {
-				out[n] = each("/"+keyword+"/"+strconv.Itoa(n), part)
-			}
-			return out
-		}
-	case map[string]any:
-		if slices.Contains(keywordsOfOneSchema, keyword) {
-			return each("/"+keyword, v)
-		}
-		if slices.Contains(keywordsOfNamedSchemas, keyword) {
-			out := make(map[string]any, len(v))
-			for name, part := range jsonval.Sorted(v) {
-				out[name] = each("/"+keyword+"/"+EscapePointerStep(name), part)
-			}
-			return out
-		}
+	_, isObject := under.(jsonval.Object)
+	_, isList := under.([]any)
+	switch {
+	case isObject && slices.Contains(keywordsOfOneSchema, keyword):
+		return each("/"+keyword, under)
+	case isObject && slices.Contains(keywordsOfNamedSchemas, keyword),
+		isList && slices.Contains(keywordsOfSchemaLists, keyword):
+		return jsonval.WithMembers(under, func(step string, part any) any {
+			return each("/"+keyword+"/"+EscapePointerStep(step), part)
+		})
 	}
 	return under
 }
 
 // EachSubschema visits a schema and all below it in the order of their keys, each with its path in the file.
-func EachSubschema(schema any, path string, visit func(path string, schema map[string]any)) {
-	m, ok := schema.(map[string]any)
+func EachSubschema(schema any, path string, visit func(path string, schema jsonval.Object)) {
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return
 	}
@@ -107,7 +91,7 @@ func EachSubschema(schema any, path string, visit func(path string, schema map[s
 }
 
 // Properties gives the properties that a schema names.
-func Properties(schema any) map[string]any {
+func Properties(schema any) jsonval.Object {
 	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
 }
 
@@ -129,7 +113,7 @@ func Required(schema any) []string {
 
 // OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others
 // by name.
-func OrderedNames(properties map[string]any, required []string) []string {
+func OrderedNames(properties jsonval.Object, required []string) []string {
 	var names []string
 	for _, name := range append(slices.Clone(required), jsonval.SortedKeys(properties)...) {
 		if _, ok := properties[name]; ok && !slices.Contains(names, name) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -70,7 +71,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := CheckRefs(source); err != nil {
 		return nil, err
 	}
-	steps, err := countPatternSteps(source, maxPatternSteps)
+	steps, err := CountPatternSteps(source, maxPatternSteps)
 	if err != nil {
 		return nil, err
 	}
@@ -95,23 +96,20 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 }
 
 // newDraftKeywords are those that drafts 2019-09 and 2020-12 read in different ways.
-var newDraftKeywords = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor",
-	"$recursiveRef", "$vocabulary",
-	"prefixItems", "additionalItems", "contains", "unevaluatedItems", "unevaluatedProperties", "definitions",
-	"dependencies"}
+var newDraftKeywords = strings.Fields(`$schema $id $anchor $dynamicAnchor $dynamicRef $recursiveAnchor
+	$recursiveRef $vocabulary prefixItems additionalItems contains unevaluatedItems unevaluatedProperties
+	definitions dependencies`)
 
 // differsBetweenDrafts reports whether a schema may mean something else in draft 2019-09 than in 2020-12.
 func differsBetweenDrafts(source any) bool {
-	return visitKeys(source, func(k string, v any) error {
+	for k, v := range keysWithin(source) {
 		_, list := v.([]any)
 		if slices.Contains(newDraftKeywords, k) || (list && k == "items") {
-			return errNewDraft
+			return true
 		}
-		return nil
-	}) != nil
+	}
+	return false
 }
-
-var errNewDraft = errors.New("of draft 2020-12")
 
 // cachedParsedSchema reads a schema, or returns the cached one: a hundred instances share one palette.
 func cachedParsedSchema(source any) (*parsedSchema, error) {
@@ -147,5 +145,5 @@ var (
 
 type schemaWithSource struct {
 	parsed *parsedSchema
-	source map[string]any
+	source jsonval.Object
 }

@@ -13,7 +13,7 @@ func InlineRefs(root, part any) any {
 	e := refInliner{rootSchema: root, nodesLeft: maxNodes}
 	out := e.inlineNode(withoutDefinitions(part), nil)
 	if e.nodesLeft < 0 {
-		return map[string]any{"$ref": TooLarge}
+		return jsonval.Object{"$ref": TooLarge}
 	}
 	return out
 }
@@ -50,7 +50,7 @@ func leadsBack(root, v any, isFollowed map[string]bool) bool {
 
 // withoutDefinitions gives a schema without the parts that are there only to be referred to.
 func withoutDefinitions(schema any) any {
-	m, ok := schema.(map[string]any)
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema
 	}
@@ -82,13 +82,13 @@ func (e *refInliner) inlineNode(v any, inside []string) any {
 	return jsonval.WithHeld(v, func(held any) any { return e.inlineNode(held, inside) })
 }
 
-func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside []string) any {
+func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, inside []string) any {
 	if !slices.Contains(inside, ref) {
 		beside := e.inlineNode(jsonval.WithoutKey(v, "$ref"), inside)
 		return jsonval.DeepMerge(e.inlineNode(withoutDefinitions(target),
-			append(inside[:len(inside):len(inside)], ref)), beside)
+			append(slices.Clip(inside), ref)), beside)
 	}
-	return map[string]any{"$ref": ref}
+	return jsonval.Object{"$ref": ref}
 }
 
 // RebaseRefs returns a schema with its local references rewritten for another root, in which it is at the reference

@@ -62,7 +62,7 @@ func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
 		for n := 0; items != nil && n < len(v) && len(m.texts) <= maxErrors; n++ {
 			m.find(items, v[n], at+"/"+strconv.Itoa(n))
 		}
-	case map[string]any:
+	case jsonval.Object:
 		m.findUnknown(s, v, at)
 		for k, value := range jsonval.Sorted(v) {
 			m.find(schemaForKey(s, k), value, at+"/"+EscapePointerStep(k))
@@ -71,12 +71,12 @@ func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
 }
 
 // findUnknown finds keys that may not be there. The validator would name them all.
-func (m *misfits) findUnknown(s *jsonschema.Schema, v map[string]any, at string) {
+func (m *misfits) findUnknown(s *jsonschema.Schema, v jsonval.Object, at string) {
 	if allowed, isBool := s.AdditionalProperties.(bool); !isBool || allowed || len(s.PatternProperties) > 0 {
 		return
 	}
 	var unknown []string
-	for _, k := range jsonval.SortedKeys(v) {
+	for k := range jsonval.Sorted(v) {
 		if s.Properties[k] == nil {
 			unknown = append(unknown, k)
 		}

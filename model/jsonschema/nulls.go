@@ -49,7 +49,7 @@ type nullRemover struct {
 
 func (n *nullRemover) remove(node any, pointer string, v any) any {
 	node, pointer = ResolveLocalRefs(n.rootSchema, node, pointer)
-	m, ok := node.(map[string]any)
+	m, ok := node.(jsonval.Object)
 	n.stepsLeft--
 	if !ok || n.stepsLeft <= 0 || !containsNull(v) {
 		return v
@@ -57,7 +57,7 @@ func (n *nullRemover) remove(node any, pointer string, v any) any {
 	if choices, ok := m["anyOf"].([]any); ok {
 		return n.removeByChoice(choices, pointer, v)
 	}
-	if object, ok := v.(map[string]any); ok {
+	if object, ok := v.(jsonval.Object); ok {
 		return n.removeFromObject(m, pointer, object)
 	}
 	return jsonval.WithHeld(v, func(e any) any { return n.remove(m["items"], pointer+"/items", e) })
@@ -74,8 +74,8 @@ func (n *nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 	return v
 }
 
-func (n *nullRemover) removeFromObject(m map[string]any, pointer string, v map[string]any) any {
-	out := make(map[string]any, len(v))
+func (n *nullRemover) removeFromObject(m jsonval.Object, pointer string, v jsonval.Object) any {
+	out := make(jsonval.Object, len(v))
 	for k, value := range jsonval.Sorted(v) {
 		part, declared := Properties(m)[k]
 		at := pointer + "/properties/" + EscapePointerStep(k)

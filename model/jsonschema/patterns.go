@@ -54,34 +54,28 @@ func sizeOf(re *syntax.Regexp) (steps, ranges int) {
 	return steps + 2, ranges
 }
 
-// CheckPatterns refuses schemas whose patterns have more steps than most in all. It ignores unreadable patterns, which
-// the compiler reports.
-func CheckPatterns(schemas any, most int) error {
-	_, err := countPatternSteps(schemas, most)
-	return err
-}
-
-func countPatternSteps(schemas any, most int) (steps int, err error) {
-	count := func(pattern string) error {
-		n, _ := PatternSteps(pattern)
-		if steps += n; steps > most {
-			return fmt.Errorf("its patterns come to more than %d steps when they are compiled, with %s: "+
-				"repeat less in them", most, jsonval.Clip(pattern, 100))
-		}
-		return nil
-	}
-	err = visitKeys(schemas, func(k string, v any) error {
-		if pattern, ok := v.(string); ok && k == "pattern" {
-			return count(pattern)
-		}
-		if named, ok := v.(map[string]any); ok && k == "patternProperties" {
-			for _, pattern := range jsonval.SortedKeys(named) {
-				if err := count(pattern); err != nil {
-					return err
-				}
+// CountPatternSteps counts the steps of all patterns in schemas, and refuses more than most. It ignores unreadable
+// patterns, which the compiler reports.
+func CountPatternSteps(schemas any, most int) (steps int, err error) {
+	for k, v := range keysWithin(schemas) {
+		var patterns []string
+		switch v := v.(type) {
+		case string:
+			if k == "pattern" {
+				patterns = []string{v}
+			}
+		case jsonval.Object:
+			if k == "patternProperties" {
+				patterns = jsonval.SortedKeys(v)
 			}
 		}
-		return nil
-	})
-	return steps, err
+		for _, pattern := range patterns {
+			n, _ := PatternSteps(pattern)
+			if steps += n; steps > most {
+				return steps, fmt.Errorf("its patterns come to more than %d steps when they are compiled, with %s: "+
+					"repeat less in them", most, jsonval.Clip(pattern, 100))
+			}
+		}
+	}
+	return steps, nil
 }

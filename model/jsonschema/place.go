@@ -21,7 +21,7 @@ type Subschema struct {
 func SubschemaAt(root any, path jsonval.Path) Subschema {
 	at, pointer := ResolveLocalRefs(root, root, "")
 	for _, step := range path {
-		node, ok := at.(map[string]any)
+		node, ok := at.(jsonval.Object)
 		if !ok {
 			return Subschema{IsForbidden: at == false}
 		}
@@ -35,7 +35,7 @@ func SubschemaAt(root any, path jsonval.Path) Subschema {
 }
 
 // childNode gives the part of a schema node for one key or index, and the pointer from the node to it.
-func childNode(node map[string]any, step string) (part any, under string, closed bool) {
+func childNode(node jsonval.Object, step string) (part any, under string, closed bool) {
 	if p, ok := Properties(node)[step]; ok {
 		return p, "/properties/" + EscapePointerStep(step), false
 	}
@@ -53,22 +53,22 @@ func childNode(node map[string]any, step string) (part any, under string, closed
 	switch more := node["additionalProperties"].(type) {
 	case bool:
 		return nil, "", !more
-	case map[string]any:
+	case jsonval.Object:
 		return more, "/additionalProperties", false
 	}
 	return nil, "", false
 }
 
 // allowsType reports whether a node allows values of a type.
-func allowsType(node map[string]any, name string) bool {
+func allowsType(node jsonval.Object, name string) bool {
 	types := Types(node)
 	return types == nil || slices.Contains(types, name)
 }
 
 // matchesPattern reports whether a key matches one of `patternProperties`, or one of those patterns cannot be read.
-func matchesPattern(node map[string]any, key string) bool {
+func matchesPattern(node jsonval.Object, key string) bool {
 	patterns := jsonval.AsObject(node["patternProperties"])
-	for _, p := range jsonval.SortedKeys(patterns) {
+	for p := range jsonval.Sorted(patterns) {
 		if re, err := regexp.Compile(p); err != nil || re.MatchString(key) {
 			return true
 		}

@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"fmt"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,15 +18,14 @@ var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 // nothing: of several the compiler would name any one.
 func CheckRefs(root any) error {
 	hasIDs := false // a part with an $id resolves its references itself: finding those is left to the compiler
-	_ = visitKeys(root, func(k string, v any) error {
+	for k, v := range keysWithin(root) {
 		_, isText := v.(string)
 		hasIDs = hasIDs || (isText && (k == "$id" || k == "id"))
-		return nil
-	})
-	return visitKeys(root, func(k string, v any) error {
+	}
+	for k, v := range keysWithin(root) {
 		ref, ok := v.(string)
 		if !ok || !slices.Contains(refKeywords, k) {
-			return nil
+			continue
 		}
 		if !strings.HasPrefix(ref, "#") {
 			return fmt.Errorf("%s %q leaves the schema: nothing is ever loaded", k, ref)
@@ -33,31 +33,32 @@ func CheckRefs(root any) error {
 		if _, found := ResolvePointer(root, ref[1:]); !found && strings.HasPrefix(ref, "#/") && !hasIDs {
 			return fmt.Errorf("%s %q finds nothing in the schema", k, ref)
 		}
-		return nil
-	})
-}
-
-// visitKeys visits every key of every object, in order, until a visit gives an error.
-func visitKeys(v any, visit func(key string, v any) error) error {
-	_, isObject := v.(map[string]any)
-	for k, held := range jsonval.Members(v) {
-		if isObject {
-			if err := visit(k, held); err != nil {
-				return err
-			}
-		}
-		if err := visitKeys(held, visit); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+// keysWithin gives every key of every object in a value, in order, with what it holds.
+func keysWithin(v any) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		_, isObject := v.(jsonval.Object)
+		for k, held := range jsonval.Members(v) {
+			if isObject && !yield(k, held) {
+				return
+			}
+			for k, v := range keysWithin(held) {
+				if !yield(k, v) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // ResolveLocalRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed
 // of them, so that a cycle ends.
 func ResolveLocalRefs(root, node any, pointer string) (target any, at string) {
 	for range maxFollowed {
-		m, ok := node.(map[string]any)
+		m, ok := node.(jsonval.Object)
 		if !ok {
 			return node, pointer
 		}

@@ -7,10 +7,10 @@ import (
 )
 
 // InPlaceKeywords hold further schemas of the same value: one, or a list.
-var InPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+var InPlaceKeywords = strings.Fields("allOf anyOf oneOf not if then else")
 
 // InPlaceParts lists the schemas under one of InPlaceKeywords.
-func InPlaceParts(schema map[string]any, keyword string) []any {
+func InPlaceParts(schema jsonval.Object, keyword string) []any {
 	if list, ok := schema[keyword].([]any); ok {
 		return list
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"processidea/model/jsonval"
 )
 
 // Schema is a compiled JSON Schema. It loads nothing, never panics, and words its errors the same way each time. It is
@@ -98,11 +100,11 @@ func (s *Schema) AllowsNull() bool { return s != nil && s.Validate(nil) == nil }
 
 // WithoutMetaKeys gives a copy of a schema without its top-level keys that begin with `_`.
 func WithoutMetaKeys(schema any) any {
-	m, ok := schema.(map[string]any)
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema
 	}
-	out := make(map[string]any, len(m))
+	out := make(jsonval.Object, len(m))
 	//workflowcheck:ignore -- each key by itself, in any order
 	for k, v := range m {
 		if !strings.HasPrefix(k, "_") {

@@ -16,7 +16,7 @@ func TypesAt(schema any, p jsonval.Path) []string {
 // allowedTypes lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
 func allowedTypes(root, node any, depth int) []string {
 	node, _ = ResolveLocalRefs(root, node, "")
-	m, ok := node.(map[string]any)
+	m, ok := node.(jsonval.Object)
 	if !ok || depth == 0 {
 		return nil
 	}
@@ -39,11 +39,7 @@ func allowedTypesOfAny(root any, choices []any, depth int) []string {
 		if types == nil {
 			return nil
 		}
-		for _, t := range types {
-			if !slices.Contains(all, t) {
-				all = append(all, t)
-			}
-		}
+		all = jsonval.AppendNew(all, types...)
 	}
 	return all
 }

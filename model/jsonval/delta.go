@@ -25,10 +25,10 @@ const (
 
 // ComputeDelta returns what changed from one JSON value to another, including null and the digits of numbers. ok is
 // false if nothing did. ApplyDelta makes the second value from it.
-func ComputeDelta(from, to any) (delta map[string]any, ok bool) {
+func ComputeDelta(from, to any) (delta Object, ok bool) {
 	switch to := to.(type) {
-	case map[string]any:
-		if from, isObject := from.(map[string]any); isObject {
+	case Object:
+		if from, isObject := from.(Object); isObject {
 			if isSameObjectInMemory(from, to) {
 				return nil, false
 			}
@@ -50,28 +50,28 @@ func ComputeDelta(from, to any) (delta map[string]any, ok bool) {
 	if TypeOf(from) == TypeOf(to) && Equal(from, to) {
 		return nil, false
 	}
-	return map[string]any{deltaReplace: to}, true
+	return Object{deltaReplace: to}, true
 }
 
 // isSameObjectInMemory reports whether two objects are one in memory, so that nobody need compare their keys: States
 // share what a write left alone.
-func isSameObjectInMemory(a, b map[string]any) bool {
+func isSameObjectInMemory(a, b Object) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-func textAppendDelta(from, to string) (map[string]any, bool) {
+func textAppendDelta(from, to string) (Object, bool) {
 	switch {
 	case from == to:
 		return nil, false
 	case len(from) >= minAppendLength && strings.HasPrefix(to, from):
-		return map[string]any{deltaAppend: to[len(from):]}, true
+		return Object{deltaAppend: to[len(from):]}, true
 	}
-	return map[string]any{deltaReplace: to}, true
+	return Object{deltaReplace: to}, true
 }
 
-func objectDelta(from, to map[string]any) (map[string]any, bool) {
-	changes, removed := map[string]any{}, []any{}
-	for _, k := range SortedKeys(from) {
+func objectDelta(from, to Object) (Object, bool) {
+	changes, removed := Object{}, []any{}
+	for k := range Sorted(from) {
 		if _, stays := to[k]; !stays {
 			removed = append(removed, k)
 		}
@@ -80,7 +80,7 @@ func objectDelta(from, to map[string]any) (map[string]any, bool) {
 	for k, v := range to {
 		before, existed := from[k]
 		if !existed {
-			changes[k] = map[string]any{deltaReplace: v}
+			changes[k] = Object{deltaReplace: v}
 		} else if d, changed := ComputeDelta(before, v); changed {
 			changes[k] = d
 		}
@@ -88,8 +88,8 @@ func objectDelta(from, to map[string]any) (map[string]any, bool) {
 	return deltaOfChangesAndList(changes, deltaRemove, removed)
 }
 
-func arrayDelta(from, to []any) (map[string]any, bool) {
-	changes, common := map[string]any{}, min(len(from), len(to))
+func arrayDelta(from, to []any) (Object, bool) {
+	changes, common := Object{}, min(len(from), len(to))
 	for i := range common {
 		if d, changed := ComputeDelta(from[i], to[i]); changed {
 			changes[strconv.Itoa(i)] = d
@@ -98,7 +98,7 @@ func arrayDelta(from, to []any) (map[string]any, bool) {
 	delta, changed := deltaOfChangesAndList(changes, deltaAppend, to[common:])
 	if len(to) < len(from) {
 		if !changed {
-			delta = map[string]any{}
+			delta = Object{}
 		}
 		delta[deltaRemove], changed = ToJSONValue(len(to)), true
 	}
@@ -107,8 +107,8 @@ func arrayDelta(from, to []any) (map[string]any, bool) {
 
 // deltaOfChangesAndList makes one delta of the changes inside a value and of a list under key. ok is false if both are
 // empty.
-func deltaOfChangesAndList(changes map[string]any, key string, list []any) (delta map[string]any, ok bool) {
-	delta = map[string]any{}
+func deltaOfChangesAndList(changes Object, key string, list []any) (delta Object, ok bool) {
+	delta = Object{}
 	if len(changes) > 0 {
 		delta[deltaInside] = changes
 	}
@@ -130,7 +130,7 @@ func ApplyDelta(from, delta any) (any, error) {
 }
 
 func applyDelta(from, delta any) (any, error) {
-	d, ok := delta.(map[string]any)
+	d, ok := delta.(Object)
 	if !ok {
 		return nil, errNoDelta
 	}
@@ -138,7 +138,7 @@ func applyDelta(from, delta any) (any, error) {
 		return v, nil
 	}
 	switch from := from.(type) {
-	case map[string]any:
+	case Object:
 		return applyDeltaToObject(from, d)
 	case []any:
 		return applyDeltaToArray(from, d)
@@ -150,9 +150,9 @@ func applyDelta(from, delta any) (any, error) {
 	return nil, fmt.Errorf("value of type %s: %w", TypeOf(from), errNoDelta)
 }
 
-func applyDeltaToObject(from, d map[string]any) (any, error) {
+func applyDeltaToObject(from, d Object) (any, error) {
 	changes := AsObject(d[deltaInside])
-	out := make(map[string]any, len(from)+len(changes))
+	out := make(Object, len(from)+len(changes))
 	maps.Copy(out, from)
 	for _, k := range AsList(d[deltaRemove]) {
 		delete(out, AsText(k))
@@ -167,7 +167,7 @@ func applyDeltaToObject(from, d map[string]any) (any, error) {
 	return out, nil
 }
 
-func applyDeltaToArray(from []any, d map[string]any) (any, error) {
+func applyDeltaToArray(from []any, d Object) (any, error) {
 	length := len(from)
 	if cut, ok := d[deltaRemove]; ok {
 		n, err := strconv.Atoi(string(Encode(cut)))

@@ -14,6 +14,9 @@ import (
 // as they were written. Digests are over these bytes.
 func Encode(v any) []byte { return AppendJSON(nil, v) }
 
+// EncodeToString is Encode as a string.
+func EncodeToString(v any) string { return string(Encode(v)) }
+
 // AppendJSON appends the bytes of Encode to b. It makes room for all of them in one step: States are megabytes, and a
 // slice that grows step by step takes several times as much memory.
 func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSize(v)), v) }
@@ -39,7 +42,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func encodedSize(v any) int {
 	n := 8 // a literal, or the brackets
 	switch v := v.(type) {
-	case map[string]any:
+	case Object:
 		//workflowcheck:ignore -- a sum
 		for k, e := range v {
 			n += encodedSize(k) + encodedSize(e)
@@ -62,7 +65,7 @@ func encodedSize(v any) int {
 
 func encode(b []byte, v any) []byte {
 	switch v := v.(type) {
-	case map[string]any:
+	case Object:
 		b = append(b, '{')
 		for i, k := range SortedKeys(v) {
 			b = encodeField(b, i, k, v[k])

@@ -34,15 +34,15 @@ func JSONPrefix(data []byte) string {
 }
 
 // AsJSONValue gives the handle as the JSON value that State holds.
-func (h BlobHandle) AsJSONValue() any { return map[string]any{BlobHandleKey: ToJSONValue(h)} }
+func (h BlobHandle) AsJSONValue() any { return Object{BlobHandleKey: ToJSONValue(h)} }
 
 // AsBlobHandle reads a value as a BlobHandle; ok is false if it is none.
 func AsBlobHandle(v any) (h BlobHandle, ok bool) {
-	m, ok := v.(map[string]any)
+	m, ok := v.(Object)
 	if !ok || len(m) != 1 {
 		return BlobHandle{}, false
 	}
-	in, ok := m[BlobHandleKey].(map[string]any)
+	in, ok := m[BlobHandleKey].(Object)
 	if !ok {
 		return BlobHandle{}, false
 	}
@@ -77,7 +77,7 @@ func renameBlobHandleKeys(v any, rename func(string) string) any {
 	m := AsObject(out)
 	for k, e := range Sorted(m) {
 		if len(m) == 1 && strings.HasSuffix(k, BlobHandleKey) && strings.Trim(k, "†") == "blob" {
-			return map[string]any{rename(k): e}
+			return Object{rename(k): e}
 		}
 	}
 	return out

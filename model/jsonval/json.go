@@ -46,12 +46,12 @@ func DecodeWithBounds(data []byte, bounds DecodeLimits) (any, error) {
 }
 
 // DecodeObject is Decode for a value that must be an object.
-func DecodeObject(data []byte) (map[string]any, error) {
+func DecodeObject(data []byte) (Object, error) {
 	v, err := Decode(data)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := v.(map[string]any)
+	m, ok := v.(Object)
 	if !ok {
 		return nil, fmt.Errorf("model: decode JSON: want an object, got %s", TypeOf(v))
 	}
@@ -116,7 +116,7 @@ func (d *decoder) nextToken() (json.Token, error) {
 }
 
 func (d *decoder) decodeObject() (any, error) {
-	m := map[string]any{}
+	m := Object{}
 	at := len(d.currentPath)
 	for d.More() {
 		t, err := d.nextToken()

@@ -102,6 +102,9 @@ func (p *Path) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// With returns the path with one more step. The path itself stays as it is.
+func (p Path) With(step string) Path { return append(slices.Clip(p), step) }
+
 // IsAtOrBelow reports whether p is q or below it.
 func (p Path) IsAtOrBelow(q Path) bool {
 	return len(p) >= len(q) && slices.Equal(p[:len(q)], q)
@@ -143,6 +146,6 @@ func NearestAncestorValue(v any, p Path) any {
 
 // CanSetAt reports whether a value can be set at a path: the value above it is an object.
 func CanSetAt(v any, p Path) bool {
-	_, isObject := NearestAncestorValue(v, p).(map[string]any)
+	_, isObject := NearestAncestorValue(v, p).(Object)
 	return isObject
 }

@@ -17,7 +17,7 @@ func ValueAt(v any, p Path) (found any, ok bool) {
 // ChildValue gives the value under one key of an object, or at one index of an array.
 func ChildValue(v any, step string) (next any, ok bool) {
 	switch v := v.(type) {
-	case map[string]any:
+	case Object:
 		next, ok = v[step]
 		return next, ok
 	case []any:
@@ -36,7 +36,7 @@ func SetAt(v any, p Path, x any) (out any, ok bool) {
 	if len(p) == 0 {
 		return x, true
 	}
-	m, isObject := v.(map[string]any)
+	m, isObject := v.(Object)
 	if !isObject && v != nil {
 		return nil, false
 	}
@@ -49,7 +49,7 @@ func SetAt(v any, p Path, x any) (out any, ok bool) {
 
 // RemoveAt gives a copy of v without the key at p. ok is false if there is no such key in its objects.
 func RemoveAt(v any, p Path) (out any, ok bool) {
-	m, isObject := v.(map[string]any)
+	m, isObject := v.(Object)
 	if !isObject || len(p) == 0 {
 		return v, false
 	}

@@ -19,7 +19,7 @@ func sizeUpToLimit(v any, limit int, whole bool) int {
 		return n + len(v)
 	case json.Number:
 		return len(v)
-	case map[string]any:
+	case Object:
 		if h, ok := AsBlobHandle(v); ok && whole && h.PathInValue == "" {
 			return h.Size
 		}

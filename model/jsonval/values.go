@@ -30,7 +30,7 @@ func ToJSONValue(v any) any {
 // TypeOf names a value's JSON type: "object", "array", "string", "number", "boolean" or "null".
 func TypeOf(v any) string {
 	switch v.(type) {
-	case map[string]any:
+	case Object:
 		return "object"
 	case []any:
 		return "array"
@@ -44,9 +44,12 @@ func TypeOf(v any) string {
 	return "number"
 }
 
+// Object is a JSON object.
+type Object = map[string]any
+
 // AsObject returns v as an object; nil if it is none.
-func AsObject(v any) map[string]any {
-	m, _ := v.(map[string]any)
+func AsObject(v any) Object {
+	m, _ := v.(Object)
 	return m
 }
 
@@ -95,6 +98,26 @@ func Map[T, U any](list []T, f func(T) U) []U {
 	return out
 }
 
+// Filter returns the elements of a list for which keep returns true; nil if there are none.
+func Filter[T any](list []T, keep func(T) bool) (kept []T) {
+	for _, e := range list {
+		if keep(e) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// AppendNew appends what a list does not hold yet.
+func AppendNew[T comparable](list []T, more ...T) []T {
+	for _, e := range more {
+		if !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // ContainsValue reports whether one element of the list equals v.
 func ContainsValue(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(e any) bool { return Equal(e, v) })
@@ -141,7 +164,7 @@ func Members(v any) iter.Seq2[string, any] {
 // for what holds of all or of none.
 func Held(v any) iter.Seq[any] {
 	switch v := v.(type) {
-	case map[string]any:
+	case Object:
 		//workflowcheck:ignore -- for callers that do not depend on the order
 		return maps.Values(v)
 	case []any:
@@ -166,30 +189,39 @@ func ContainsAny(v any, holds func(any) bool) bool {
 // WithHeld returns a copy of an object or an array with each value in it replaced by the result of change. Any other
 // value stays as it is.
 func WithHeld(v any, change func(any) any) any {
+	return WithMembers(v, func(_ string, held any) any { return change(held) })
+}
+
+// WithMembers is WithHeld for a change that depends on the step of a Path that leads to a value.
+func WithMembers(v any, change func(step string, held any) any) any {
 	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
+	case Object:
+		out := make(Object, len(v))
 		for k, e := range Sorted(v) {
-			out[k] = change(e)
+			out[k] = change(k, e)
 		}
 		return out
 	case []any:
-		return Map(v, change)
+		out := make([]any, len(v))
+		for n, e := range v {
+			out[n] = change(strconv.Itoa(n), e)
+		}
+		return out
 	}
 	return v
 }
 
 // WithKey returns a copy of an object with another value for a key.
-func WithKey(m map[string]any, key string, value any) map[string]any {
-	out := make(map[string]any, len(m)+1)
+func WithKey(m Object, key string, value any) Object {
+	out := make(Object, len(m)+1)
 	maps.Copy(out, m)
 	out[key] = value
 	return out
 }
 
 // WithoutKey gives a copy of an object without some keys.
-func WithoutKey(m map[string]any, keys ...string) map[string]any {
-	out := make(map[string]any, len(m))
+func WithoutKey(m Object, keys ...string) Object {
+	out := make(Object, len(m))
 	maps.Copy(out, m)
 	for _, key := range keys {
 		delete(out, key)
@@ -206,12 +238,12 @@ func OverlayObject(a, b any) any { return MergeWith(a, b, func(_, v any) any { r
 // MergeWith merges object b over object a and joins the two values of a key that both have. If either is not an object,
 // the result is b.
 func MergeWith(a, b any, join func(old, new any) any) any {
-	am, aok := a.(map[string]any)
-	bm, bok := b.(map[string]any)
+	am, aok := a.(Object)
+	bm, bok := b.(Object)
 	if !aok || !bok {
 		return b
 	}
-	out := make(map[string]any, len(am)+len(bm))
+	out := make(Object, len(am)+len(bm))
 	maps.Copy(out, am)
 	//workflowcheck:ignore -- keys are joined one by one, in any order
 	for k, v := range bm {

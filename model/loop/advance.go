@@ -59,7 +59,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 
 func (l *Loop) startRequest() *turn.RequestInput {
 	input, unsealed := l.composeRequest(), l.HasUnsealedChanges
-	l.requestInFlight = &llmRequest{Input: input, AllInstancesInput: l.AllInstancesInput(),
+	l.requestInFlight = &llmRequest{RequestInput: input, AllInstancesInput: l.AllInstancesInput(),
 		LogBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
 	l.drawRecheck()
 	l.clearGathering()

@@ -125,10 +125,10 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		c.Instances = append(c.Instances, carried)
 	}
 	if l.PendingPlan != nil && l.requestInFlight != nil {
-		c.HeldPlan = &CarriedHeldPlan{*l.PendingPlan, *l.requestInFlight.Input, *l.requestInFlight.Reply}
+		c.HeldPlan = &CarriedHeldPlan{*l.PendingPlan, *l.requestInFlight.RequestInput, *l.requestInFlight.Reply}
 	}
 	if l.wiredRequest != nil {
-		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.Input.RequestNumber, l.wiredRequest.Reply.Output,
+		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.RequestNumber, l.wiredRequest.Reply.Output,
 			l.wiredRequest.Reply.Finished}
 	}
 	return c
@@ -147,7 +147,7 @@ func sortedCallKeys[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
 }
 
 // Restore rebuilds a Loop from Carried. Idea, process and bindings must be those that it was started with.
-func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolBinding, c CarriedLoop) *Loop {
+func Restore(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, c CarriedLoop) *Loop {
 	l := New(idea, process, bindings, c.StartedAt)
 	l.carriedState, l.newlyEndedInstances, l.resumedCalls = c.carriedState, nil, nil
 	l.Idea = l.Idea.WithRawMessages(c.AddedMessages)
@@ -158,10 +158,10 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 		l.Instances[i].restore(carried)
 	}
 	if h := c.HeldPlan; h != nil {
-		l.PendingPlan, l.requestInFlight = &h.Pending, &llmRequest{Input: &h.Input, Reply: &h.Reply}
+		l.PendingPlan, l.requestInFlight = &h.Pending, &llmRequest{RequestInput: &h.Input, Reply: &h.Reply}
 	}
 	if w := c.WiredRequest; w != nil {
-		l.wiredRequest = &llmRequest{Input: &turn.RequestInput{RequestNumber: w.Request},
+		l.wiredRequest = &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: w.Request},
 			Reply: &turn.LLMReply{Output: w.Output, Finished: w.Finished}}
 	}
 	return l

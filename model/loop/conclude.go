@@ -36,19 +36,19 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	l.reopenNamedInstances(req)
 	accepted := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
-	if len(req.Input.Questions) > 0 {
+	if len(req.Questions) > 0 {
 		l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...) // it makes no Idea: the next one takes the log
 		l.HasUnsealedChanges = l.HasUnsealedChanges || req.hadUnsealedChanges
 	}
-	if len(req.Input.Questions) == 0 && (req.Reply.Complete || accepted > 0) {
+	if len(req.Questions) == 0 && (req.Reply.Complete || accepted > 0) {
 		l.markErrorsShown(req, l.instancesPlannedFor(req)) // else the next Request repeats them
 	}
-	c.Calls = l.plannedCallsOfRequest(req.Input.RequestNumber)
+	c.Calls = l.plannedCallsOfRequest(req.RequestNumber)
 	if !req.Reply.Faked && (!req.Reply.WorkerLost || accepted > 0) {
 		l.TurnCount += max(1, req.Reply.HTTPAttempts)
 	}
 	l.addRequestErrors(req, accepted)
-	if len(req.Input.Questions) == 0 && req.Reply.Complete {
+	if len(req.Questions) == 0 && req.Reply.Complete {
 		l.noteLastReply(req)
 		l.settleInstances(req)
 		l.settleOrDropWiredOutput()
@@ -76,11 +76,11 @@ func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight == nil || l.requestInFlight.Reply == nil || l.PendingPlan != nil {
 		return false
 	}
-	if l.requestInFlight.Input.OutputOnly || l.requestInFlight.Reply.Complete {
+	if l.requestInFlight.OutputOnly || l.requestInFlight.Reply.Complete {
 		return true
 	}
-	number, mustTell := l.requestInFlight.Input.RequestNumber, l.MustTellCalls(l.requestInFlight.Reply)
-	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.Input) {
+	number, mustTell := l.requestInFlight.RequestNumber, l.MustTellCalls(l.requestInFlight.Reply)
+	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.RequestInput) {
 		switch {
 		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token):
 		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() &&
@@ -103,10 +103,10 @@ func (l *Loop) MustTellCalls(r *turn.LLMReply) bool {
 // recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by
 // instances.
 func (l *Loop) recordPlannedCalls(req *llmRequest) int {
-	if len(req.Input.Questions) > 0 {
+	if len(req.Questions) > 0 {
 		return len(req.Reply.Calls)
 	}
-	n := req.Input.RequestNumber
+	n := req.RequestNumber
 	calls, accepted := l.callsOfRequest(req)
 	for _, inst := range l.instancesPlannedFor(req) {
 		inst.LastPlanningRequest = n
@@ -114,16 +114,13 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	if len(calls) == 0 && !req.Reply.Complete {
 		return accepted
 	}
-	var kept []PlannedCall
-	isEvidence := l.hasInstructions()
-	for _, p := range l.PlannedCalls {
-		if isEvidence || l.mayBeShownToLLM(p) {
-			kept = append(kept, p)
-		}
+	kept := l.PlannedCalls
+	if !l.hasInstructions() { // else all are evidence
+		kept = jsonval.Filter(kept, l.mayBeShownToLLM)
 	}
-	for _, index := range jsonval.SortedKeys(calls) {
+	for index, v := range jsonval.Sorted(calls) {
 		unassigned := slices.ContainsFunc(req.Reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
-		kept = append(kept, PlannedCall{Request: n, Index: index, Call: calls[index], Unassigned: unassigned})
+		kept = append(kept, PlannedCall{Request: n, Index: index, Call: v, Unassigned: unassigned})
 	}
 	l.PlannedCalls = kept
 	return accepted
@@ -133,7 +130,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 // reply broke off, those that got a Call of it. The reply had not reached the others, so their data must be shown to
 // the LLM again.
 func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
-	covered := l.coveredInstances(req.Input)
+	covered := l.coveredInstances(req.RequestInput)
 	if req.Reply.Complete {
 		return covered
 	}
@@ -155,10 +152,10 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	for n, call := range req.Reply.Calls {
 		calls[n+1] = call
 	}
-	for _, inst := range l.instancesNamedByMessages(req.Input) {
+	for _, inst := range l.instancesNamedByMessages(req.RequestInput) {
 		//workflowcheck:ignore -- a count, and a map again
 		for key, c := range inst.calls {
-			if key.Request != req.Input.RequestNumber {
+			if key.Request != req.RequestNumber {
 				continue
 			}
 			accepted++
@@ -173,19 +170,19 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 // callsToRedeliver returns what the instances must still be sent of a Request whose Calls may not have reached all of
 // them. A Call for several instances that one has accepted belongs to every covered instance that it names.
 func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
-	if !req.Reply.CallsMayBeUndelivered() || req.Input.OutputOnly {
+	if !req.Reply.CallsMayBeUndelivered() || req.OutputOnly {
 		return nil
 	}
-	covered := l.coveredInstances(req.Input)
+	covered := l.coveredInstances(req.RequestInput)
 	calls, _ := l.callsOfRequest(req)
-	for _, inst := range l.instancesNamedByMessages(req.Input) {
-		missing := ResumedCalls{Token: inst.Token, Request: req.Input.RequestNumber}
-		for _, index := range jsonval.SortedKeys(calls) {
-			key := ideafile.CallKey{Request: req.Input.RequestNumber, Index: index}
+	for _, inst := range l.instancesNamedByMessages(req.RequestInput) {
+		missing := ResumedCalls{Token: inst.Token, Request: req.RequestNumber}
+		for index, v := range jsonval.Sorted(calls) {
+			key := ideafile.CallKey{Request: req.RequestNumber, Index: index}
 			accepted := func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has }
-			isFor := slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token)
-			if !accepted(inst) && isFor && !calls[index].IsZero() && slices.ContainsFunc(covered, accepted) {
-				missing.Calls = append(missing.Calls, turn.DeliveredCall{Index: index, Call: calls[index]})
+			isFor := slices.Contains(covered, inst) && !v.TargetsOtherInstance(inst.Token)
+			if !accepted(inst) && isFor && !v.IsZero() && slices.ContainsFunc(covered, accepted) {
+				missing.Calls = append(missing.Calls, turn.DeliveredCall{Index: index, Call: v})
 			}
 		}
 		rest = append(rest, missing)
@@ -237,20 +234,20 @@ func (l *Loop) countBadReply(req *llmRequest) {
 func describeRequestFault(req *llmRequest) *diag.Fault {
 	f := *req.Reply.Fault
 	var purposes []string
-	for _, q := range req.Input.Questions {
+	for _, q := range req.Questions {
 		if q.ParamsError != "" {
 			purposes = append(purposes, fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s",
 				q.CallID, q.Tool, q.ParamsError))
 		}
 	}
-	for _, e := range req.Input.Errors {
-		if len(req.Input.Questions) == 0 && e.CallID != "" {
+	for _, e := range req.Errors {
+		if len(req.Questions) == 0 && e.CallID != "" {
 			purposes = append(purposes, fmt.Sprintf("was made because not all went well: %s: %s", e.CallID,
 				e.Fault.Message))
 		}
 	}
 	if len(purposes) > 0 {
-		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.Input.RequestNumber, purposes[0])
+		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.RequestNumber, purposes[0])
 	}
 	if more := len(purposes) - 1; more > 0 {
 		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, more)
@@ -267,9 +264,9 @@ func WorkerLossesFault(n int) *diag.Fault {
 func (l *Loop) hasUnansweredQuestions(req *llmRequest) bool {
 	answered := map[string]bool{}
 	for _, call := range req.Reply.Calls {
-		if q, _, _, f := turn.ReadLLMAnswer(l.Idea, req.Input, call); f == nil {
+		if q, _, _, f := turn.ReadLLMAnswer(l.Idea, req.RequestInput, call); f == nil {
 			answered[q.CallID] = true
 		}
 	}
-	return slices.ContainsFunc(req.Input.Questions, func(q turn.LLMQuestion) bool { return !answered[q.CallID] })
+	return slices.ContainsFunc(req.Questions, func(q turn.LLMQuestion) bool { return !answered[q.CallID] })
 }

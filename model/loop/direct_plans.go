@@ -181,8 +181,8 @@ func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
 // DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file. Of
 // delegates that have no file it is known without.
 type DelegateIdeaFiles struct {
-	IdeaFilesByPath map[string]any
-	Bind            func(*ideafile.Idea) map[string]ideafile.ToolBinding
+	IdeaFilesByPath jsonval.Object
+	Bind            func(*ideafile.Idea) ideafile.ToolBindings
 }
 
 // IdeaNeedsLLM reports whether a process, or a delegate that its Plans call, needs a Request even if nothing goes
@@ -223,7 +223,7 @@ func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 			continue
 		}
 		for _, p := range turn.ReadPastDirectPlanCalls(msg, tokensByPlan[n+1]) {
-			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
+			for token := range jsonval.Sorted(p.StatusByInstance) {
 				do(l.byToken[token], p)
 			}
 		}
@@ -271,20 +271,16 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 			return true
 		}
 		key, err := delegate.ResolveFile(file, t.DelegateFile)
-		content, ok := d.IdeaFilesByPath[key].(map[string]any)
+		content, ok := d.IdeaFilesByPath[key].(jsonval.Object)
 		if err != nil || !ok {
 			continue
 		}
-		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, map[string]any{}, nil))
-		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) &&
+		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, jsonval.Object{}, nil))
+		isConditional := func(m ideafile.Message) bool { return m.IsDirectPlan() && m.PlanViewCondition != nil }
+		if len(problems.Errors()) == 0 && !slices.ContainsFunc(idea.Context, isConditional) &&
 			d.needsLLMAtDepth(idea, key, depth+1) {
 			return true
 		}
 	}
 	return false
-}
-
-func hasConditionalPlan(i *ideafile.Idea) bool {
-	return slices.ContainsFunc(i.Context,
-		func(m ideafile.Message) bool { return m.IsDirectPlan() && m.PlanViewCondition != nil })
 }

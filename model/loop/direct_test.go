@@ -342,7 +342,7 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	}
 	s.RunDirectPlans()
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("covered", fmt.Sprint(c.Input.InstanceTokens()), "[② ③]")
+	s.WantEqual("covered", fmt.Sprint(c.InstanceTokens()), "[② ③]")
 	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	plan := again.Context[0]
 	s.WantEqual("the record", string(jsonval.Encode(plan.PlanRecordByCallID)), `{"0.1":{"done":["①","②"],`+
@@ -352,7 +352,7 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 		t.Errorf("%+v", again.Context)
 	}
 	s = &modeltest.Scenario{T: t, Idea: again, Instances: map[string]*dataflow.Instance{},
-		Reported: map[string]map[string]modeltest.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
+		Reported: map[string]map[string]dataflow.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
 		CorrectionsAcked: s.CorrectionsAcked}
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	s.StartInstances(again.InstanceTokens())

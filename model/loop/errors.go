@@ -2,11 +2,11 @@ package loop
 
 import (
 	"fmt"
-	"slices"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -50,14 +50,14 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	}
 	for _, f := range r.CallFaults {
 		l.UnassignedCalls++
-		id, tool := ideafile.FormatCallID(req.Input.RequestNumber, f.Index, ""), ""
+		id, tool := ideafile.FormatCallID(req.RequestNumber, f.Index, ""), ""
 		if f.Index <= len(r.Calls) {
 			tool = r.Calls[f.Index-1].Tool
 		}
 		l.UnassignedFailures = l.UnassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
 		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
-	l.addErrorsFor(l.coveredInstances(req.Input), list...)
+	l.addErrorsFor(l.coveredInstances(req.RequestInput), list...)
 	if req.amendment != "" { // for the next Request, if there is one
 		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", req.amendment))
 	}
@@ -68,9 +68,9 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 	if f.Code == approval.CodePlanRejected {
 		return f
 	}
-	f.Message = fmt.Sprintf("request %d was cut off: %s", req.Input.RequestNumber, f.Message)
-	what, n := "Call", len(l.plannedCallsOfRequest(req.Input.RequestNumber))
-	if len(req.Input.Questions) > 0 {
+	f.Message = fmt.Sprintf("request %d was cut off: %s", req.RequestNumber, f.Message)
+	what, n := "Call", len(l.plannedCallsOfRequest(req.RequestNumber))
+	if len(req.Questions) > 0 {
 		what, n = "result", accepted
 	}
 	switch {
@@ -151,12 +151,11 @@ func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 			stillPending[id] = true
 		}
 	}
-	l.PendingErrors = slices.DeleteFunc(slices.Clone(l.PendingErrors),
-		func(e PendingError) bool { return !stillPending[e.ID] })
+	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return stillPending[e.ID] })
 	for _, inst := range planned {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
-			if call.Request < req.Input.RequestNumber && len(c.FaultsForLLM()) > 0 {
+			if call.Request < req.RequestNumber && len(c.FaultsForLLM()) > 0 {
 				inst.callsWithErrorsShown[call] = true
 			}
 		}

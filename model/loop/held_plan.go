@@ -19,14 +19,14 @@ import (
 // instance would take: there is nothing to decide on otherwise.
 func (l *Loop) HoldReply(now time.Time) bool {
 	req := l.requestInFlight
-	if !l.HoldsPlans || req == nil || req.Reply == nil || !req.Reply.Complete || !HandsOutCalls(req.Input) {
+	if !l.HoldsPlans || req == nil || req.Reply == nil || !req.Reply.Complete || !HandsOutCalls(req.RequestInput) {
 		return false
 	}
-	p, deliverable := turn.PlanOfRequest(req.Input, req.Reply.Calls)
+	p, deliverable := turn.PlanOfRequest(req.RequestInput, req.Reply.Calls)
 	if !deliverable {
 		return false
 	}
-	l.hold(p, now, l.coveredInstances(req.Input))
+	l.hold(p, now, l.coveredInstances(req.RequestInput))
 	// Ideas sealed meanwhile may have taken the changes.
 	l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 	l.HasUnsealedChanges, req.LogBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
@@ -157,7 +157,7 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
 	if l.PendingPlan.Request > 0 {
-		amended, _ := turn.PlanOfRequest(l.requestInFlight.Input, d.Calls)
+		amended, _ := turn.PlanOfRequest(l.requestInFlight.RequestInput, d.Calls)
 		calls = amended.Calls
 	} else {
 		l.replaceDirectPlanCalls(d.Calls)
@@ -179,13 +179,13 @@ func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	case d.Kind == approval.SteerRejectPlan:
 		turn.RejectPlan(p, req.Reply, d)
 	case p.Original != nil:
-		turn.AmendPlan(req.Input, req.Reply, p.WrittenCalls())
+		turn.AmendPlan(req.RequestInput, req.Reply, p.WrittenCalls())
 		req.amendment = p.ToldOfAmendment(d)
 	}
 	req.hadUnsealedChanges = true
 	req.LogBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
 	req.AllInstancesInput = l.AllInstancesInput()
-	req.AllInstancesInput.RequestNumber = req.Input.RequestNumber - 1
+	req.AllInstancesInput.RequestNumber = req.RequestNumber - 1
 }
 
 // decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place,
@@ -209,9 +209,9 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
 			made := d
 			made.CallID = key.ID(r.Token)
-			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, Status: ideafile.Rejected,
-				Decisions: []approval.Decision{made},
-				Fault:     diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}
+			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, CallState: turn.CallState{
+				Status: ideafile.Rejected, Decisions: []approval.Decision{made},
+				Fault: diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}}
 		}
 		inst.Idle = true
 	}
@@ -232,12 +232,12 @@ func (l *Loop) rejectDirectPlans(why *diag.Fault) {
 		inst.FellBackToLLM = true
 		asked = append(asked, inst)
 	}
-	l.replaceMessages(func(position int, m ideafile.Message) ideafile.Message {
-		if !rejected[position] {
-			return m
-		}
-		return m.WithoutInstances()
-	})
+	context := slices.Clone(l.Idea.Context)
+	//workflowcheck:ignore -- each by itself
+	for position := range rejected {
+		context[position-1] = context[position-1].WithoutInstances()
+	}
+	l.Idea = l.Idea.WithContextReplaced(context)
 	if len(asked) > 0 {
 		l.addErrorsFor(asked, turn.ContextError{Fault: *why})
 	}
@@ -246,12 +246,8 @@ func (l *Loop) rejectDirectPlans(why *diag.Fault) {
 // replaceDirectPlanCalls puts other Calls into the only direct Plan that is about to run.
 func (l *Loop) replaceDirectPlanCalls(calls []ideafile.WrittenCall) {
 	at := l.startingPlan()
-	l.replaceMessages(func(position int, m ideafile.Message) ideafile.Message {
-		if position != at {
-			return m
-		}
-		return m.WithPlanCalls(calls)
-	})
+	context, _ := l.StartWithPlan(calls)
+	l.Idea = l.Idea.WithContextReplaced(context)
 	l.PlannedCalls = slices.DeleteFunc(l.PlannedCalls, func(p PlannedCall) bool { return p.DirectPlanPosition == at })
 	l.addDirectPlanCalls(at - 1)
 }
@@ -275,21 +271,13 @@ func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.M
 	return context, offset
 }
 
-func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ideafile.Message) {
-	context := slices.Clone(l.Idea.Context)
-	for n, m := range context {
-		context[n] = change(n+1, m)
-	}
-	l.Idea = l.Idea.WithContextReplaced(context)
-}
-
 // PlanToHandOut returns the Calls of a decided Plan for each instance, which may be none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
-	byToken := callsByInstance(req.Input, req.Reply.Calls)
-	for _, token := range slices.Concat(req.Input.InstanceTokens(), req.Input.ReopenableTokens) {
-		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.Input.InstanceTokens(), token) {
-			list = append(list, ResumedCalls{Token: token, Request: req.Input.RequestNumber, Calls: calls})
+	byToken := callsByInstance(req.RequestInput, req.Reply.Calls)
+	for _, token := range slices.Concat(req.InstanceTokens(), req.ReopenableTokens) {
+		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.InstanceTokens(), token) {
+			list = append(list, ResumedCalls{Token: token, Request: req.RequestNumber, Calls: calls})
 		}
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/jsonval"
 	"processidea/model/loop/quota"
 	"processidea/model/statelog"
 	"processidea/model/turn"
@@ -311,10 +312,7 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 			if call == "" {
 				call = CallFingerprint(p.Call)
 			}
-			d := FailureDigest(call, c)
-			if !slices.Contains(digests, d) {
-				digests = append(digests, d)
-			}
+			digests = jsonval.AppendNew(digests, FailureDigest(call, c))
 		}
 	}
 	for _, inst := range instances {

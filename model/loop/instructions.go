@@ -56,30 +56,25 @@ func (l *Loop) lack(inst *InstanceProgress) *diag.Fault {
 	return nil
 }
 
-// unfulfilledInstances lists the instances at work in which a step is not fulfilled.
-func (l *Loop) unfulfilledInstances() []*InstanceProgress {
-	return l.those(func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 })
-}
-
 // evidence is what a step can require of a Call: what ran, after people's decisions, and its result.
 func (l *Loop) evidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
-	view map[string]any) map[string]any {
+	view jsonval.Object) jsonval.Object {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
 	call, _, f := palette.ReadCall(w)
 	if f != nil {
-		call.Params = map[string]any{}
-		for _, k := range jsonval.SortedKeys(w.RawObject()) {
+		call.Params = jsonval.Object{}
+		for k := range jsonval.Sorted(w.RawObject()) {
 			if !strings.HasPrefix(k, "_") {
 				call.Params[k] = w.RawObject()[k]
 			}
 		}
 	}
-	e := map[string]any{"tool": w.Tool, "status": string(c.Status), "params": call.Params, "output": nil}
+	e := jsonval.Object{"tool": w.Tool, "status": string(c.Status), "params": call.Params, "output": nil}
 	resolved, err := refexpr.ResolveReferences(call.Params, func(ref refexpr.Reference) (any, bool) {
 		return inst.valueSeenByCall(c, ref, view)
 	})
-	if params, ok := resolved.(map[string]any); ok && err == nil {
+	if params, ok := resolved.(jsonval.Object); ok && err == nil {
 		e["params"] = c.ParamsAdaptation.ApplyTo(params)
 	}
 	if c.RanCall != nil {
@@ -93,7 +88,7 @@ func (l *Loop) evidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.C
 
 // valueSeenByCall finds the value of a Reference as a Call sees it from its place in the Plan.
 func (p *InstanceProgress) valueSeenByCall(c turn.CallReport, ref refexpr.Reference,
-	view map[string]any) (any, bool) {
+	view jsonval.Object) (any, bool) {
 	value := view[ref.Kind]
 	if ref.Kind == ideafile.TypeState {
 		before := p.state.BeforeCall(c.Request, c.Index, ref.Path).CurrentValue

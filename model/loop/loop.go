@@ -9,6 +9,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/model/loop/quota"
 	"processidea/model/statelog"
 	"processidea/model/turn"
@@ -27,7 +28,7 @@ type Loop struct {
 	byToken              map[string]*InstanceProgress
 	initialMessageCount  int // Messages of its context that it was started with
 	initialInstanceCount int // instances that it was started with
-	bindings             map[string]ideafile.ToolBinding
+	bindings             ideafile.ToolBindings
 
 	requestInFlight     *llmRequest
 	wiredRequest        *llmRequest // see "the life of a Request" in doc.go
@@ -54,7 +55,7 @@ type Loop struct {
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
 type llmRequest struct {
-	Input             *turn.RequestInput
+	*turn.RequestInput
 	AllInstancesInput *turn.RequestInput // all instances when the Request was made, for its Idea
 	LogBeforeRequest  []turn.LogEntry    // what had changed since the last Idea when it was made
 	// the reply is a resumed solution with an output, and every instance outside it had settled
@@ -94,7 +95,7 @@ const (
 )
 
 // New starts the loop of a process; now is its starting time.
-func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolBinding, now time.Time) *Loop {
+func New(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, now time.Time) *Loop {
 	l := &Loop{
 		Idea: idea, ProcessID: process, bindings: bindings, byToken: map[string]*InstanceProgress{},
 		Knows:        func(string) bool { return true },
@@ -110,7 +111,7 @@ func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolB
 
 // BindTools sets the Tools and what runs them, which are known only once the process has started. No Request is made
 // before.
-func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) {
+func (l *Loop) BindTools(idea *ideafile.Idea, bindings ideafile.ToolBindings) {
 	l.Idea, l.bindings = idea, bindings
 }
 
@@ -153,11 +154,7 @@ func (l *Loop) EndedOrWaitingInstances() map[string]ideafile.InstanceStatus {
 func (l *Loop) InstanceTokens() []string { return tokensOf(l.Instances) }
 
 func tokensOf(instances []*InstanceProgress) []string {
-	tokens := make([]string, len(instances))
-	for i, inst := range instances {
-		tokens[i] = inst.Token
-	}
-	return tokens
+	return jsonval.Map(instances, func(inst *InstanceProgress) string { return inst.Token })
 }
 
 // any reports whether something holds of an instance.
@@ -166,13 +163,8 @@ func (l *Loop) any(holds func(*InstanceProgress) bool) bool {
 }
 
 // those lists the instances for which holds returns true.
-func (l *Loop) those(holds func(*InstanceProgress) bool) (list []*InstanceProgress) {
-	for _, inst := range l.Instances {
-		if holds(inst) {
-			list = append(list, inst)
-		}
-	}
-	return list
+func (l *Loop) those(holds func(*InstanceProgress) bool) []*InstanceProgress {
+	return jsonval.Filter(l.Instances, holds)
 }
 
 // take returns the elements of a list, and empties it.

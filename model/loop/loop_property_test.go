@@ -54,11 +54,11 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 		gone := map[string]bool{}
 		number := 0
 		s := modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
-			if number++; c.Input.RequestNumber != number {
-				rt.Fatalf("Request %d has the number %d", number, c.Input.RequestNumber)
+			if number++; c.RequestNumber != number {
+				rt.Fatalf("Request %d has the number %d", number, c.RequestNumber)
 			}
-			for _, covered := range c.Input.Instances {
-				if gone[covered.Token] && !c.Input.OutputOnly {
+			for _, covered := range c.Instances {
+				if gone[covered.Token] && !c.OutputOnly {
 					rt.Fatalf("%s has ended and is sent again", covered.Token)
 				}
 			}

@@ -42,7 +42,7 @@ func (l *Loop) takeNotes(req *llmRequest) {
 	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
 		return
 	}
-	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.Input.RequestNumber, Text: req.Reply.Notes})
+	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.RequestNumber, Text: req.Reply.Notes})
 	size := 0
 	for _, n := range l.Notes {
 		size += len(n.Text)
@@ -52,7 +52,7 @@ func (l *Loop) takeNotes(req *llmRequest) {
 		l.forgetOutputPlans()
 		return
 	}
-	for _, inst := range l.coveredInstances(req.Input) {
+	for _, inst := range l.coveredInstances(req.RequestInput) {
 		if !l.hasNoGoal(inst) || slices.Contains(req.Reply.InstancesWithoutCalls, inst.Token) {
 			inst.OutputPlanRequest = inst.LastPlanningRequest
 		}

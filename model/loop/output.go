@@ -44,7 +44,10 @@ func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) 
 		}
 		out = resolved
 	}
-	if err := checkForm(i, out); err != nil {
+	if i.OutputSchema == nil || jsonval.ContainsBlobHandle(out) { // values in the store were checked before
+		return out, nil
+	}
+	if err := i.OutputSchema.Validate(out); err != nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "%s does not fit its form: %s", whose, err)
 	}
 	return out, nil
@@ -60,7 +63,7 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 			return evaluateForInstance(e, shared, stateOf(w.Instances[0]))
 		}
-		all := map[string]any{}
+		all := jsonval.Object{}
 		for _, token := range w.Instances {
 			if v, ok := evaluateForInstance(e, shared, stateOf(token)); ok {
 				all[token] = v
@@ -92,38 +95,13 @@ func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, sta
 	})
 }
 
-// checkForm checks an output against its form. Values in the blob store were checked before they were stored.
-func checkForm(i *ideafile.Idea, out any) error {
-	if i.OutputSchema == nil || jsonval.ContainsBlobHandle(out) {
-		return nil
-	}
-	return i.OutputSchema.Validate(out)
-}
-
 // HasOnlyReferences reports whether a value has leaves and each of them is a Reference.
 func HasOnlyReferences(v any) bool {
-	leaves, refs := 0, 0
-	var walk func(any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			//workflowcheck:ignore -- a count
-			for _, e := range v {
-				walk(e)
-			}
-		case []any:
-			for _, e := range v {
-				walk(e)
-			}
-		default:
-			leaves++
-			if s, ok := v.(string); ok && refexpr.IsReference(s) {
-				refs++
-			}
-		}
-	}
-	walk(v)
-	return leaves > 0 && leaves == refs
+	isReference := func(v any) bool { return refexpr.IsReference(jsonval.AsText(v)) }
+	return jsonval.ContainsAny(v, isReference) && !jsonval.ContainsAny(v, func(v any) bool {
+		t := jsonval.TypeOf(v)
+		return t != "object" && t != "array" && !isReference(v)
+	})
 }
 
 // NoPlanOutputFault is why a process that asks nobody has no output.

@@ -57,18 +57,10 @@ func (p PlanResult) Succeeded() bool {
 	return !unfinished && !p.Failed()
 }
 
-// WasOverruled reports whether a person decided otherwise on a Call than it was planned.
-func (p PlanResult) WasOverruled() bool {
-	return slices.ContainsFunc(p.Reports, turn.CallReport.WasOverruledByPerson)
-}
-
-func (p PlanResult) callsThatCameToNothing() (list []turn.CallReport) {
-	for _, c := range p.Reports {
-		if c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
-			list = append(list, c)
-		}
-	}
-	return list
+func (p PlanResult) callsThatCameToNothing() []turn.CallReport {
+	return jsonval.Filter(p.Reports, func(c turn.CallReport) bool {
+		return c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped
+	})
 }
 
 // madeUpFor reports whether State has a value at every path of one of the Call's branches. It does not look inside
@@ -104,14 +96,12 @@ func (p PlanResult) valueOf(c turn.CallReport) refexpr.OutputPath {
 	if !ok || call.OutputPath.WritesWholeState() || call.OutputMethod != "" {
 		return nil
 	}
+	// a person changed the Call, or refused it with a reason
+	mustBeRead := func(d approval.Decision) bool {
+		return d.Kind != policy.Approve && d.DecidedBy != approval.DecidedByTimeout
+	}
 	if slices.ContainsFunc(c.Decisions, mustBeRead) {
 		return nil
 	}
 	return call.OutputPath
-}
-
-// mustBeRead reports whether the LLM must read a decision to know how to go on: a person changed the Call, or refused
-// it with a reason.
-func mustBeRead(d approval.Decision) bool {
-	return d.Kind != policy.Approve && d.DecidedBy != approval.DecidedByTimeout
 }

@@ -30,7 +30,8 @@ func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
 	}
 	for n, c := range calls {
 		p.Reports = append(p.Reports,
-			turn.CallReport{Request: 1, Index: n + 1, Status: c.status, Decisions: c.decisions})
+			turn.CallReport{Request: 1, Index: n + 1,
+				CallState: turn.CallState{Status: c.status, Decisions: c.decisions}})
 	}
 	return p
 }

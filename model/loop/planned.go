@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -24,7 +25,8 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.calls[p.key()]
 			if !ok {
-				return turn.CallReport{Request: p.Request, Index: p.Index, Status: ideafile.Running},
+				return turn.CallReport{Request: p.Request, Index: p.Index,
+						CallState: turn.CallState{Status: ideafile.Running}},
 					p.isUnreportedBy(inst)
 			}
 			return c, all || l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
@@ -45,10 +47,10 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.Input) {
+	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.RequestInput) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			known := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
-			if c := inst.calls[key]; key.Request == l.requestInFlight.Input.RequestNumber && !known &&
+			if c := inst.calls[key]; key.Request == l.requestInFlight.RequestNumber && !known &&
 				!c.Call.IsZero() {
 				list = append(list, PlannedCall{Request: key.Request, Index: key.Index, Call: c.Call})
 			}
@@ -67,7 +69,7 @@ func (l *Loop) summarizeCalls(
 	var out []turn.PlannedCallSummary
 	for _, p := range calls {
 		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, StatusCounts: map[ideafile.CallStatus]int{},
-			ResultByInstance: map[string]any{}}
+			ResultByInstance: jsonval.Object{}}
 		if p.DirectPlanPosition > 0 {
 			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.Idea.Context[p.DirectPlanPosition-1].PlanName
 		}

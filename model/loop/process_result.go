@@ -66,7 +66,7 @@ func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenRe
 	if at < 0 {
 		return append(list, n)
 	}
-	list[at].Instances = append(list[at].Instances[:len(list[at].Instances):len(list[at].Instances)], n.Instances...)
+	list[at].Instances = append(slices.Clip(list[at].Instances), n.Instances...)
 	return list
 }
 

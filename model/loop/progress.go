@@ -45,7 +45,7 @@ func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string
 	isNew := false
 	for _, f := range failures {
 		if !slices.Contains(w.FailureDigests, f) {
-			w.FailureDigests, isNew = append(w.FailureDigests[:len(w.FailureDigests):len(w.FailureDigests)], f), true
+			w.FailureDigests, isNew = append(slices.Clip(w.FailureDigests), f), true
 		}
 	}
 	w.FruitlessRequests++
@@ -74,10 +74,7 @@ func describeFailures(list turn.Failures) string {
 	if len(list) == 0 {
 		return "They are skipped, since their output paths hold values already"
 	}
-	var parts []string
-	for _, f := range list[:min(len(list), shownFailures)] {
-		parts = append(parts, f.String())
-	}
+	parts := jsonval.Map(list[:min(len(list), shownFailures)], turn.CallFailure.String)
 	if more := len(list) - shownFailures; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d other reasons", more))
 	}
@@ -87,10 +84,10 @@ func describeFailures(list turn.Failures) string {
 // CallFingerprint identifies equal Calls: all of a Call except its instances and the LLM's reasoning.
 func CallFingerprint(call ideafile.WrittenCall) string {
 	v := call.RawValue()
-	if m, ok := v.(map[string]any); ok {
-		v = jsonval.WithoutKey(jsonval.WithoutKey(m, "_instance"), "_reasoningForCall")
+	if m, ok := v.(jsonval.Object); ok {
+		v = jsonval.WithoutKey(m, "_instance", "_reasoningForCall")
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }
 
 // changing matches what differs in the texts of one failure from time to time: numbers, times and ids.

@@ -32,14 +32,14 @@ func (l *Loop) Quality() *quality.Report {
 // drawRecheck draws the instances of the Request that was just composed which are asked about twice.
 func (l *Loop) drawRecheck() {
 	req, settings := l.requestInFlight, l.Idea.Config.Quality
-	if !HandsOutCalls(req.Input) || settings.Recheck == 0 {
+	if !HandsOutCalls(req.RequestInput) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.Input.RequestNumber, len(req.Input.Instances), settings.Recheck,
+	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.RequestNumber, len(req.Instances), settings.Recheck,
 		l.IsPart)
 	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
 		for _, n := range req.drawn {
-			req.Input.HeldTokens = append(req.Input.HeldTokens, req.Input.Instances[n].Token)
+			req.HeldTokens = append(req.HeldTokens, req.Instances[n].Token)
 		}
 	}
 }
@@ -53,11 +53,11 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	}
 	drawn := req.drawn
 	if req.drawn = nil; !req.Reply.Complete || req.Reply.Faked {
-		l.Rechecked.Covered -= len(req.Input.Instances)
+		l.Rechecked.Covered -= len(req.Instances)
 		l.Rechecked.Drawn -= len(drawn)
 		return nil
 	}
-	input, places := *req.Input, map[int]int{}
+	input, places := *req.RequestInput, map[int]int{}
 	for place, n := range quality.Order(l.Idea.Seed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
 		places[n] = place + 1
 	}
@@ -68,12 +68,12 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 		input.Recheck.LLM = by.RequestedModel
 	}
 	input.Instances, input.ReopenableTokens = nil, nil
-	input.Others.Working += len(req.Input.Instances) - len(drawn)
+	input.Others.Working += len(req.Instances) - len(drawn)
 	for _, n := range slices.Sorted(slices.Values(drawn)) {
-		input.Instances = append(input.Instances, req.Input.Instances[n])
-		input.Recheck.Positions[req.Input.Instances[n].Token] = places[n]
+		input.Instances = append(input.Instances, req.Instances[n])
+		input.Recheck.Positions[req.Instances[n].Token] = places[n]
 	}
-	l.rechecks = append(l.rechecks, &recheck{first: req.Input, input: &input})
+	l.rechecks = append(l.rechecks, &recheck{first: req.RequestInput, input: &input})
 	return &input
 }
 
@@ -131,8 +131,8 @@ func answerText(calls []ideafile.WrittenCall) string {
 	}
 	var list []string
 	for _, w := range calls {
-		given := jsonval.WithoutKey(jsonval.WithoutKey(w.WithoutTarget().RawObject(), "_tool"), "_reasoningForCall")
-		list = append(list, w.Tool+" "+jsonval.Clip(string(jsonval.Encode(given)), 300))
+		given := jsonval.WithoutKey(w.WithoutTarget().RawObject(), "_tool", "_reasoningForCall")
+		list = append(list, w.Tool+" "+jsonval.Clip(jsonval.EncodeToString(given), 300))
 	}
 	return strings.Join(list, ", ")
 }

@@ -95,7 +95,7 @@ func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
 	s.Loop.ConcludeRequest()
 	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber,
 		InstanceStanding: turn.InstanceStanding{Idle: true},
-		Calls:            []turn.CallReport{{Request: 1, Index: 1, Status: "done"}}})
+		Calls:            []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: "done"}}}})
 	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus),
 		"map[done:[②] running:[①]]")
 }

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -46,8 +47,8 @@ func (l *Loop) instancesNamedByMessages(input *turn.RequestInput) []*InstancePro
 
 // reopenNamedInstances reopens the instances that had settled for now and that a Request gave a Call.
 func (l *Loop) reopenNamedInstances(req *llmRequest) {
-	number := req.Input.RequestNumber
-	for _, token := range req.Input.ReopenableTokens {
+	number := req.RequestNumber
+	for _, token := range req.ReopenableTokens {
 		inst := l.byToken[token]
 		named := req.Reply.Complete &&
 			slices.ContainsFunc(req.Reply.Calls,
@@ -110,8 +111,8 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 // returns it.
 func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
 	told := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
-	l.newlyEndedInstances = slices.DeleteFunc(slices.Clone(l.newlyEndedInstances),
-		func(e *InstanceProgress) bool { return e == inst })
+	l.newlyEndedInstances = jsonval.Filter(l.newlyEndedInstances,
+		func(e *InstanceProgress) bool { return e != inst })
 	l.reopen(inst)
 	inst.RevisedSinceRequest, inst.ReopenReason = true, "reopened by "+cmp.Or(s.By, "a person")
 	if s.Reason != "" {

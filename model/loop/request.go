@@ -3,6 +3,7 @@ package loop
 import (
 	"slices"
 
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -61,11 +62,7 @@ func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (others turn
 }
 
 func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
-	var list []*InstanceProgress
-	for _, c := range input.Instances {
-		list = append(list, l.byToken[c.Token])
-	}
-	return list
+	return jsonval.Map(input.Instances, func(c turn.InstanceInput) *InstanceProgress { return l.byToken[c.Token] })
 }
 
 // AllInstancesInput returns the current process in the form of a Request about every instance, for an Idea.
@@ -93,7 +90,7 @@ func (l *Loop) RequestInFlight() *turn.RequestInput {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	return l.requestInFlight.Input
+	return l.requestInFlight.RequestInput
 }
 
 // ApplyReply records the LLM's reply to the Request in flight, or how the Request failed.
@@ -104,7 +101,7 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 	l.requestInFlight.Reply = &r
 	l.RequestCount++
 	l.Usage.Add(r.Usage)
-	covered := l.coveredInstances(l.requestInFlight.Input)
+	covered := l.coveredInstances(l.requestInFlight.RequestInput)
 	for n, share := range r.Usage.Cost.Shares(len(covered)) {
 		covered[n].LLMCost = covered[n].LLMCost.Plus(share)
 	}

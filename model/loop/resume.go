@@ -25,12 +25,7 @@ type ResumedCalls struct {
 
 // dropHistoryMessages removes errors and records from the Idea: restoreHistory reads them.
 func (l *Loop) dropHistoryMessages() {
-	var left []ideafile.Message
-	for _, msg := range l.Idea.Context {
-		if !turn.IsHistoryMessage(msg) {
-			left = append(left, msg)
-		}
-	}
+	left := jsonval.Filter(l.Idea.Context, func(m ideafile.Message) bool { return !turn.IsHistoryMessage(m) })
 	if len(left) < len(l.Idea.Context) {
 		l.Idea = l.Idea.WithContextReplaced(left)
 	}
@@ -39,7 +34,9 @@ func (l *Loop) dropHistoryMessages() {
 // restoreHistory restores what the context records of the process whose Idea this one starts from.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
-	l.PriorRequests = earlierRequestCountOf(l.Idea)
+	if n, err := jsonval.ReadPositiveInt(jsonval.AsObject(l.Idea.Source["meta"])["request"]); err == nil {
+		l.PriorRequests = n - 1
+	}
 	for _, msg := range context {
 		if msg.IsPlanWithRecord() {
 			for _, p := range turn.ReadPastCalls(msg, tokens) {
@@ -62,7 +59,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 func (l *Loop) restoreOutput() {
 	solution := jsonval.AsObject(l.Idea.Source["solution"])
 	out := solution["output"]
-	calls, _ := solution["calls"].([]any)
+	calls := jsonval.AsList(solution["calls"])
 	if l.Idea.OutputSchema == nil || out == nil || len(calls) > 0 || !l.allInstancesEnded() {
 		return
 	}
@@ -90,16 +87,6 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 	}
 }
 
-// earlierRequestCountOf returns how many Requests came before the one whose Idea this is, by its meta; 0 where that is
-// no such number.
-func earlierRequestCountOf(i *ideafile.Idea) int {
-	n, err := jsonval.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
-	if err != nil {
-		return 0
-	}
-	return n - 1
-}
-
 // restoreStatus restores how an instance had ended, from its last State message.
 func (l *Loop) restoreStatus(msg ideafile.Message) {
 	inst := l.byToken[msg.InstanceToken]
@@ -123,13 +110,13 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: p.Request, Index: p.Index, Call: p.WrittenCall,
 		Unassigned:       len(p.StatusByInstance) == 0,
 		OnlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
-	for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
+	for token, v := range jsonval.Sorted(p.StatusByInstance) {
 		inst := l.byToken[token]
 		if inst == nil {
 			continue
 		}
 		inst.LastPlanningRequest = max(inst.LastPlanningRequest, p.Request)
-		status := p.StatusByInstance[token]
+		status := v
 		if key.IsUndo() && !status.IsFinal() {
 			continue // an undo goes on only where it was begun
 		}
@@ -148,7 +135,7 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredCall) {
 	inst.Idle = false
 	inst.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
-		Status: ideafile.Waiting}
+		CallState: turn.CallState{Status: ideafile.Waiting}}
 	for n := range l.resumedCalls {
 		if l.resumedCalls[n].Token == inst.Token && l.resumedCalls[n].Request == request {
 			l.resumedCalls[n].Calls = append(l.resumedCalls[n].Calls, c)
@@ -172,7 +159,7 @@ func (l *Loop) HasResumedCalls() bool { return len(l.resumedCalls) > 0 }
 // the instances that were ready for it, those that the record does not call done.
 func (l *Loop) ResumeRecordedCalls() {
 	solution := jsonval.AsObject(l.Idea.Source["solution"])
-	calls, _ := solution["calls"].([]any)
+	calls := jsonval.AsList(solution["calls"])
 	if len(calls) == 0 {
 		return
 	}
@@ -194,7 +181,7 @@ func (l *Loop) ResumeRecordedCalls() {
 	l.addErrorsFor(ready, broken...)
 	reply := &turn.LLMReply{Calls: written, Output: solution["output"]}
 	reply.Finished, _ = solution["finished"].(bool)
-	reply.Notes, _ = solution["notes"].(string)
+	reply.Notes = jsonval.AsText(solution["notes"])
 	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") && l.Knows(resumedEndChange) {
 		l.resumeEnd(ready, reply)
 	}
@@ -203,10 +190,10 @@ func (l *Loop) ResumeRecordedCalls() {
 // resumeEnd applies the end and the notes of a solution, as if it were a reply about the instances that were ready for
 // it. It ignores an output that does not hold for each of them; the LLM is asked for a new one.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
-	req := &llmRequest{Input: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
+	req := &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
 		Reply: reply}
 	for _, inst := range ready {
-		req.Input.Instances = append(req.Input.Instances, turn.InstanceInput{Token: inst.Token})
+		req.Instances = append(req.Instances, turn.InstanceInput{Token: inst.Token})
 	}
 	req.resumesFinalOutput = !l.any(func(inst *InstanceProgress) bool {
 		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled

@@ -24,7 +24,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	s.T.Helper()
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
-		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{},
+		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]dataflow.ReportedCall{},
 		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)

@@ -39,7 +39,7 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 			s[p.Digest] = after
 		}
 	}
-	for _, digest := range jsonval.SortedKeys(s) {
+	for digest := range jsonval.Sorted(s) {
 		if !now[digest] {
 			n.NewlyDecided = append(n.NewlyDecided, l.NoticeWithDecision(s[digest]))
 			delete(s, digest)

@@ -28,13 +28,13 @@ func (l *Loop) settleInstances(req *llmRequest) {
 		}
 	}
 	if l.Idea.OutputSchema != nil && req.Reply.Output != nil && !l.HasOutput && l.wiredRequest != req {
-		draftCounts := req.Input.DraftOutput == nil || l.DraftOutput != nil // the one that it puts right
-		isDraft := wasFinished && req.Input.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
+		draftCounts := req.DraftOutput == nil || l.DraftOutput != nil // the one that it puts right
+		isDraft := wasFinished && req.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
 		if !isDraft {
 			l.addError(diag.Faultf(turn.CodeOutputNotTaken,
 				"the output given in request %d was not taken: there was more to do. You are asked for it again, at "+
 					"the latest when all is done. Beside Calls it counts where \"finished\" is true",
-				req.Input.RequestNumber))
+				req.RequestNumber))
 		}
 	}
 	for _, inst := range candidates {
@@ -64,18 +64,18 @@ func (l *Loop) settleReachedGoals() {
 
 // isPlannedInFlight reports whether a Request is in flight whose reply plans for an instance.
 func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
-	return l.requestInFlight != nil && len(l.requestInFlight.Input.Questions) == 0 &&
-		inst.LastCoveringRequest == l.requestInFlight.Input.RequestNumber
+	return l.requestInFlight != nil && len(l.requestInFlight.Questions) == 0 &&
+		inst.LastCoveringRequest == l.requestInFlight.RequestNumber
 }
 
 // noteLastReply records that the LLM wants to plan nothing more for the instances of a Request, if it was able to say
 // so.
 func (l *Loop) noteLastReply(req *llmRequest) {
-	if !req.Input.MayBeLast || !req.Reply.Finished {
+	if !req.MayBeLast || !req.Reply.Finished {
 		return
 	}
-	for _, inst := range l.coveredInstances(req.Input) {
-		inst.LastWantedRequest = req.Input.RequestNumber
+	for _, inst := range l.coveredInstances(req.RequestInput) {
+		inst.LastWantedRequest = req.RequestNumber
 	}
 }
 
@@ -121,13 +121,13 @@ func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmReq
 	if l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !slices.Contains(settling, inst) }) {
 		return false
 	}
-	return (len(settling) > 0 || req.Input.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
+	return (len(settling) > 0 || req.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
 }
 
 // instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request
 // was made: the LLM did not know of the correction.
 func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress) {
-	if len(req.Reply.CallFaults) > 0 || req.Input.OutputOnly {
+	if len(req.Reply.CallFaults) > 0 || req.OutputOnly {
 		return nil
 	}
 	for _, token := range req.Reply.InstancesWithoutCalls {

@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"slices"
+
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -32,8 +34,8 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 // mayReplyGiveOutput reports whether the output of a reply can be the output of the whole process: the reply is about
 // every instance, or what the LLM said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return len(req.Input.Instances) == len(l.Instances) || req.resumesFinalOutput ||
-		l.areKnownBesides(l.coveredInstances(req.Input))
+	return len(req.Instances) == len(l.Instances) || req.resumesFinalOutput ||
+		l.areKnownBesides(l.coveredInstances(req.RequestInput))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
@@ -57,7 +59,7 @@ func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
 	if inst.OutputPlanRequest > 0 { // a query asks too, which must not ask for changes of the rules
 		return inst.OutputPlanRequest
 	}
-	return l.wiredRequest.Input.RequestNumber
+	return l.wiredRequest.RequestNumber
 }
 
 // awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it
@@ -118,7 +120,7 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
 	}
-	l.DraftOutput = &turn.DraftOutput{Request: req.Input.RequestNumber,
+	l.DraftOutput = &turn.DraftOutput{Request: req.RequestNumber,
 		Output: l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)}
 	if req != l.wiredRequest {
 		l.noteOutputPlans()
@@ -131,7 +133,7 @@ func (l *Loop) dropWiredOutput() {
 	if !l.HasOutput {
 		l.addError(diag.Faultf(turn.CodeOutputNotTaken,
 			"the output given in request %d was not taken, since not all Calls brought their values: give it again, "+
-				"beside the Calls that mend this or when all is done", l.wiredRequest.Input.RequestNumber))
+				"beside the Calls that mend this or when all is done", l.wiredRequest.RequestNumber))
 	}
 	if l.wiredRequest = nil; l.DraftOutput == nil {
 		l.forgetOutputPlans()
@@ -153,7 +155,7 @@ func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCo
 	if inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.Failed() {
 		return true
 	}
-	if overrulingCounts && plan.WasOverruled() {
+	if overrulingCounts && slices.ContainsFunc(plan.Reports, turn.CallReport.WasOverruledByPerson) {
 		return true
 	}
 	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.Succeeded()
@@ -171,7 +173,8 @@ func (l *Loop) settleByWiredOutput() {
 	if f != nil || missing {
 		return
 	}
-	if open := l.unfulfilledInstances(); len(open) > 0 {
+	isOpen := func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 }
+	if open := l.those(isOpen); len(open) > 0 {
 		for _, inst := range open {
 			l.settleOrAskAgain(inst)
 		}

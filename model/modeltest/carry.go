@@ -30,7 +30,7 @@ func roundTripJSON(t Fataler, from, to any) {
 }
 
 // CarryLoop returns a Loop after continue-as-new. One that may not be carried now is returned as it is.
-func CarryLoop(t Fataler, idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, l *loop.Loop) *loop.Loop {
+func CarryLoop(t Fataler, idea *ideafile.Idea, bindings ideafile.ToolBindings, l *loop.Loop) *loop.Loop {
 	if !l.CanCarryIntoNextRun() {
 		return l
 	}

@@ -27,8 +27,8 @@ func DescribePlan(in *turn.RequestInput) string {
 	var parts []string
 	for _, e := range in.PlanEntries {
 		counts := ""
-		for _, status := range jsonval.SortedKeys(e.StatusCounts) {
-			counts += fmt.Sprintf(" %s %d", status, e.StatusCounts[status])
+		for status, v := range jsonval.Sorted(e.StatusCounts) {
+			counts += fmt.Sprintf(" %s %d", status, v)
 		}
 		parts = append(parts, e.CallID+counts)
 	}
@@ -45,11 +45,11 @@ func (s *Scenario) WantEqual(what, got, want string) {
 
 // StateOf returns the State of an instance as the loop knows it, as JSON.
 func StateOf(l *loop.Loop, token string) string {
-	return string(jsonval.Encode(l.Result(loop.StatusRunning, true).Instances[token].State))
+	return jsonval.EncodeToString(l.Result(loop.StatusRunning, true).Instances[token].State)
 }
 
 // OutputJSON returns the process's output as JSON.
-func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output)) }
+func (s *Scenario) OutputJSON() string { return jsonval.EncodeToString(s.Loop.Output) }
 
 // DescribeInstances lists the status of each instance as people see it.
 func (s *Scenario) DescribeInstances() string {

@@ -32,25 +32,25 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 		if depth == 0 {
 			kinds = 4
 		}
-		switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
+		switch between(t, "kind", 0, kinds-1) {
 		case 0:
 			return AnyText().Draw(t, "text")
 		case 1:
-			return json.Number(rapid.SampledFrom([]string{"0", "-0", "1.0", "7", "12345678901234567890", "1e5",
-				"-2.5E-3"}).Draw(t, "number"))
+			return json.Number(oneOf(t, "number", "0", "-0", "1.0", "7", "12345678901234567890", "1e5",
+				"-2.5E-3"))
 		case 2:
 			return rapid.Bool().Draw(t, "bool")
 		case 3:
 			return nil
 		case 4:
-			list := make([]any, rapid.IntRange(0, 3).Draw(t, "length"))
+			list := make([]any, between(t, "length", 0, 3))
 			for i := range list {
 				list[i] = AnyJSON(depth-1).Draw(t, "element")
 			}
 			return list
 		}
-		m := map[string]any{}
-		for range rapid.SampledFrom([]int{0, 1, 1, 2, 3}).Draw(t, "size") {
+		m := jsonval.Object{}
+		for range oneOf(t, "size", 0, 1, 1, 2, 3) {
 			m[AnyText().Draw(t, "key")] = AnyJSON(depth-1).Draw(t, "value")
 		}
 		return m
@@ -79,4 +79,12 @@ func MustDecodeJSON(s string) any {
 // Fataler is what testing.TB and rapid.TB have in common that the helpers here need.
 type Fataler interface {
 	Fatalf(format string, args ...any)
+}
+
+func oneOf[T any](t *rapid.T, label string, values ...T) T {
+	return rapid.SampledFrom(values).Draw(t, label)
+}
+
+func between(t *rapid.T, label string, from, to int) int {
+	return rapid.IntRange(from, to).Draw(t, label)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -21,18 +22,18 @@ type Leaf struct {
 func (l Leaf) String() string { return strings.Join(l.Path, ".") }
 
 // NumberLeaves lists every place in the JSON Schema of Idea files that holds a number or a duration.
-func NumberLeaves(schema map[string]any) []Leaf {
+func NumberLeaves(schema jsonval.Object) []Leaf {
 	w := leafWalk{definitions: jsonval.AsObject(schema["$defs"]), seen: map[string]Leaf{}}
 	w.walk(schema, nil)
 	var all []Leaf
-	for _, key := range jsonval.SortedKeys(w.seen) {
-		all = append(all, w.seen[key])
+	for _, leaf := range jsonval.Sorted(w.seen) {
+		all = append(all, leaf)
 	}
 	return all
 }
 
 type leafWalk struct {
-	definitions map[string]any
+	definitions jsonval.Object
 	seen        map[string]Leaf
 }
 
@@ -51,19 +52,18 @@ func (w *leafWalk) walk(node any, path []string) {
 	}
 	least, _ := m["minimum"].(json.Number)
 	most, _ := m["maximum"].(json.Number)
-	for _, kind := range typesOf(m["type"]) {
+	for _, kind := range jsonschema.Types(m) {
 		if kind == "number" || kind == "integer" {
 			w.add(Leaf{Path: path, Least: least, Most: most})
 		}
 	}
-	for key, below := range jsonval.AsObject(m["properties"]) {
-		w.walk(below, append(slices.Clone(path), key))
+	for key, below := range jsonschema.Properties(m) {
+		w.walk(below, append(slices.Clip(path), key))
 	}
-	w.walk(m["additionalProperties"], append(slices.Clone(path), "*"))
-	w.walk(m["items"], append(slices.Clone(path), "[]"))
+	w.walk(m["additionalProperties"], append(slices.Clip(path), "*"))
+	w.walk(m["items"], append(slices.Clip(path), "[]"))
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-		list, _ := m[key].([]any)
-		for _, one := range list {
+		for _, one := range jsonval.AsList(m[key]) {
 			w.walk(one, path)
 		}
 	}
@@ -72,13 +72,6 @@ func (w *leafWalk) walk(node any, path []string) {
 }
 
 func (w *leafWalk) add(l Leaf) { w.seen[l.String()] = l }
-
-func typesOf(v any) []string {
-	if list, ok := jsonval.AsStringList(v); ok {
-		return list
-	}
-	return []string{jsonval.AsText(v)}
-}
 
 // besides are the members without which the ones at a path mean nothing.
 var besides = map[string]string{
@@ -92,7 +85,7 @@ var besides = map[string]string{
 
 // In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as
 // it is.
-func (l Leaf) In(idea map[string]any, value any) map[string]any {
+func (l Leaf) In(idea jsonval.Object, value any) jsonval.Object {
 	return jsonval.AsObject(put(idea, l.Path, 0, value))
 }
 
@@ -109,7 +102,7 @@ func put(node any, path []string, at int, value any) any {
 	}
 	m := maps.Clone(jsonval.AsObject(node))
 	if m == nil {
-		m = map[string]any{}
+		m = jsonval.Object{}
 	}
 	if more, there := besides[strings.Join(path[:at], ".")]; there {
 		m = jsonval.AsObject(jsonval.DeepMerge(MustDecodeJSON(more), m))
@@ -125,14 +118,11 @@ func put(node any, path []string, at int, value any) any {
 // Edges are the values, as JSON, that test the reading of a place: the smallest and the largest valid value, those just
 // beyond, and values that are not numbers.
 func (l Leaf) Edges() []string {
-	beyond := []string{`0`, `-1`, `1.5`, `1e-10`, `-0.5`, `9007199254740993`, `9223372036854775807`, `1e300`, `"1"`,
-		`"many"`, `""`, `true`, `[]`, `{}`,
-		`"NaN"`, `"Infinity"`}
+	beyond := strings.Fields(`0 -1 1.5 1e-10 -0.5 9007199254740993 9223372036854775807 1e300
+		"1" "many" "" true [] {} "NaN" "Infinity"`)
 	if l.IsDuration {
-		return append(beyond, `"1ns"`, `"1us"`, `"999us"`, `"1ms"`, `"1s"`, `"2s"`, `"3s"`, `"100y"`, `"1000000h"`,
-			`"87600h"`, `"87600h1ms"`,
-			`"0s"`, `"-1s"`, `0.001`, `0.0009`, `0.5`, `2`, `315360000`, `315360001`, `"1.5"`, `"2562047h"`,
-			`"2562048h"`, `"1e3s"`)
+		return append(beyond, strings.Fields(`"1ns" "1us" "999us" "1ms" "1s" "2s" "3s" "100y" "1000000h" "87600h"
+			"87600h1ms" "0s" "-1s" 0.001 0.0009 0.5 2 315360000 315360001 "1.5" "2562047h" "2562048h" "1e3s"`)...)
 	}
 	edges := append(beyond, `1`, `1.0`, `1e2`)
 	if l.Least != "" {

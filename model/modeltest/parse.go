@@ -1,7 +1,6 @@
 package modeltest
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -16,10 +15,10 @@ func PaletteFrom(t *testing.T, tools string, tokens ...string) *ideafile.Palette
 	if tokens == nil {
 		tokens = []string{""}
 	}
-	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: map[string]ideafile.ToolBinding{}}
-	m := MustDecodeJSON(tools).(map[string]any)
-	for _, name := range jsonval.SortedKeys(m) {
-		tool := ToolFrom(t, name, string(jsonval.Encode(m[name])))
+	p := &ideafile.Palette{InstanceTokens: tokens, BindingByTool: ideafile.ToolBindings{}}
+	m := MustDecodeJSON(tools).(jsonval.Object)
+	for name, v := range jsonval.Sorted(m) {
+		tool := ToolFrom(t, name, jsonval.EncodeToString(v))
 		p.Tools = append(p.Tools, tool)
 		p.BindingByTool[name] = ideafile.ToolBinding{Kind: ideafile.KindLatent}
 		if a, ok := tool.RawActivity.(string); ok {
@@ -41,22 +40,17 @@ func IdeaFrom(t Fataler, text string) *ideafile.Idea {
 // MessagesFrom parses a list of valid Messages.
 func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 	t.Helper()
-	var ps diag.Problems
-	var out []ideafile.Message
-	for i, raw := range MustDecodeJSON(list).([]any) {
-		m, _ := ideafile.ReadMessage(raw, fmt.Sprintf("$[%d]", i), &ps)
-		out = append(out, m)
+	messages, err := ideafile.ReadMessages(MustDecodeJSON(list).([]any))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
-	return out
+	return messages
 }
 
 // NewBlobHandleValue returns the handle of a large value, in the form of a JSON value.
-func NewBlobHandleValue(kind string, size int) map[string]any {
+func NewBlobHandleValue(kind string, size int) jsonval.Object {
 	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size,
-		ValueType: kind}.AsJSONValue().(map[string]any)
+		ValueType: kind}.AsJSONValue().(jsonval.Object)
 }
 
 // ToolFrom parses a valid Tool.

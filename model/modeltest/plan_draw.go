@@ -15,10 +15,12 @@ import (
 // DrawnCall is a Call of a random Plan, and what its Tool answers.
 type DrawnCall struct {
 	Request, Index int
-	Source         map[string]any
+	Source         jsonval.Object
 	Fails          bool
-	Result         func(params, scopes map[string]any) any
+	Result         resultFunc
 }
+
+type resultFunc = func(params, scopes jsonval.Object) any
 
 // ID returns the Call's id without an instance.
 func (c DrawnCall) ID() string { return ideafile.FormatCallID(c.Request, c.Index, "") }
@@ -55,11 +57,11 @@ type PlanOptions struct {
 // DrawnPlanTools is the palette of random Plans: work is run by code, think is latent.
 var DrawnPlanTools = func() ideafile.Palette {
 	var ps diag.Problems
-	source := map[string]any{
-		"_outputMethod": map[string]any{"enum": []any{"set", "assign", "merge", "push", "concat"}},
-		"_scopes":       map[string]any{"type": "array"},
+	source := jsonval.Object{
+		"_outputMethod": jsonval.Object{"enum": []any{"set", "assign", "merge", "push", "concat"}},
+		"_scopes":       jsonval.Object{"type": "array"},
 	}
-	p := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}}
+	p := ideafile.Palette{BindingByTool: ideafile.ToolBindings{}}
 	for name, kind := range map[string]ideafile.ToolKind{"work": ideafile.KindGo, "think": ideafile.KindLatent} {
 		p.Tools = append(p.Tools, ideafile.ReadTool(name, source, "$", &ps))
 		p.BindingByTool[name] = ideafile.ToolBinding{Kind: kind, GoFunctionName: name}
@@ -72,7 +74,7 @@ var DrawnPlanTools = func() ideafile.Palette {
 
 // The elements of random Plans.
 var (
-	DrawnPlanPaths   = []string{"a", "a.b", "a.b.c", "a.d", "b", "b.a", "c", "c.e"}
+	DrawnPlanPaths   = strings.Fields("a a.b a.b.c a.d b b.a c c.e")
 	DrawnStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`,
 		`{"a":{"d":[1]},"b":"text"}`}
 	// drawnStateSchemas are closed or narrow, so that it matters where a value is written.
@@ -87,15 +89,15 @@ func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
 	if rapid.Bool().Draw(t, "few paths") {
 		opts.paths = []string{"a", "a.b", "b"} // so that Calls often write to the same path
 	}
-	state := map[string]any{"type": "state",
-		"state": MustDecodeJSON(rapid.SampledFrom(DrawnStartStates).Draw(t, "start"))}
-	if s := rapid.SampledFrom(drawnStateSchemas).Draw(t, "schema"); s != "" {
+	state := jsonval.Object{"type": "state",
+		"state": MustDecodeJSON(oneOf(t, "start", DrawnStartStates...))}
+	if s := oneOf(t, "schema", drawnStateSchemas...); s != "" {
 		state["schema"] = MustDecodeJSON(s)
 	}
-	p := DrawnPlan{Context: []any{state, map[string]any{"type": "input", "x": "in"}}}
-	for request := 1; request <= rapid.IntRange(1, opts.Requests).Draw(t, "requests"); request++ {
+	p := DrawnPlan{Context: []any{state, jsonval.Object{"type": "input", "x": "in"}}}
+	for request := 1; request <= between(t, "requests", 1, opts.Requests); request++ {
 		var calls []DrawnCall
-		for index := 1; index <= rapid.IntRange(1, opts.Calls).Draw(t, "calls"); index++ {
+		for index := 1; index <= between(t, "calls", 1, opts.Calls); index++ {
 			calls = append(calls, drawCall(t, opts, request, index))
 		}
 		p.Requests = append(p.Requests, calls)
@@ -104,26 +106,26 @@ func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
 }
 
 func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
-	c := DrawnCall{Request: request, Index: index, Source: map[string]any{"_tool": "work"}}
-	for i := range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "reads") {
+	c := DrawnCall{Request: request, Index: index, Source: jsonval.Object{"_tool": "work"}}
+	for i := range oneOf(t, "reads", 0, 0, 1, 1, 2) {
 		c.Source[fmt.Sprintf("p%d", i)] = drawReference(t, opts)
 	}
-	if rapid.IntRange(0, 9).Draw(t, "scoped") == 0 {
-		c.Source["_scopes"] = []any{"state." + rapid.SampledFrom(opts.paths).Draw(t, "scope")}
+	if between(t, "scoped", 0, 9) == 0 {
+		c.Source["_scopes"] = []any{"state." + oneOf(t, "scope", opts.paths...)}
 	}
-	awaited := []string{"", "", "", "", "†state." + rapid.SampledFrom(opts.paths).Draw(t, "awaited"),
-		fmt.Sprintf("†call.%d.%d", request, rapid.IntRange(1, opts.Calls).Draw(t, "awaited Call"))}
-	if after := rapid.SampledFrom(awaited).Draw(t, "after"); after != "" {
+	awaited := []string{"", "", "", "", "†state." + oneOf(t, "awaited", opts.paths...),
+		fmt.Sprintf("†call.%d.%d", request, between(t, "awaited Call", 1, opts.Calls))}
+	if after := oneOf(t, "after", awaited...); after != "" {
 		c.Source["_after"] = []any{after}
 	}
 	path := ""
-	if rapid.IntRange(0, 9).Draw(t, "written") > 0 {
-		path = rapid.SampledFrom(append([]string{"", ""}, opts.paths...)).Draw(t, "path")
+	if between(t, "written", 0, 9) > 0 {
+		path = oneOf(t, "path", append([]string{"", ""}, opts.paths...)...)
 		if path == "" && opts.NoWholeState {
 			path = "a"
 		}
 		c.Source["_outputPath"] = strings.TrimSuffix("†state."+path, ".")
-		if path != "" && rapid.IntRange(0, 2).Draw(t, "several paths") == 0 {
+		if path != "" && between(t, "several paths", 0, 2) == 0 {
 			c.Source["_outputPath"] = drawOutputPaths(t, opts, path)
 		}
 	}
@@ -132,11 +134,11 @@ func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
 		if path == "" {
 			methods = methods[:2]
 		}
-		c.Source["_outputMethod"] = rapid.SampledFrom(methods).Draw(t, "method")
+		c.Source["_outputMethod"] = oneOf(t, "method", methods...)
 	}
-	c.Fails = rapid.IntRange(0, 3).Draw(t, "fails") == 0
+	c.Fails = between(t, "fails", 0, 3) == 0
 	c.Result = drawResult(t, c.ID(), path == "")
-	if text, _ := c.Source["_outputPath"].(string); strings.Contains(text, "||") {
+	if text := jsonval.AsText(c.Source["_outputPath"]); strings.Contains(text, "||") {
 		c.Result = drawBranchChoice(t, text, c.Result)
 	}
 	c.makeLatent(t)
@@ -145,7 +147,7 @@ func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
 
 // makeLatent turns some Calls into latent ones, half of them with their result.
 func (c *DrawnCall) makeLatent(t *rapid.T) {
-	switch rapid.IntRange(0, 7).Draw(t, "latent") {
+	switch between(t, "latent", 0, 7) {
 	case 0:
 		c.Source["_tool"] = "think"
 	case 1:
@@ -156,8 +158,8 @@ func (c *DrawnCall) makeLatent(t *rapid.T) {
 // drawReference draws a Reference or an expression.
 func drawReference(t *rapid.T, opts PlanOptions) any {
 	text := ""
-	for i := range rapid.SampledFrom([]int{1, 1, 2, 2, 3}).Draw(t, "terms") {
-		term := referenceTo(rapid.SampledFrom(append([]string{"", "x", "x.never"}, opts.paths...)).Draw(t, "read"))
+	for i := range oneOf(t, "terms", 1, 1, 2, 2, 3) {
+		term := referenceTo(oneOf(t, "read", append([]string{"", "x", "x.never"}, opts.paths...)...))
 		if term == "†input.x.never" && i == 0 {
 			term = "†input.x" // by itself it would always be absent
 		}
@@ -165,7 +167,7 @@ func drawReference(t *rapid.T, opts PlanOptions) any {
 			text = term
 			continue
 		}
-		text += rapid.SampledFrom([]string{" || ", " || ", " && "}).Draw(t, "sign") + term
+		text += oneOf(t, "sign", " || ", " || ", " && ") + term
 	}
 	return text
 }
@@ -173,9 +175,9 @@ func drawReference(t *rapid.T, opts PlanOptions) any {
 // drawOutputPaths draws an expression of two or three output paths that begins with a path.
 func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 	text := "†state." + path
-	for range rapid.IntRange(1, 2).Draw(t, "more paths") {
-		more := rapid.SampledFrom(opts.paths).Draw(t, "another path")
-		longer := text + rapid.SampledFrom([]string{" && ", " || ", " || "}).Draw(t, "sign") + "†state." + more
+	for range between(t, "more paths", 1, 2) {
+		more := oneOf(t, "another path", opts.paths...)
+		longer := text + oneOf(t, "sign", " && ", " || ", " || ") + "†state." + more
 		if _, err := refexpr.ParseOutputPath(longer); err == nil {
 			text = longer
 		}
@@ -184,15 +186,14 @@ func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 }
 
 // drawBranchChoice draws the branch that a result names: none, one of the output path's, or one that it does not have.
-func drawBranchChoice(t *rapid.T, text string, result func(params, scopes map[string]any) any) func(params,
-	scopes map[string]any) any {
+func drawBranchChoice(t *rapid.T, text string, result resultFunc) resultFunc {
 	branches := strings.Split(text, " || ")
-	chosen := rapid.SampledFrom(append([]string{"", "", "nowhere"}, branches...)).Draw(t, "taken")
+	chosen := oneOf(t, "taken", append([]string{"", "", "nowhere"}, branches...)...)
 	if chosen == "" {
 		return result
 	}
-	return func(params, scopes map[string]any) any {
-		return map[string]any{refexpr.BranchKey: chosen, refexpr.ResultKey: result(params, scopes)}
+	return func(params, scopes jsonval.Object) any {
+		return jsonval.Object{refexpr.BranchKey: chosen, refexpr.ResultKey: result(params, scopes)}
 	}
 }
 
@@ -208,12 +209,12 @@ func referenceTo(path string) string {
 
 // drawResult draws the form of a result. The result holds everything that the Call was given, so that a difference
 // cannot hide.
-func drawResult(t *rapid.T, id string, whole bool) func(params, scopes map[string]any) any {
-	form := rapid.IntRange(0, 4).Draw(t, "result")
+func drawResult(t *rapid.T, id string, whole bool) resultFunc {
+	form := between(t, "result", 0, 4)
 	if whole {
-		form = rapid.IntRange(2, 4).Draw(t, "whole result")
+		form = between(t, "whole result", 2, 4)
 	}
-	return func(params, scopes map[string]any) any {
+	return func(params, scopes jsonval.Object) any {
 		text := fmt.Sprintf("%s %s %s", id, jsonval.Encode(params), jsonval.Encode(scopes))
 		switch form {
 		case 0:
@@ -221,10 +222,10 @@ func drawResult(t *rapid.T, id string, whole bool) func(params, scopes map[strin
 		case 1:
 			return []any{text}
 		case 2:
-			return map[string]any{"b": text}
+			return jsonval.Object{"b": text}
 		case 3:
-			return map[string]any{"a": map[string]any{"b": text}, "c": text}
+			return jsonval.Object{"a": jsonval.Object{"b": text}, "c": text}
 		}
-		return map[string]any{"d": text, "e": nil}
+		return jsonval.Object{"d": text, "e": nil}
 	}
 }

@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/dataflow"
@@ -31,14 +32,9 @@ func NewPlanExecution(plan DrawnPlan) *PlanExecution { return NewPlanExecutionFo
 func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
 	p := &PlanExecution{Plan: plan, token: token, Calls: map[string]DrawnCall{}, Inputs: map[string]string{},
 		AfterStep: func() {}}
-	var context []ideafile.Message
-	var ps diag.Problems
-	for _, raw := range plan.Context {
-		m, ok := ideafile.ReadMessage(raw, "$", &ps)
-		if !ok {
-			panic(ps.Error())
-		}
-		context = append(context, m)
+	context, err := ideafile.ReadMessages(plan.Context)
+	if err != nil {
+		panic(err)
 	}
 	for _, calls := range plan.Requests {
 		for _, c := range calls {
@@ -56,7 +52,7 @@ func (p *PlanExecution) startReady(t Fataler) {
 		if _, twice := p.Inputs[id]; twice {
 			t.Fatalf("%s started twice", id)
 		}
-		p.Inputs[id] = string(jsonval.Encode(map[string]any{"params": ready.Params, "scopes": ready.ScopeValues}))
+		p.Inputs[id] = jsonval.EncodeToString(jsonval.Object{"params": ready.Params, "scopes": ready.ScopeValues})
 		p.Running = append(p.Running, ready)
 	}
 	p.AfterStep()
@@ -66,7 +62,7 @@ func (p *PlanExecution) startReady(t Fataler) {
 func (p *PlanExecution) Accept(c DrawnCall) {
 	source := c.Source
 	if p.token != "" {
-		source = jsonval.DeepMerge(source, map[string]any{"_instance": p.token}).(map[string]any)
+		source = jsonval.DeepMerge(source, jsonval.Object{"_instance": p.token}).(jsonval.Object)
 	}
 	p.Instance.AcceptCall(c.Request, c.Index, ideafile.ParseWrittenCall(source))
 }
@@ -74,28 +70,26 @@ func (p *PlanExecution) Accept(c DrawnCall) {
 // EndCall ends the running Call at a position of Running, as it was drawn.
 func (p *PlanExecution) EndCall(at int) {
 	ready := p.Running[at]
-	p.Running = append(p.Running[:at:at], p.Running[at+1:]...)
-	c := p.Calls[ready.Record.ID]
-	if c.Fails {
-		p.Instance.FailCall(ready.Record.ID, diag.Faultf(ideafile.CodeToolFailed, "%s said no", c.ID()))
+	p.Running = slices.Delete(slices.Clone(p.Running), at, at+1)
+	p.endAsDrawn(ready.Record.ID, ready.Params, ready.ScopeValues, "said no")
+}
+
+func (p *PlanExecution) endAsDrawn(id string, params, scopes jsonval.Object, refusal string) {
+	if c := p.Calls[id]; c.Fails {
+		p.Instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s %s", c.ID(), refusal))
 	} else {
-		p.Instance.SucceedCall(ready.Record.ID, c.Result(ready.Params, ready.ScopeValues))
+		p.Instance.SucceedCall(id, c.Result(params, scopes))
 	}
 }
 
 // AnswerLatent answers a latent Call that asks the LLM for its result, as it was drawn.
 func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
-	c := p.Calls[rec.ID]
 	params, err := p.Instance.ResolvedParams(rec)
 	if err != nil {
 		t.Fatalf("%s asks and cannot be resolved: %s", rec.ID, err)
 	}
-	p.Inputs[rec.ID] = string(jsonval.Encode(params))
-	if c.Fails {
-		p.Instance.FailCall(rec.ID, diag.Faultf(ideafile.CodeToolFailed, "%s was not answered", c.ID()))
-	} else {
-		p.Instance.SucceedCall(rec.ID, c.Result(params, nil))
-	}
+	p.Inputs[rec.ID] = jsonval.EncodeToString(params)
+	p.endAsDrawn(rec.ID, params, nil, "was not answered")
 }
 
 // RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when all Calls

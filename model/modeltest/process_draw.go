@@ -14,49 +14,46 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	calls, output := []any{}, any(nil)
 	if len(in.Questions) > 0 {
 		for _, a := range in.Questions {
-			if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
-				calls = append(calls, map[string]any{"_call": a.CallID,
-					"_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
+			if between(t, "answered", 0, 4) > 0 {
+				calls = append(calls, jsonval.Object{"_call": a.CallID,
+					"_output": oneOf[any](t, "result", "good", "", nil)})
 			}
 		}
-		return string(jsonval.Encode(map[string]any{"calls": calls, "output": nil}))
+		return jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": nil})
 	}
-	for range rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "calls") {
-		call := map[string]any{
-			"_tool": rapid.SampledFrom([]string{"work", "work", "fail", "think", "log", "odd"}).Draw(t, "tool")}
-		if token := rapid.SampledFrom([]string{"*", "①", "②", "③", ""}).Draw(t, "token"); token != "" {
+	for range oneOf(t, "calls", 0, 0, 1, 2, 3) {
+		call := jsonval.Object{
+			"_tool": oneOf(t, "tool", "work", "work", "fail", "think", "log", "odd")}
+		if token := oneOf(t, "token", "*", "①", "②", "③", ""); token != "" {
 			call["_instance"] = token
 		}
-		if path := rapid.SampledFrom([]string{"", "b", "c", "b.d", "†state"}).Draw(t, "path"); path != "" &&
-			call["_tool"] != "log" {
+		if path := oneOf(t, "path", "", "b", "c", "b.d", "†state"); path != "" && call["_tool"] != "log" {
 			call["_outputPath"] = path
 		}
-		if read := rapid.SampledFrom([]string{"", "†state.a", "†state.b", "†state.never", "†"}).Draw(t,
-			"read"); read != "" {
+		if read := oneOf(t, "read", "", "†state.a", "†state.b", "†state.never", "†"); read != "" {
 			call["x"] = read
 		}
 		calls = append(calls, call)
 	}
-	output = rapid.SampledFrom([]any{nil, nil, map[string]any{"summary": "text"}, map[string]any{"summary": "†state.b"},
-		map[string]any{"summary": true}}).Draw(t, "output")
+	output = oneOf[any](t, "output", nil, nil, jsonval.Object{"summary": "text"},
+		jsonval.Object{"summary": "†state.b"}, jsonval.Object{"summary": true})
 	finished := rapid.Bool().Draw(t, "finished")
-	return string(jsonval.Encode(map[string]any{"calls": calls, "output": output, "finished": finished}))
+	return jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": output, "finished": finished})
 }
 
 // RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve
 // Requests. after is called when a Request is concluded.
 func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion)) *Scenario {
-	s := NewScenario(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"),
-		rapid.SampledFrom([]string{TwoInstances,
+	s := NewScenario(t, oneOf(t, "form", "", `{"type": "object"}`),
+		oneOf(t, "context", TwoInstances,
 			`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}},
 			{"type": "state", "_instance": "②", "state": {}}]`,
 			`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": null}},
 			{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "x": "†state.a", "_outputPath": "b"},
 				{"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
 				"output": {"all": "†state.c"}},
-			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`,
-		}).Draw(t, "context"), rapid.SampledFrom([]string{`"config": {}`, `"config": {"settle": "together"}`}).Draw(t,
-			"config"))
+			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`),
+		oneOf(t, "config", `"config": {}`, `"config": {"settle": "together"}`))
 	s.RunDirectPlans()
 	for range 12 {
 		step, in := s.nextStep()
@@ -64,7 +61,7 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion))
 			return s
 		}
 		var c *loop.RequestConclusion
-		switch rapid.IntRange(0, 9).Draw(t, "fate") {
+		switch between(t, "fate", 0, 9) {
 		case 0:
 			c = s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 		case 1:

@@ -41,10 +41,10 @@ type Scenario struct {
 	Idea      *ideafile.Idea
 	Loop      *loop.Loop
 	Instances map[string]*dataflow.Instance
-	Bindings  map[string]ideafile.ToolBinding
+	Bindings  ideafile.ToolBindings
 	Now       time.Time
 	// RunTool runs a Tool that is run by code. A test may replace it.
-	RunTool func(tool string, params map[string]any) (any, *diag.Fault)
+	RunTool func(tool string, params jsonval.Object) (any, *diag.Fault)
 
 	// Input is the input of the Request in flight, and Ended are the instances that the last Request ended.
 	Input *turn.RequestInput
@@ -58,7 +58,7 @@ type Scenario struct {
 	ToldWhole []string
 	retold    int // the lost Request of which instances report all Calls
 	// Reported is what each instance has reported of its Calls, by token and Call id.
-	Reported map[string]map[string]ReportedCall
+	Reported map[string]map[string]dataflow.ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has
 	// not.
 	CorrectionsAcked map[string]int
@@ -66,12 +66,6 @@ type Scenario struct {
 	named            []string // the instances that the Calls of the last reply are for
 	// reportCount numbers the reports of all instances together.
 	reportCount int
-}
-
-// ReportedCall is the last report of an instance on a Call.
-type ReportedCall struct {
-	status    ideafile.CallStatus
-	decisions int
 }
 
 // ScenarioTools is the default palette: work and log are run by code, fail always fails, and think is latent.
@@ -90,10 +84,10 @@ func NewScenario(t rapid.TB, output string, rest ...string) *Scenario {
 
 // NewScenarioWithTools is NewScenario with another palette.
 func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Scenario {
-	schema := `"schema": {"tools": {` + tools + `}}`
 	if output != "" {
-		schema = `"schema": {"tools": {` + tools + `}, "output": ` + output + `}`
+		output = `, "output": ` + output
 	}
+	schema := `"schema": {"tools": {` + tools + `}` + output + `}`
 	return NewScenarioOf(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), false)
 }
 
@@ -101,8 +95,8 @@ func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Sce
 func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
 		T: t, Idea: idea, Now: StartTime,
-		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.ToolBinding{},
-		Reported:         map[string]map[string]ReportedCall{},
+		Instances: map[string]*dataflow.Instance{}, Bindings: ideafile.ToolBindings{},
+		Reported:         map[string]map[string]dataflow.ReportedCall{},
 		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{}, RunTool: defaultTool,
 	}
 	for _, tool := range s.Idea.Tools {
@@ -116,7 +110,7 @@ func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 }
 
 // defaultTool returns the parameter x, if there is one.
-func defaultTool(tool string, params map[string]any) (any, *diag.Fault) {
+func defaultTool(tool string, params jsonval.Object) (any, *diag.Fault) {
 	if tool == "fail" {
 		return nil, diag.Faultf(ideafile.CodeToolFailed, "no luck")
 	}
@@ -130,7 +124,7 @@ func defaultTool(tool string, params map[string]any) (any, *diag.Fault) {
 func (s *Scenario) StartInstances(tokens []string) {
 	for _, token := range tokens {
 		s.Instances[token] = dataflow.New(s.palette(), s.Loop.Idea.Context, token)
-		s.Reported[token] = map[string]ReportedCall{}
+		s.Reported[token] = map[string]dataflow.ReportedCall{}
 		s.Instances[token].StartDirectPlan()
 	}
 }
@@ -142,10 +136,9 @@ func (s *Scenario) palette() ideafile.Palette {
 
 // RunDirectPlans runs the directly run Plans of all instances until they are idle, and delivers their reports.
 func (s *Scenario) RunDirectPlans() {
-	for _, token := range s.Loop.InstanceTokens() {
-		if s.Instances[token].HasDirectPlan() && s.progressOf(token).Status == ideafile.InstanceWorking {
-			s.RunToIdle(token, 0)
-			s.DeliverReport(s.Report(token, 0))
+	for _, inst := range s.Loop.Instances {
+		if s.Instances[inst.Token].HasDirectPlan() && inst.Status == ideafile.InstanceWorking {
+			s.runAndReport(inst.Token, 0)
 		}
 	}
 }
@@ -161,13 +154,4 @@ func (s *Scenario) continueAsNew() {
 	for token, instance := range s.Instances {
 		s.Instances[token] = CarryInstance(s.T, instance)
 	}
-}
-
-func (s *Scenario) progressOf(token string) *loop.InstanceProgress {
-	for _, m := range s.Loop.Instances {
-		if m.Token == token {
-			return m
-		}
-	}
-	return nil
 }

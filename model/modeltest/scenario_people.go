@@ -35,18 +35,15 @@ func NewScenarioWithPeople(t rapid.TB, output string, rest ...string) *Scenario 
 
 // Advance runs an instance until it is idle, and delivers its report.
 func (s *Scenario) Advance(token string) {
-	instance := s.Instances[token]
-	closed := instance.CarryIntoNextRun().ClosedThroughRequest
-	s.RunToIdle(token, closed)
-	s.DeliverReport(s.Report(token, closed))
+	s.runAndReport(token, s.Instances[token].CarryIntoNextRun().ClosedThroughRequest)
 }
 
 // Decide takes a person's decision on a Call and advances its instance. more are further keys of the signal's payload.
 func (s *Scenario) Decide(kind, id string, more ...string) {
 	s.T.Helper()
-	m := map[string]any{"call": id, "by": "ann"}
+	m := jsonval.Object{"call": id, "by": "ann"}
 	for _, text := range more {
-		m = jsonval.DeepMerge(m, DecodeJSON(s.T, text)).(map[string]any)
+		m = jsonval.DeepMerge(m, DecodeJSON(s.T, text)).(jsonval.Object)
 	}
 	instance := s.Instances[ideafile.InstanceTokenOfCallID(id)]
 	instance.SetTime(s.Now)
@@ -108,7 +105,7 @@ func (s *Scenario) AddInstances(context string) {
 // Revise sends the process a correction, as the signal revise does, and returns the instances that it concerns.
 func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	s.T.Helper()
-	r, err := approval.ReadSteering(approval.SteerRevise, DecodeJSON(s.T, payload).(map[string]any))
+	r, err := approval.ReadSteering(approval.SteerRevise, DecodeJSON(s.T, payload).(jsonval.Object))
 	if err != nil {
 		s.T.Fatal(err)
 	}

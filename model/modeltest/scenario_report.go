@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"processidea/model/dataflow"
 	"processidea/model/turn"
 )
 
@@ -21,6 +22,12 @@ func (s *Scenario) RunToIdle(token string, request int) {
 			}
 		}
 	}
+}
+
+// runAndReport runs an instance until it is idle, and delivers its report.
+func (s *Scenario) runAndReport(token string, closed int) {
+	s.RunToIdle(token, closed)
+	s.DeliverReport(s.Report(token, closed))
 }
 
 // DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the
@@ -47,28 +54,10 @@ func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: token, ClosedThroughRequest: closed, Writes: instance.TakeNewWrites(),
 		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.CorrectionsAcked[token],
-		InstanceStanding: turn.InstanceStanding{Idle: instance.IsIdle(), HasGoal: instance.HasGoal(),
-			MissingRequiredPaths: instance.MissingRequiredPaths(), PlanFailure: instance.DirectPlanFault(),
-			PendingApprovals: instance.PendingApprovals()},
+		InstanceStanding: instance.Standing(),
 	}
-	for _, rec := range instance.CallRecords() {
-		if now := (ReportedCall{rec.Status, len(rec.Decisions)}); s.Reported[token][rec.ID] != now {
-			s.Reported[token][rec.ID] = now
-			c := turn.CallReport{
-				Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,
-				Decisions: rec.Decisions, RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation,
-				NotWrittenPaths: rec.NotWrittenPaths, FromEarlierProcess: rec.FromEarlierProcess,
-			}
-			if rec.Request > closed || rec.Request == s.retold {
-				c.Call = rec.WrittenCall
-			}
-			if rec.Fault != nil {
-				c.Tool = rec.Tool
-			}
-			r.Calls = append(r.Calls, c)
-		}
-	}
-	r.Questions = instance.LLMQuestions()
+	r.Calls = instance.ReportCalls(s.Reported[token],
+		func(rec *dataflow.CallRecord) bool { return rec.Request > closed || rec.Request == s.retold })
 	var out turn.InstanceReport
 	roundTripJSON(s.T, r, &out)
 	return out

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -53,14 +54,13 @@ func (s *Scenario) ExpectStep(want loop.Step) {
 func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
-	m := DecodeJSON(s.T, reply).(map[string]any)
-	calls, _ := m["calls"].([]any)
-	r := s.DeliverCalls(calls)
+	m := DecodeJSON(s.T, reply).(jsonval.Object)
+	r := s.DeliverCalls(jsonval.AsList(m["calls"]))
 	r.Complete, r.Output = true, m["output"]
 	if finished, said := m["finished"].(bool); said {
 		r.Finished, r.Unfinished = finished, !finished
 	}
-	r.Notes, _ = m["notes"].(string)
+	r.Notes = jsonval.AsText(m["notes"])
 	r.OutputFault = turn.CheckOutput(s.Idea, m["output"])
 	return s.Conclude(r)
 }
@@ -75,8 +75,7 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 	}
 	r := s.DeliverCalls(list)
 	for _, token := range s.ToldWhole {
-		s.RunToIdle(token, s.Input.RequestNumber)
-		s.DeliverReport(s.Report(token, s.Input.RequestNumber))
+		s.runAndReport(token, s.Input.RequestNumber)
 	}
 	if end.WorkerLost {
 		r = turn.LLMReply{} // what the worker received is lost with it; the instances have the Calls
@@ -159,14 +158,15 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 			if s.Loop.MustTellCalls(&r) {
 				s.retold = s.Input.RequestNumber
 				maps.DeleteFunc(s.Reported[token],
-					func(id string, _ ReportedCall) bool { return s.Instances[token].FindCall(id).Request == s.retold })
+					func(id string, _ dataflow.ReportedCall) bool {
+						return s.Instances[token].FindCall(id).Request == s.retold
+					})
 			}
 			report := s.Report(token, closed)
 			report.RefusedThroughRequest, report.ToldThroughRequest = s.Input.RequestNumber, s.retold
 			s.DeliverReport(report)
 		default:
-			s.RunToIdle(token, s.Input.RequestNumber)
-			s.DeliverReport(s.Report(token, s.Input.RequestNumber))
+			s.runAndReport(token, s.Input.RequestNumber)
 		}
 	}
 	s.Loop.Advance(s.Now) // reports come one by one, and before the reply is known
@@ -179,8 +179,7 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 		for _, call := range rest.Calls {
 			s.Instances[rest.Token].AcceptRedeliveredCall(rest.Request, call.Index, call.Call)
 		}
-		s.RunToIdle(rest.Token, rest.Request)
-		s.DeliverReport(s.Report(rest.Token, rest.Request))
+		s.runAndReport(rest.Token, rest.Request)
 	}
 	s.Ended = s.Loop.TakeEndedInstances()
 	s.continueAsNew()

@@ -42,7 +42,7 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 // adaptedParamSchema is the schema of one corrected parameter.
 func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema any, setIndex int) any {
 	if schema == nil {
-		schema = map[string]any{}
+		schema = jsonval.Object{}
 	}
 	definition := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
 	if !b.strict && b.defs.Value(definition) == nil {
@@ -53,12 +53,6 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 		return nullableSchema(result)
 	}
 	return result
-}
-
-// asksForAdaptedParams reports whether the Request asks for corrected parameters.
-func asksForAdaptedParams(request *turn.RequestInput) bool {
-	return slices.ContainsFunc(request.Questions,
-		func(question turn.LLMQuestion) bool { return question.ParamsError != "" })
 }
 
 // answersFormat is the format of a reply that holds nothing but results of latent Calls, {"calls": [{"_call",

@@ -13,13 +13,10 @@ import (
 // writeGuidingPlans shows the Plans of the file that guide the LLM, with the status of their Calls. Plans that ran
 // directly are written by writeCallHistory.
 func (w *promptWriter) writeGuidingPlans() {
-	var guides []ideafile.Message
-	for _, plan := range w.idea.Context {
-		if plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() &&
-			(plan.InstanceToken == "" || slices.Contains(w.request.InstanceTokens(), plan.InstanceToken)) {
-			guides = append(guides, plan)
-		}
-	}
+	guides := jsonval.Filter(w.idea.Context, func(plan ideafile.Message) bool {
+		return plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() &&
+			(plan.InstanceToken == "" || slices.Contains(w.InstanceTokens(), plan.InstanceToken))
+	})
 	if len(guides) > 1 {
 		w.writeHeading("Plans")
 		w.writeLine("These are alternatives: pick the one that fits, as the instructions say.")
@@ -56,11 +53,11 @@ func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall
 	switch status := recorded.(type) {
 	case string:
 		return ": " + status
-	case map[string]any:
-		return ": " + string(jsonval.Encode(status))
+	case jsonval.Object:
+		return ": " + jsonval.EncodeToString(status)
 	}
 	present := 0
-	for _, instance := range w.request.Instances {
+	for _, instance := range w.Instances {
 		if isOutputPresent(w.idea, call, instance) {
 			present++
 		}
@@ -68,10 +65,10 @@ func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall
 	switch {
 	case present == 0:
 		return ""
-	case w.hasSingleUnnamedInstance():
+	case !w.Several():
 		return ": its value is there"
 	}
-	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.request.Instances))
+	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.Instances))
 }
 
 // isOutputPresent reports whether an instance's State already holds a value at all paths of one branch of a Call's

@@ -22,36 +22,18 @@ const maxNamedCalls = 8
 // writeCallHistory writes the outcomes of the Calls planned so far. Done Calls whose result is in State are summarized,
 // since the State shows the rest.
 func (w *promptWriter) writeCallHistory() {
-	if len(w.request.PlanEntries) == 0 {
+	if len(w.PlanEntries) == 0 {
 		return
 	}
-	w.writeHeading("Calls so far")
-	everywhere, suchAs := "", ""
-	if !w.hasSingleUnnamedInstance() {
-		everywhere, suchAs = " in all its instances", ", such as those of finished instances,"
-	}
-	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State%s. Calls that no longer "+
-		"matter%s are left out.", w.callIDExample(), everywhere, suchAs)
-	if w.request.PlanEntries[0].DirectPlan > 0 {
-		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find " +
-			"another way; what is done stays done.")
-	}
-	if slices.ContainsFunc(w.request.PlanEntries,
-		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
-		branch := ""
-		if w.hasBranches() {
-			branch = ", or it reads the one of two places that the tool did not choose"
-		}
-		w.writeLine("Skipped means not needed: its place held a value already%s.", branch)
-	}
+	w.writeText("calls")
 	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		if label, summedUp := w.doneLabel(entry); summedUp {
 			doneByResult[label] = append(doneByResult[label], entry.InstancesByStatus[ideafile.Done]...)
 			idsByResult[label] = append(idsByResult[label], entry.CallID)
 		}
 	}
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		label, summedUp := w.doneLabel(entry)
 		ids := idsByResult[label]
 		switch {
@@ -67,18 +49,32 @@ func (w *promptWriter) writeCallHistory() {
 	}
 }
 
-// callIDExample explains the ids of Calls by one whose numbers differ.
-func (w *promptWriter) callIDExample() string {
+// callsText explains the outcomes of Calls.
+const callsText = `{{define "calls"}}
+## Calls so far
+{{.CallIDExample}}. (…) stands for the parameters of a Call whose result is in State{{if .Several}} in all its instances{{end}}. Calls that no longer matter{{if .Several}}, such as those of finished instances,{{end}} are left out.
+{{if (index .PlanEntries 0).DirectPlan}}Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.
+{{end}}{{if .AnySkipped}}Skipped means not needed: its place held a value already{{if .Branches}}, or it reads the one of two places that the tool did not choose{{end}}.
+{{end}}{{end}}`
+
+// AnySkipped reports whether a Call was skipped in some instance.
+func (w *promptWriter) AnySkipped() bool {
+	return slices.ContainsFunc(w.PlanEntries,
+		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 })
+}
+
+// CallIDExample explains the ids of Calls by one whose numbers differ.
+func (w *promptWriter) CallIDExample() string {
 	answer, number := "1", "2"
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		if of, n, _ := strings.Cut(entry.CallID, "."); of != "0" && of != n {
 			answer, number = of, n
 			break
 		}
 	}
 	text := fmt.Sprintf("%[1]s.%[2]s is Call %[2]s of your answer %[1]s", answer, number)
-	if !w.hasSingleUnnamedInstance() {
-		token := oneLine(w.request.Instances[0].Token)
+	if w.Several() {
+		token := oneLine(w.Instances[0].Token)
 		text += fmt.Sprintf("; %s.%s@%s, that Call in %s", answer, number, token, token)
 	}
 	return text
@@ -108,7 +104,7 @@ func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	fields := call.RawObject()
 	if fields == nil {
-		return string(w.encode(call.RawValue()))
+		return w.JSON(call.RawValue())
 	}
 	var required []string
 	if t := ideafile.FindTool(w.idea.Tools, call.Tool); t != nil {
@@ -117,7 +113,7 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	var params []string
 	for _, name := range jsonschema.OrderedNames(fields, required) {
 		if fields[name] != nil && !strings.HasPrefix(name, "_") {
-			params = append(params, quotedFieldName(name)+": "+string(w.encode(fields[name])))
+			params = append(params, quotedFieldName(name)+": "+w.JSON(fields[name]))
 		}
 	}
 	text := oneLine(call.Tool) + "(" + strings.Join(params, ", ") + ")"
@@ -157,10 +153,10 @@ func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 
 // instancesSuffix names instances, in brackets: all, each, or how many.
 func (w *promptWriter) instancesSuffix(tokens []string) string {
-	switch named := slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return t == "" }); {
+	switch named := jsonval.Filter(tokens, func(t string) bool { return t != "" }); {
 	case len(named) == 0:
 		return ""
-	case len(named) > 1 && len(named) == len(w.request.Instances):
+	case len(named) > 1 && len(named) == len(w.Instances):
 		return fmt.Sprintf(" (all %d)", len(named))
 	case len(named) > maxNamedInstances:
 		return fmt.Sprintf(" (%d instances)", len(named))
@@ -172,7 +168,7 @@ func (w *promptWriter) instancesSuffix(tokens []string) string {
 // inOrder sorts instances as they are shown.
 func (w *promptWriter) inOrder(tokens []string) []string {
 	position := func(token string) int {
-		return slices.IndexFunc(w.request.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
+		return slices.IndexFunc(w.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
 	}
 	return slices.SortedStableFunc(slices.Values(tokens), func(a, b string) int { return position(a) - position(b) })
 }
@@ -196,21 +192,16 @@ func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 
 // writeContextErrors writes what failed, was blocked or was wrong since the last Request, each with its cause.
 func (w *promptWriter) writeContextErrors() {
-	var fileErrors []ideafile.Message
-	for _, m := range w.idea.Context {
-		if m.Type == ideafile.TypeError {
-			fileErrors = append(fileErrors, m)
-		}
-	}
-	errors := slices.DeleteFunc(slices.Clone(w.request.Errors), func(e turn.ContextError) bool {
-		return e.Fault.Code == turn.CodeOutputNotTaken && w.request.DraftOutput != nil // writeDraftOutput reports it
+	fileErrors := jsonval.Filter(w.idea.Context, func(m ideafile.Message) bool { return m.Type == ideafile.TypeError })
+	errors := jsonval.Filter(w.Errors, func(e turn.ContextError) bool {
+		return e.Fault.Code != turn.CodeOutputNotTaken || w.DraftOutput == nil // writeDraftOutput reports it
 	})
 	if len(errors)+len(fileErrors) == 0 {
 		return
 	}
 	w.writeHeading("What went wrong")
 	for _, m := range fileErrors {
-		w.writeLine("- %s", w.encode(jsonval.WithoutKey(m.Source, "type")))
+		w.writeLine("- %s", w.JSON(jsonval.WithoutKey(m.Source, "type")))
 	}
 	for _, e := range errors {
 		subject := "your last answer"
@@ -230,7 +221,7 @@ var webAddress = regexp.MustCompile(`\b(?:[A-Z]{3,7} )?https?://[^\s"]+: `)
 
 // callName is a Call's id with its tool, where it is among the Calls so far.
 func (w *promptWriter) callName(id string) string {
-	for _, entry := range w.request.PlanEntries {
+	for _, entry := range w.PlanEntries {
 		if entry.CallID == id && entry.Call.Tool != "" {
 			return id + " " + oneLine(entry.Call.Tool)
 		}

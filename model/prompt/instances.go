@@ -27,8 +27,8 @@ func (w *promptWriter) writeSharedContext() {
 	for n, payload := range w.fitToPrompt(payloads) {
 		w.writeLabeledValue("†"+kinds[n]+": ", payload)
 	}
-	if shared, ok := view.PayloadByKind[ideafile.TypeState].(map[string]any); ok && len(shared) > 0 &&
-		!w.hasSingleUnnamedInstance() {
+	if shared, ok := view.PayloadByKind[ideafile.TypeState].(jsonval.Object); ok && len(shared) > 0 &&
+		w.Several() {
 		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ",
 			w.fitToPrompt([]any{shared})[0])
 	}
@@ -45,7 +45,7 @@ func (w *promptWriter) writeSharedContext() {
 // stateFormText has a place for the schema of State. If State may hold only what its schema names, the text says what
 // that means for a Call.
 func stateFormText(stateSchema any) string {
-	if m, _ := stateSchema.(map[string]any); m["additionalProperties"] != false {
+	if m := jsonval.AsObject(stateSchema); m["additionalProperties"] != false {
 		return "Form of State: %s"
 	}
 	return `Form of State: %s. It has no other places: a result that fits none gets "_outputPath": null.`
@@ -54,19 +54,14 @@ func stateFormText(stateSchema any) string {
 // writeGoal describes in words when an instance is finished.
 func (w *promptWriter) writeGoal(stateSchema any) {
 	m := jsonval.AsObject(stateSchema)
-	names := jsonschema.Required(m)
-	var required []string
 	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
-	for _, name := range names {
-		if !allStartWithValue(views, name) {
-			required = append(required, name)
-		}
-	}
+	required := jsonval.Filter(jsonschema.Required(m),
+		func(name string) bool { return !allStartWithValue(views, name) })
 	if len(required) == 0 {
 		return
 	}
 	subject := "The process"
-	if !w.hasSingleUnnamedInstance() {
+	if w.Several() {
 		subject = "An instance"
 	}
 	w.writeLine("%s counts as finished when its State holds %s and all its Calls have ended.", subject,
@@ -86,20 +81,20 @@ func allStartWithValue(views map[string]ideafile.InstanceView, name string) bool
 }
 
 func (w *promptWriter) writeInstanceStates() {
-	if len(w.request.Instances) == 0 {
+	if len(w.Instances) == 0 {
 		return
 	}
 	w.writeHeading("State now")
 	shared := ideafile.InstanceViewOf(w.idea.Context, "").PayloadByKind[ideafile.TypeState]
-	states, own := make([]any, len(w.request.Instances)), w.ownPayloads()
-	for n, instance := range w.request.Instances {
+	states, own := make([]any, len(w.Instances)), w.ownPayloads()
+	for n, instance := range w.Instances {
 		if states[n] = instance.State; instance.Token != "" {
 			states[n] = withoutSharedValues(shared, instance.State)
 		}
 	}
 	states = w.fitToPrompt(states)
 	for _, n := range w.instanceOrder() {
-		instance, label := w.request.Instances[n], ""
+		instance, label := w.Instances[n], ""
 		if instance.Token != "" {
 			label = instanceLabel(instance.Token) + ": "
 		}
@@ -126,10 +121,10 @@ func (w *promptWriter) writeInstanceStates() {
 // the same place each time. The rules and the palette stay in front, for prompt caches.
 func (w *promptWriter) instanceOrder() []int {
 	asked := quality.AskedFirst
-	if w.request.Recheck != nil {
+	if w.Recheck != nil {
 		asked = quality.AskedAgain
 	}
-	return quality.Order(w.idea.Seed, w.request.RequestNumber, asked, len(w.request.Instances))
+	return quality.Order(w.idea.Seed, w.RequestNumber, asked, len(w.Instances))
 }
 
 // payloadsBesideState lists the payloads of a view but for State, by kind.
@@ -143,15 +138,15 @@ func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []
 }
 
 // ownPayloads returns what each instance of the Request has beside its State and the shared context, by token and kind.
-func (w *promptWriter) ownPayloads() map[string]map[string]any {
-	own := map[string]map[string]any{}
+func (w *promptWriter) ownPayloads() map[string]jsonval.Object {
+	own := map[string]jsonval.Object{}
 	var tokens, kinds []string
 	var all []any
-	for _, instance := range w.request.Instances {
+	for _, instance := range w.Instances {
 		if instance.Token == "" {
 			continue
 		}
-		own[instance.Token] = map[string]any{}
+		own[instance.Token] = jsonval.Object{}
 		itsKinds, payloads := w.payloadsBesideState(ideafile.InstanceMessagesView(w.idea.Context, instance.Token))
 		tokens, kinds, all = append(tokens, slices.Repeat([]string{instance.Token}, len(itsKinds))...),
 			append(kinds, itsKinds...), append(all, payloads...)
@@ -164,12 +159,12 @@ func (w *promptWriter) ownPayloads() map[string]map[string]any {
 
 // withoutSharedValues is a State without the values that all instances share: writeSharedContext writes those.
 func withoutSharedValues(shared, state any) any {
-	sharedObject, ok := shared.(map[string]any)
-	instanceObject, isObject := state.(map[string]any)
+	sharedObject, ok := shared.(jsonval.Object)
+	instanceObject, isObject := state.(jsonval.Object)
 	if !ok || !isObject {
 		return state
 	}
-	out := map[string]any{}
+	out := jsonval.Object{}
 	for k, v := range jsonval.Sorted(instanceObject) {
 		if same, ok := sharedObject[k]; !ok || !jsonval.Equal(same, v) {
 			out[k] = v
@@ -179,7 +174,7 @@ func withoutSharedValues(shared, state any) any {
 }
 
 // writeInstanceContext writes the part of the context, beside State, that only this instance sees.
-func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map[string]any) {
+func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own jsonval.Object) {
 	if instance.Token == "" {
 		return
 	}

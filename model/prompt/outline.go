@@ -31,7 +31,7 @@ func outlineOf(v any, room int) (outline any, more int, ok bool) {
 		return nil, 0, false
 	}
 	switch v := v.(type) {
-	case map[string]any:
+	case jsonval.Object:
 		outline, more = outlineOfObject(v, room)
 		return outline, more, more < len(v)
 	case []any:
@@ -41,10 +41,10 @@ func outlineOf(v any, room int) (outline any, more int, ok bool) {
 	return nil, 0, false
 }
 
-func outlineOfObject(m map[string]any, room int) (outline map[string]any, more int) {
+func outlineOfObject(m jsonval.Object, room int) (outline jsonval.Object, more int) {
 	keys := slices.DeleteFunc(jsonval.SortedKeys(m), func(k string) bool { return len(k) > outlinedKeyBytes })
 	for _, textLength := range outlineTexts {
-		outline = map[string]any{}
+		outline = jsonval.Object{}
 		left := room
 		for _, k := range keys {
 			outline[k] = shorten(m[k], textLength, outlineDepth)
@@ -89,11 +89,11 @@ func shorten(v any, textLength, depth int) any {
 	switch v := v.(type) {
 	case string:
 		return jsonval.Clip(v, textLength)
-	case map[string]any:
+	case jsonval.Object:
 		if depth == 0 || textLength == 0 || len(v) > outlineMembers {
 			return fmt.Sprintf("(object of %d keys)", len(v))
 		}
-		out := make(map[string]any, len(v))
+		out := make(jsonval.Object, len(v))
 		//workflowcheck:ignore -- builds a map: the order does not matter
 		for k, e := range v {
 			out[jsonval.Clip(k, outlinedKeyBytes)] = shorten(e, textLength/2, depth-1)

@@ -19,10 +19,7 @@ const leastPreviewed = 512
 func (w *promptWriter) fitToPrompt(values []any) []any {
 	fitted := values
 	for above := jsonval.LargeValueBytes / 2; above >= leastPreviewed && totalSize(fitted) > shownBytes; above /= 2 {
-		fitted = make([]any, len(values))
-		for n, v := range values {
-			fitted[n] = w.previewMembers(v, above)
-		}
+		fitted = jsonval.Map(values, func(v any) any { return w.previewMembers(v, above) })
 	}
 	stored := 0
 	for _, v := range fitted {
@@ -31,11 +28,8 @@ func (w *promptWriter) fitToPrompt(values []any) []any {
 	if stored == 0 {
 		return fitted
 	}
-	shown := make([]any, len(fitted))
-	for n, v := range fitted {
-		shown[n] = w.abbreviate(v, min(mostOutlineBytes, allOutlineBytes/stored))
-	}
-	return shown
+	room := min(mostOutlineBytes, allOutlineBytes/stored)
+	return jsonval.Map(fitted, func(v any) any { return w.abbreviate(v, room) })
 }
 
 // countStored counts the objects and lists in a value that lie in the store.
@@ -64,7 +58,7 @@ func totalSize(values []any) int {
 
 // previewMembers shows each member of an object that is larger than a size by a preview.
 func (w *promptWriter) previewMembers(v any, above int) any {
-	if _, ok := v.(map[string]any); !ok {
+	if _, ok := v.(jsonval.Object); !ok {
 		return w.previewIfLarger(v, above)
 	}
 	return jsonval.WithHeld(v, func(e any) any { return w.previewIfLarger(e, above) })
@@ -76,7 +70,7 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 	if jsonval.SizeUpToLimit(v, above) <= above {
 		return v
 	}
-	if _, ok := v.(map[string]any); ok {
+	if _, ok := v.(jsonval.Object); ok {
 		out := w.previewMembers(v, above)
 		if jsonval.SizeUpToLimit(out, above) <= above {
 			return out
@@ -88,18 +82,21 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 
 // previewOf is the preview of a value for the LLM, with an outline if there is room for one; data is its JSON, and size
 // its size in bytes.
-func (w *promptWriter) previewOf(v any, data []byte, size, room int) map[string]any {
+func (w *promptWriter) previewOf(v any, data []byte, size, room int) jsonval.Object {
 	w.showsPreviews = true
-	large := map[string]any{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}
+	large := jsonval.Object{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}
 	if outline, more, ok := outlineOf(v, room); !ok {
-		large["begins"] = beginningOf(v, data)
+		large["begins"] = jsonval.JSONPrefix(data)
+		if text, isText := v.(string); isText {
+			large["begins"] = jsonval.Clip(text, beginningLetters)
+		}
 	} else {
 		w.showsOutlines, large["outline"] = true, outline
 		if more > 0 {
 			large["more"] = strconv.Itoa(more)
 		}
 	}
-	return map[string]any{previewKey: large}
+	return jsonval.Object{previewKey: large}
 }
 
 const (
@@ -118,19 +115,11 @@ func (w *promptWriter) abbreviate(v any, room int) any {
 	return jsonval.WithHeld(v, func(e any) any { return w.abbreviate(e, room) })
 }
 
-// beginningOf is how a value begins: a text itself, anything else as JSON.
-func beginningOf(v any, data []byte) string {
-	if text, ok := v.(string); ok {
-		return jsonval.Clip(text, beginningLetters)
-	}
-	return jsonval.JSONPrefix(data)
-}
-
 // previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and
 // size are shown.
-func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) map[string]any {
+func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) jsonval.Object {
 	w.showsPreviews = true
-	shown := map[string]any{"type": h.ValueType, "bytes": strconv.Itoa(h.Size)}
+	shown := jsonval.Object{"type": h.ValueType, "bytes": strconv.Itoa(h.Size)}
 	var data []byte
 	if w.stored != nil {
 		data = w.stored(h)
@@ -140,12 +129,12 @@ func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) map[strin
 		shown["begins"] = jsonval.JSONPrefix(data)
 	}
 	if err != nil || len(data) == 0 || len(data) > mostOutlined {
-		return map[string]any{previewKey: shown}
+		return jsonval.Object{previewKey: shown}
 	}
 	v, err := jsonval.Decode(data)
 	part, there := jsonval.ValueAt(v, path)
 	if err != nil || !there {
-		return map[string]any{previewKey: shown}
+		return jsonval.Object{previewKey: shown}
 	}
 	size := h.Size
 	if len(path) > 0 {

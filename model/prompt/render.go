@@ -19,20 +19,19 @@ type Message struct {
 // Render renders a Request as three messages. Prompt caches match from the front, so the most stable parts come first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
 // question. stored returns the bytes of a value in the store, nil if unavailable; it may be nil.
-func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput,
+func Render(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput,
 	stored func(jsonval.BlobHandle) []byte) []Message {
-	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
+	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
 		(*promptWriter).writeInstanceStates,
-		(*promptWriter).writeContextErrors, (*promptWriter).writeNotes, (*promptWriter).writeDraftOutput,
-		(*promptWriter).writeRequestedReply}
+		(*promptWriter).writeContextErrors, text("notes"), (*promptWriter).writeDraftOutput, text("reply")}
 	// the parameters of each Call are shown resolved, so that States would only repeat them. Errors say why an
 	// alternative is tried
 	if len(request.Questions) > 0 {
-		about = []func(*promptWriter){(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
+		about = []func(*promptWriter){(*promptWriter).writeContextErrors, text("reply")}
 	}
 	return []Message{
-		{"system", w.render((*promptWriter).writeRules, (*promptWriter).writePalette)},
+		{"system", w.render(text("rules"), (*promptWriter).writePalette)},
 		{"user", w.render((*promptWriter).writeSharedContext)},
 		{"user", w.render(about...)},
 	}
@@ -42,9 +41,9 @@ func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, reque
 type promptWriter struct {
 	strings.Builder
 	idea     *ideafile.Idea
-	bindings map[string]ideafile.ToolBinding
-	request  *turn.RequestInput
-	stored   func(jsonval.BlobHandle) []byte
+	bindings ideafile.ToolBindings
+	*turn.RequestInput
+	stored func(jsonval.BlobHandle) []byte
 	// showsPreviews: since writePreviewsRule last ran, a value was written of which only the beginning is shown.
 	showsPreviews bool
 	showsOutlines bool // one of them with an outline
@@ -98,8 +97,8 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 	})
 }
 
-// encode encodes a value as compact JSON, large values abbreviated.
-func (w *promptWriter) encode(v any) []byte { return jsonval.Encode(w.abbreviateLargeValues(v)) }
+// JSON is a value as compact JSON, large values abbreviated.
+func (w *promptWriter) JSON(v any) string { return jsonval.EncodeToString(w.abbreviateLargeValues(v)) }
 
 // instanceLabel is an instance's name at the beginning of a line: in quotes, where it could be taken for something
 // else.
@@ -108,145 +107,59 @@ func instanceLabel(token string) string {
 	if unicode.IsLetter(first) || unicode.IsNumber(first) || first == '_' {
 		return token
 	}
-	return string(jsonval.Encode(token))
+	return jsonval.EncodeToString(token)
 }
-
-func (w *promptWriter) hasSingleUnnamedInstance() bool { return isOfSingleUnnamedInstance(w.idea) }
 
 func isOfSingleUnnamedInstance(idea *ideafile.Idea) bool {
 	tokens := idea.InstanceTokens()
 	return len(tokens) == 1 && tokens[0] == ""
 }
 
-// writeNotes shows the notes of earlier replies.
-func (w *promptWriter) writeNotes() {
-	if len(w.request.Notes) == 0 {
-		return
-	}
-	w.writeHeading("Your notes")
-	more := " Where State tells otherwise, State is right."
-	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(
-			" For the instances that are not shown they still stand: %s. For those above they may be wrong now.",
-			w.whyOthersAreKnown())
-	}
-	w.writeLine("You wrote them beside your answers, as if the Calls of that answer had succeeded.%s", more)
-	for _, n := range w.request.Notes {
-		w.writeLabeledValue(fmt.Sprintf("- Answer %d: ", n.Request), n.Text)
-	}
-}
-
-// whyOthersAreKnown says why the LLM's statements about the instances that it is not shown still hold.
-func (w *promptWriter) whyOthersAreKnown() string {
-	why := "no Call of theirs failed" + w.ifApprovals(", or was rejected or changed by a person")
-	if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
-		why += ", so far"
-	}
-	return why
-}
+// requestText says what to answer now, at the end, where it is read last; and shows what the LLM wrote before: its
+// notes, and the output that the reply may put right. "known" is why its statements about the instances that it is not
+// shown still hold.
+const requestText = `{{define "known"}}no Call of theirs failed{{if .Approvals}}, or was rejected or changed by a person{{end}}{{if or .Others.AwaitingPeople .Others.Working}}, so far{{end}}{{end}}
+{{define "notes"}}{{if .Notes}}
+## Your notes
+You wrote them beside your answers, as if the Calls of that answer had succeeded.{{if and .OthersAreKnown .LeavesOutInstances}} For the instances that are not shown they still stand: {{template "known" .}}. For those above they may be wrong now.{{else}} Where State tells otherwise, State is right.{{end}}
+{{range .Notes}}- Answer {{.Request}}: {{$.JSON .Text}}
+{{end}}{{end}}{{end}}
+{{define "draft"}}
+## Your output so far
+You gave it in answer {{.DraftOutput.Request}}. It does not count yet, since more is to be done{{if .LeavesOutInstances}} for the instances above. For the other instances, which are not shown, it still stands: {{template "known" .}}{{end}}. Give it whole again, put right where that is needed.
+{{end}}
+{{define "reply"}}{{if .Questions}}
+## Results wanted
+Plan nothing now. Only the results of these Calls are wanted, each as one entry {"_call": id, "_output": result} in "calls".
+{{range .Questions}}{{if .ParamsError}}Where a line says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool} instead: bring the values into the right form; change and invent nothing.
+{{break}}{{end}}{{end}}{{range .Questions}}- {{.CallID}} {{.Tool}} {{$.JSON .Params}}{{with .Reasoning}} (your reason for it: {{$.JSON .}}){{end}}{{with .ParamsError}} does not fit: {{oneLine .}}{{end}}
+{{end}}{{else}}
+## What to do now
+{{if .OutputOnly}}Everything is done. Write the output, in the form given above: {"calls": [], "output": …}.
+{{else}}{{$output := and .WantsOutput .ReplyMayHoldOutput}}Answer with {"calls": [...]{{if or .MayBeLast $output}}, "finished": ...{{end}}{{if $output}}, "output": ...{{end}}{{if and $output .Several}}, "notes": ...{{end}}}: every Call that can be planned now{{if .Several}} for {{if eq (len .Instances) 1}}{{(index .Instances 0).Token}}{{else}}the {{len .Instances}} instances above{{end}}{{end}}.{{if .Several}}{{with .OthersText}} The others: {{.}}.{{end}}{{with .ReopenableTokens}} A Call that names a finished one takes it up again: {{join . ", "}}; "*" does not mean them.{{end}}{{end}}
+{{if .MayBeLast}}{{template "finished" .}} {{template "askedAgain" .}}
+{{end}}{{if and .WantsOutput (not $output)}}The output is not wanted now: you are asked for it when all is done, and shown every State then.
+{{end}}{{end}}{{end}}{{end}}`
 
 // writeDraftOutput shows the output that the reply may put right.
 func (w *promptWriter) writeDraftOutput() {
-	d := w.request.DraftOutput
-	if d == nil {
-		return
-	}
-	w.writeHeading("Your output so far")
-	more := "."
-	if w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(
-			" for the instances above. For the other instances, which are not shown, it still stands: %s.",
-			w.whyOthersAreKnown())
-	}
-	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s Give it whole again, "+
-		"put right where that is needed.", d.Request, more)
-	w.writeLabeledValue("", d.Output)
-}
-
-// writeRequestedReply says what to answer now: at the end, where it is read last.
-func (w *promptWriter) writeRequestedReply() {
-	if len(w.request.Questions) > 0 {
-		w.writeQuestions()
-		return
-	}
-	w.writeHeading("What to do now")
-	if w.request.OutputOnly {
-		w.writeLine(`Everything is done. Write the output, in the form given above: {"calls": [], "output": …}.`)
-		return
-	}
-	w.writeLine("%s", w.requestedCallsText())
-	if w.request.MayBeLast {
-		w.writeFinishedRule()
-	}
-	if w.idea.OutputSchema != nil && !w.request.ReplyMayHoldOutput() {
-		w.writeLine(`The output is not wanted now: you are asked for it when all is done, and shown every State then.`)
+	if w.DraftOutput != nil {
+		w.writeText("draft")
+		w.writeLabeledValue("", w.DraftOutput.Output)
 	}
 }
 
-// writeFinishedRule says when nothing is left to plan. If an output is wanted, writeOutputRules says it.
-func (w *promptWriter) writeFinishedRule() {
-	w.writeLine(finishedText+" "+askedAgainText, "", w.ifApprovals("are approved and "),
-		w.ifApprovals(", or a person rejects or changes one"))
-}
-
-// requestedCallsText says which instances need Calls, and which others there are.
-func (w *promptWriter) requestedCallsText() string {
-	more := ""
-	if maySayFinished(w.idea, w.request) {
-		more = `, "finished": ...`
-	}
-	if mayHoldOutputBesideCalls(w.idea, w.request) {
-		more += `, "output": ...`
-	}
-	if mayHoldNotes(w.idea, w.request) {
-		more += `, "notes": ...`
-	}
-	answer := fmt.Sprintf(`Answer with {"calls": [...]%s}: every Call that can be planned now`, more)
-	if w.hasSingleUnnamedInstance() {
-		return answer + "."
-	}
-	text := fmt.Sprintf(`%s for the %d instances above.`, answer, len(w.request.Instances))
-	if len(w.request.Instances) == 1 {
-		text = fmt.Sprintf(`%s for %s.`, answer, w.request.Instances[0].Token)
-	}
+// OthersText counts the instances that the Request does not cover.
+func (w *promptWriter) OthersText() string {
 	var others []string
 	for _, o := range []struct {
 		count int
 		text  string
-	}{{w.request.Others.Finished, "finished"}, {w.request.Others.AwaitingPeople, "waiting for people"},
-		{w.request.Others.Working, "at work"}, {w.request.Others.Failed, "failed"}} {
+	}{{w.Others.Finished, "finished"}, {w.Others.AwaitingPeople, "waiting for people"},
+		{w.Others.Working, "at work"}, {w.Others.Failed, "failed"}} {
 		if o.count > 0 {
 			others = append(others, fmt.Sprintf("%d %s", o.count, o.text))
 		}
 	}
-	if others != nil {
-		text += " The others: " + strings.Join(others, ", ") + "."
-	}
-	if len(w.request.ReopenableTokens) > 0 {
-		text += ` A Call that names a finished one takes it up again: ` + strings.Join(w.request.ReopenableTokens,
-			", ") + `; "*" does not mean them.`
-	}
-	return text
-}
-
-// writeQuestions asks for the results of latent Calls, and for parameters that fit.
-func (w *promptWriter) writeQuestions() {
-	w.writeHeading("Results wanted")
-	w.writeLine(
-		`Plan nothing now. Only the results of these Calls are wanted, each as one entry {"_call": id, "_output": result} in "calls".`)
-	if asksForAdaptedParams(w.request) {
-		w.writeLine(
-			`Where a line says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool} instead: ` +
-				`bring the values into the right form; change and invent nothing.`)
-	}
-	for _, question := range w.request.Questions {
-		call := fmt.Sprintf("%s %s %s", question.CallID, question.Tool, w.encode(question.Params))
-		if question.Reasoning != "" {
-			call += fmt.Sprintf(" (your reason for it: %s)", w.encode(question.Reasoning))
-		}
-		if question.ParamsError != "" {
-			call += " does not fit: " + oneLine(question.ParamsError)
-		}
-		w.writeLine("- %s", call)
-	}
+	return strings.Join(others, ", ")
 }

@@ -24,7 +24,7 @@ type ResponseFormat struct {
 // ResponseFormatInput is everything that a ResponseFormat depends on.
 type ResponseFormatInput struct {
 	Tools          []*ideafile.Tool
-	Bindings       map[string]ideafile.ToolBinding
+	Bindings       ideafile.ToolBindings
 	InstanceTokens []string
 	// ReopenableTokens are instances that a Call may name although the Request does not cover them.
 	ReopenableTokens []string
@@ -276,7 +276,7 @@ func schemaOrAlternative(schema any, choice any) any {
 	if jsonval.ContainsValue(choices, choice) {
 		return schema
 	}
-	return jsonval.OrderedObject{{Key: "anyOf", Value: append(choices[:len(choices):len(choices)], choice)}}
+	return jsonval.OrderedObject{{Key: "anyOf", Value: append(slices.Clip(choices), choice)}}
 }
 
 // paramSchema is the schema of a parameter: what the Tool declares, or a Reference, or, in strict mode, null for an
@@ -307,7 +307,7 @@ func (b *formatBuilder) declaredParamSchema(t *ideafile.Tool, name string, schem
 
 // acceptsAnyString reports whether a schema accepts every string, and so every Reference.
 func acceptsAnyString(schema any) bool {
-	object, ok := schema.(map[string]any)
+	object, ok := schema.(jsonval.Object)
 	if !ok || object["type"] != "string" {
 		return false
 	}
@@ -352,7 +352,7 @@ func (b *formatBuilder) nullableOutput(schema any) any {
 }
 
 // ResponseFormatFor composes the schema for the reply to one Request.
-func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
+func ResponseFormatFor(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	request *turn.RequestInput) ResponseFormat {
 	if len(request.Questions) > 0 {
 		return answersFormat(idea, request)

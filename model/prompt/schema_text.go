@@ -21,13 +21,18 @@ const (
 // is written as JSON.
 func schemaText(root, schema any) string { return schemaTextWithNames(root, schema, nil) }
 
+// typeWithComment is schemaText with the comment of the whole.
+func typeWithComment(schema any) string {
+	return schemaText(schema, schema) + (&schemaWriter{}).typeComment(schema)
+}
+
 // schemaTextWithNames is schemaText with names in place of the types of fields that have one.
 func schemaTextWithNames(root, schema any, names map[string]string) string {
 	root, schema = jsonschema.WithoutDisplay(root), jsonschema.WithoutDisplay(schema)
 	w := &schemaWriter{root: root, names: names}
 	text := w.typeText(schema, 0)
 	if w.inexpressible {
-		return string(jsonval.Encode(jsonschema.WithoutMetaKeys(schema)))
+		return jsonval.EncodeToString(jsonschema.WithoutMetaKeys(schema))
 	}
 	return text
 }
@@ -41,7 +46,7 @@ type schemaWriter struct {
 }
 
 func (w *schemaWriter) typeText(schema any, depth int) string {
-	m, isObject := schema.(map[string]any)
+	m, isObject := schema.(jsonval.Object)
 	w.partCount++
 	w.inexpressible = w.inexpressible || depth > maxSchemaTextDepth || w.partCount > maxSchemaTextParts
 	switch {
@@ -63,10 +68,10 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 	}
 	w.inexpressible = w.inexpressible || !hasOnlyKeys(m, expressibleKeywords...)
 	if v, ok := m["const"]; ok {
-		return string(jsonval.Encode(v))
+		return jsonval.EncodeToString(v)
 	}
 	if list, ok := m["enum"].([]any); ok {
-		return joinTypes(list, func(v any) string { return string(jsonval.Encode(v)) })
+		return joinTypes(list, jsonval.EncodeToString)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[key].([]any); ok {
@@ -82,7 +87,7 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 }
 
 // namedType writes a schema as one of its types.
-func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
+func (w *schemaWriter) namedType(m jsonval.Object, name any, depth int) string {
 	switch {
 	case name == "array":
 		if m["items"] == nil {
@@ -98,11 +103,10 @@ func (w *schemaWriter) namedType(m map[string]any, name any, depth int) string {
 	case name == nil:
 		return "any"
 	}
-	s, _ := name.(string)
-	return s
+	return jsonval.AsText(name)
 }
 
-func (w *schemaWriter) objectType(m map[string]any, depth int) string {
+func (w *schemaWriter) objectType(m jsonval.Object, depth int) string {
 	props := jsonschema.Properties(m)
 	required := jsonschema.Required(m)
 	var fields []string
@@ -117,7 +121,7 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 		}
 		fields = append(fields, quotedFieldName(name)+mark+": "+text+w.typeComment(props[name]))
 	}
-	if more, ok := m["additionalProperties"].(map[string]any); ok {
+	if more, ok := m["additionalProperties"].(jsonval.Object); ok {
 		fields = append(fields, "[key: string]: "+w.typeText(more, depth+1)+w.typeComment(more))
 	} else if len(props) == 0 && m["additionalProperties"] != false {
 		return "object"
@@ -126,15 +130,13 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 }
 
 // expressibleKeywords are the keywords of JSON Schema that a type and its comment can express.
-var expressibleKeywords = append([]string{"type", "properties", "required", "additionalProperties", "items", "enum",
-	"const", "anyOf", "oneOf", "description",
-	"$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"},
+var expressibleKeywords = append(strings.Fields(`type properties required additionalProperties items enum
+	const anyOf oneOf description $defs definitions $schema $id $comment examples deprecated readOnly writeOnly`),
 	constraintKeywords...)
 
 // constraintKeywords are written into the comment beside a type.
-var constraintKeywords = []string{"default", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
-	"exclusiveMaximum", "multipleOf", "minLength",
-	"maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+var constraintKeywords = strings.Fields(`default format pattern minimum maximum exclusiveMinimum
+	exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties`)
 
 // typeComment is the comment for what a type cannot express: its description, and limits on its values.
 func (w *schemaWriter) typeComment(schema any) string {
@@ -145,7 +147,7 @@ func (w *schemaWriter) typeComment(schema any) string {
 	}
 	for _, key := range constraintKeywords {
 		if v, ok := m[key]; ok {
-			parts = append(parts, key+" "+string(jsonval.Encode(v)))
+			parts = append(parts, key+" "+jsonval.EncodeToString(v))
 		}
 	}
 	if parts == nil {
@@ -154,7 +156,7 @@ func (w *schemaWriter) typeComment(schema any) string {
 	return " /* " + strings.ReplaceAll(strings.Join(parts, "; "), "*/", "* /") + " */"
 }
 
-func hasOnlyKeys(m map[string]any, keys ...string) bool {
+func hasOnlyKeys(m jsonval.Object, keys ...string) bool {
 	//workflowcheck:ignore -- asks of all: the order does not matter
 	for k := range m {
 		if !slices.Contains(keys, k) && !strings.HasPrefix(k, "_") && !strings.HasPrefix(k, "x-") {
@@ -170,17 +172,11 @@ func quotedFieldName(name string) string {
 	if plainFieldName.MatchString(name) {
 		return name
 	}
-	return string(jsonval.Encode(name))
+	return jsonval.EncodeToString(name)
 }
 
 func joinTypes(list []any, text func(any) string) string {
-	var parts []string
-	for _, v := range list {
-		if s := text(v); !slices.Contains(parts, s) {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, " | ")
+	return strings.Join(jsonval.AppendNew(nil, jsonval.Map(list, text)...), " | ")
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

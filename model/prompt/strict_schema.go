@@ -13,28 +13,28 @@ import (
 // may be.
 
 // strictKeywords are the keywords that a strict schema may use; every other one is refused.
-var strictKeywords = []string{"type", "description", "properties", "required", "additionalProperties", "items", "enum",
-	"const", "anyOf", "$ref", "$defs", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
-	"exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
+var strictKeywords = strings.Fields(`type description properties required additionalProperties items enum
+	const anyOf $ref $defs pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems
+	maxItems`)
 
 // scalarKeywords are those strictKeywords that constrain a value which is neither object nor array.
-var scalarKeywords = []string{"enum", "const", "pattern", "format", "minimum", "maximum", "exclusiveMinimum",
-	"exclusiveMaximum", "multipleOf"}
+var scalarKeywords = strings.Fields(`enum const pattern format minimum maximum exclusiveMinimum
+	exclusiveMaximum multipleOf`)
 
 // ignoredKeywords do not affect validation and are dropped.
-var ignoredKeywords = []string{"default", "examples", "$comment", "$schema", "$id", "$defs", "definitions",
-	"deprecated", "readOnly", "writeOnly"}
+var ignoredKeywords = strings.Fields(`default examples $comment $schema $id $defs definitions deprecated
+	readOnly writeOnly`)
 
 // looseKeywords only narrow what is allowed and cannot be expressed in strict mode. They are left out of the schema:
 // the palette in words has them, and every reply is validated against the whole schema.
-var looseKeywords = []string{"minLength", "maxLength", "uniqueItems", "contains", "minContains", "maxContains",
-	"minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if", "then",
-	"else", "unevaluatedProperties", "unevaluatedItems", "contentEncoding", "contentMediaType", "contentSchema"}
+var looseKeywords = strings.Fields(`minLength maxLength uniqueItems contains minContains maxContains
+	minProperties maxProperties propertyNames dependentRequired dependentSchemas not if then else
+	unevaluatedProperties unevaluatedItems contentEncoding contentMediaType contentSchema`)
 
 // takenKeywords are the keywords of a schema that strict mode can express.
 var takenKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKeywords, []string{"oneOf"})
 
-var strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+var strictFormats = strings.Fields(`date-time time date duration email hostname ipv4 ipv6 uuid`)
 
 // schemaTransform replaces the strict version of a subschema. It is applied to every subschema that is not an anyOf.
 type schemaTransform func(schema, strict any) any
@@ -42,11 +42,11 @@ type schemaTransform func(schema, strict any) any
 // toStrictSchema rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property
 // becomes one that may be null. transform may be nil.
 func toStrictSchema(schema any, transform schemaTransform) (strict any, reason string) {
-	m, ok := schema.(map[string]any)
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return nil, "a schema that is not an object"
 	}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		if !slices.Contains(takenKeywords, k) && !strings.HasPrefix(k, "_") && !jsonschema.IsDisplayKey(m, k) {
 			return nil, fmt.Sprintf("keyword %q", k)
 		}
@@ -86,7 +86,7 @@ func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict an
 }
 
 // strictAnyOf rewrites the choices under a keyword, anyOf or oneOf.
-func strictAnyOf(m map[string]any, keyword string, transform schemaTransform) (any, string) {
+func strictAnyOf(m jsonval.Object, keyword string, transform schemaTransform) (any, string) {
 	list, ok := m[keyword].([]any)
 	for _, k := range jsonval.SortedKeys(m) { // any other constraint would have to be merged into every choice
 		ok = ok && (k == keyword || k == "description" || !slices.Contains(strictKeywords, k) ||
@@ -106,11 +106,11 @@ func strictAnyOf(m map[string]any, keyword string, transform schemaTransform) (a
 	return schemaAnnotations(m).With("anyOf", choices), ""
 }
 
-func strictObject(m map[string]any, transform schemaTransform) (any, string) {
+func strictObject(m jsonval.Object, transform schemaTransform) (any, string) {
 	if additional, declared := m["additionalProperties"]; declared && additional != false {
 		return nil, "an open object"
 	}
-	props, ok := m["properties"].(map[string]any)
+	props, ok := m["properties"].(jsonval.Object)
 	if !ok {
 		return nil, "an object without named properties"
 	}
@@ -134,7 +134,7 @@ func strictObject(m map[string]any, transform schemaTransform) (any, string) {
 	return append(schemaAnnotations(m), closedObjectSchema(fields)...), ""
 }
 
-func strictArray(m map[string]any, transform schemaTransform) (any, string) {
+func strictArray(m jsonval.Object, transform schemaTransform) (any, string) {
 	if m["items"] == nil {
 		return nil, "a list that does not say of what"
 	}
@@ -151,7 +151,7 @@ func strictArray(m map[string]any, transform schemaTransform) (any, string) {
 	return strict, ""
 }
 
-func strictScalar(m map[string]any) (any, string) {
+func strictScalar(m jsonval.Object) (any, string) {
 	declared := jsonschema.Types(m)
 	if slices.Contains(declared, "object") || slices.Contains(declared, "array") {
 		return nil, "one of several types, an object or a list among them"
@@ -171,7 +171,7 @@ func strictScalar(m map[string]any) (any, string) {
 
 // scalarTypes returns the type of a scalar, which strict mode requires everywhere: the declared one, or those of the
 // enum or const values.
-func scalarTypes(m map[string]any) (types any, ok bool) {
+func scalarTypes(m jsonval.Object) (types any, ok bool) {
 	if t := m["type"]; t != nil {
 		return t, true
 	}
@@ -196,7 +196,7 @@ func scalarTypes(m map[string]any) (types any, ok bool) {
 }
 
 // schemaAnnotations are the keywords that only inform the LLM, without those for display to people.
-func schemaAnnotations(m map[string]any) jsonval.OrderedObject {
+func schemaAnnotations(m jsonval.Object) jsonval.OrderedObject {
 	if v, ok := m["description"]; ok {
 		return jsonval.OrderedObject{}.With("description", v)
 	}

@@ -27,48 +27,28 @@ func (w *promptWriter) writePalette() {
 		}
 	}
 	if w.idea.OutputSchema != nil {
-		w.writeOutputRules()
+		w.writeText("output")
 	}
 }
 
-// finishedText has places for the instances that it is about, and for approvals.
-const finishedText = `"finished": true if nothing is left to plan%s once these Calls %shave succeeded, even if you doubt that they will; otherwise false.`
+// outputText describes the output, and when it is given.
+const outputText = `{{define "finished"}}"finished": true if nothing is left to plan{{if and .WantsOutput .Several}} for the instances of the question{{end}} once these Calls {{if .Approvals}}are approved and {{end}}have succeeded, even if you doubt that they will; otherwise false.{{end}}
+{{define "askedAgain"}}If one fails{{if .Approvals}}, or a person rejects or changes one{{end}}, you are asked again.{{end}}
+{{define "output"}}
+## The output
+{{if .Several}}One for the whole process. {{end}}Its form: {{.OutputForm}}
+{{if not .Several}}Any value in it may be a Reference, also to what these Calls bring.{{else if .OutputMayReferToState}}Any value in it may be a Reference, also to what these Calls bring; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.{{else}}Write plain values, no References.{{end}}
+Where the question asks for it, you say beside the Calls:
+- {{template "finished" .}}
+- "output": null, unless "finished" is true and you know all that it needs. Then write it whole{{if .Several}}, for all instances{{end}}, as it will be if these Calls succeed. ({{template "askedAgain" .}} Where you give none, you are asked for it at the end{{if .Several}}, and shown every State{{end}}.)
+{{if .Several}}- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output (you would be shown that again), write a line for each instance that these Calls finish: what the output will need of it. Add nothing up, since a Call may still fail. Note, too, what else you want to know later.
+{{end}}{{end}}`
 
-// askedAgainText has a place for what people may refuse.
-const askedAgainText = `If one fails%s, you are asked again.`
+// OutputForm is the form of the output.
+func (w *promptWriter) OutputForm() string { return typeWithComment(w.idea.OutputSchema.Source) }
 
-// writeOutputRules describes the output, and when it is given.
-func (w *promptWriter) writeOutputRules() {
-	single := w.hasSingleUnnamedInstance()
-	ofProcess, forWhom, forAll, atEnd := "", "", "", "at the end"
-	if !single {
-		ofProcess, forWhom, forAll, atEnd = "One for the whole process. ", " for the instances of the question",
-			", for all instances", "at the end, and shown every State"
-	}
-	w.writeHeading("The output")
-	w.writeLine("%sIts form: %s%s\n%s", ofProcess, schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source),
-		(&schemaWriter{}).typeComment(w.idea.OutputSchema.Source), w.outputReferencesRule())
-	w.writeLine("Where the question asks for it, you say beside the Calls:")
-	w.writeLine("- "+finishedText, forWhom, w.ifApprovals("are approved and "))
-	w.writeLine(
-		`- "output": null, unless "finished" is true and you know all that it needs. Then write it whole%s, as it will be if these Calls succeed. (`+askedAgainText+` Where you give none, you are asked for it %s.)`, forAll, w.ifApprovals(", or a person rejects or changes one"), atEnd)
-	if !single {
-		w.writeLine(
-			`- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output (you would be shown that again), write a line for each instance that these Calls finish: what the output will need of it. ` +
-				`Add nothing up, since a Call may still fail. Note, too, what else you want to know later.`)
-	}
-}
-
-// outputReferencesRule says what a Reference in the output resolves to.
-func (w *promptWriter) outputReferencesRule() string {
-	switch {
-	case w.hasSingleUnnamedInstance():
-		return "Any value in it may be a Reference, also to what these Calls bring."
-	case !outputMayReferToState(w.idea):
-		return "Write plain values, no References."
-	}
-	return `Any value in it may be a Reference, also to what these Calls bring; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
-}
+// OutputMayReferToState is outputMayReferToState of the process.
+func (w *promptWriter) OutputMayReferToState() bool { return outputMayReferToState(w.idea) }
 
 // outputMayReferToState reports whether the output may contain a Reference to State. In a process of several instances
 // it resolves to an object.
@@ -95,15 +75,14 @@ func mayHoldObject(form any, isRoot bool) bool {
 func (w *promptWriter) writeToolResult(t *ideafile.Tool) {
 	switch {
 	case t.OutputSchema != nil:
-		w.writeLine("Result: %s%s", schemaText(t.OutputSchema.Source, t.OutputSchema.Source),
-			(&schemaWriter{}).typeComment(t.OutputSchema.Source))
+		w.writeLine("Result: %s", typeWithComment(t.OutputSchema.Source))
 	case w.bindings[t.Name].Kind == ideafile.KindLatent:
 		w.writeLine("Result: string")
 	default:
 		w.writeLine("Result: any (its form is not known)")
 	}
 	if t.OutputPath.IsDeclared && t.OutputPath.Schema == nil {
-		w.writeLine("The result always goes to %s%s.", w.encode(t.OutputPath.FixedValue),
+		w.writeLine("The result always goes to %s%s.", w.JSON(t.OutputPath.FixedValue),
 			outputMethodText(t.OutputMethod.FixedValue))
 	}
 }
@@ -123,7 +102,7 @@ func outputMethodText(method any) string {
 
 // visibleParams is a Tool's parameter schema as the LLM sees it.
 func visibleParams(t *ideafile.Tool) any {
-	schema, out := schemaWithoutWiredParams(t), map[string]any{"type": "object"}
+	schema, out := schemaWithoutWiredParams(t), jsonval.Object{"type": "object"}
 	for _, k := range []string{"properties", "required", "additionalProperties", "$defs", "definitions"} {
 		if v, ok := schema[k]; ok {
 			out[k] = v
@@ -134,7 +113,7 @@ func visibleParams(t *ideafile.Tool) any {
 
 // schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer
 // wired.
-func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
+func schemaWithoutWiredParams(t *ideafile.Tool) jsonval.Object {
 	out := jsonval.AsObject(jsonschema.WithoutMetaKeys(t.Source))
 	if len(t.WiredParams) == 0 {
 		return out

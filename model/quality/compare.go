@@ -3,6 +3,7 @@ package quality
 import (
 	"encoding/json"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // Differ reports whether two answers about an instance decide differently: by the Tools of their Calls, and by the
 // parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
 // count: alternatives are the same in another order. view is the instance's view, by kind.
-func Differ(palette *ideafile.Palette, view map[string]any, token string, first, second []ideafile.WrittenCall) bool {
+func Differ(palette *ideafile.Palette, view jsonval.Object, token string, first, second []ideafile.WrittenCall) bool {
 	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
 	if len(a) != len(b) {
 		return true
@@ -46,7 +47,7 @@ func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenC
 type leaf struct {
 	value  any
 	name   string // of the property that holds it, or the list that it is in
-	schema map[string]any
+	schema jsonval.Object
 }
 
 // rules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the case,
@@ -59,16 +60,16 @@ var rules = []func(leaf) bool{
 	// a format or a pattern: dates, addresses, UUIDs and order numbers are not prose
 	func(l leaf) bool { return anyChoice(l.schema, "format", "pattern") },
 	// named as an id: it names a thing of the case, written out
-	func(l leaf) bool { return isIDName(l.name) },
+	func(l leaf) bool { return idName.MatchString(l.name) },
 }
 
 // anyChoice reports whether a schema, or one that it chooses among, has one of some keywords.
-func anyChoice(schema map[string]any, keywords ...string) bool {
+func anyChoice(schema jsonval.Object, keywords ...string) bool {
 	if slices.ContainsFunc(keywords, func(k string) bool { return schema[k] != nil }) {
 		return true
 	}
 	for _, choice := range []string{"anyOf", "oneOf", "allOf"} {
-		list, _ := schema[choice].([]any)
+		list := jsonval.AsList(schema[choice])
 		if slices.ContainsFunc(list, func(s any) bool { return anyChoice(jsonval.AsObject(s), keywords...) }) {
 			return true
 		}
@@ -76,22 +77,18 @@ func anyChoice(schema map[string]any, keywords ...string) bool {
 	return false
 }
 
-func isIDName(name string) bool {
-	ends := []string{"Id", "ID", "Ids", "IDs", "_id", "_ids", "-id"}
-	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) }) ||
-		slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
-}
+var idName = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
 
 // decision is a Call prepared for comparison: its parts, with the values of its References.
 type decision struct {
 	tool       *ideafile.Tool
 	name       string // of the Tool
 	fault      string // the error code of an invalid Call
-	parts      map[string]any
+	parts      jsonval.Object
 	references map[string]bool // the places in it that were References
 }
 
-func readDecisions(palette *ideafile.Palette, view map[string]any, token string,
+func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 	calls []ideafile.WrittenCall) (list []decision) {
 	writers := map[string]string{}
 	for _, w := range CallsFor(palette, token, calls) {
@@ -100,7 +97,7 @@ func readDecisions(palette *ideafile.Palette, view map[string]any, token string,
 		if f != nil {
 			d.fault = f.Code
 		}
-		d.parts = map[string]any{"params": c.Params}
+		d.parts = jsonval.Object{"params": c.Params}
 		if c.HasOutput {
 			d.parts["output"] = c.Output
 		}
@@ -117,37 +114,28 @@ func readDecisions(palette *ideafile.Palette, view map[string]any, token string,
 
 // resolve replaces References by their values, and records their places. A value that another Call of the answer is to
 // write is replaced by that Call's Tool: where in State it goes is no decision.
-func (d decision) resolve(view map[string]any, writers map[string]string, at jsonval.Path, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for _, k := range jsonval.SortedKeys(v) {
-			out[k] = d.resolve(view, writers, append(at[:len(at):len(at)], k), v[k])
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for n, e := range v {
-			out[n] = d.resolve(view, writers, append(at[:len(at):len(at)], strconv.Itoa(n)), e)
-		}
-		return out
-	case string:
-		if !refexpr.IsReference(v) {
-			return strings.TrimPrefix(v, refexpr.Dagger)
-		}
-		d.references[at.String()] = !refexpr.IsTemplate(v) // a template is prose
-		found, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
-			if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
-				return value, true
-			}
-			tool, ok := writers[ref.Path.String()]
-			return "the result of " + tool, ok
+func (d decision) resolve(view jsonval.Object, writers map[string]string, at jsonval.Path, v any) any {
+	text, isText := v.(string)
+	if !isText {
+		return jsonval.WithMembers(v, func(step string, held any) any {
+			return d.resolve(view, writers, at.With(step), held)
 		})
-		if err == nil {
-			return found
-		}
 	}
-	return v
+	if !refexpr.IsReference(text) {
+		return strings.TrimPrefix(text, refexpr.Dagger)
+	}
+	d.references[at.String()] = !refexpr.IsTemplate(text) // a template is prose
+	found, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
+		if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
+			return value, true
+		}
+		tool, ok := writers[ref.Path.String()]
+		return "the result of " + tool, ok
+	})
+	if err != nil {
+		return v
+	}
+	return found
 }
 
 // sameAs reports whether two Calls decide the same.
@@ -173,10 +161,10 @@ func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (o
 		return exact(v), true
 	}
 	switch v := v.(type) {
-	case map[string]any:
-		object := map[string]any{}
-		for _, k := range jsonval.SortedKeys(v) {
-			if part, counts := d.decided(append(at[:len(at):len(at)], k), v[k], references); counts {
+	case jsonval.Object:
+		object := jsonval.Object{}
+		for k, value := range jsonval.Sorted(v) {
+			if part, counts := d.decided(at.With(k), value, references); counts {
 				object[k] = part
 			}
 		}
@@ -184,7 +172,7 @@ func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (o
 	case []any:
 		list := []any{}
 		for n, e := range v {
-			if part, counts := d.decided(append(at[:len(at):len(at)], strconv.Itoa(n)), e, references); counts {
+			if part, counts := d.decided(at.With(strconv.Itoa(n)), e, references); counts {
 				list = append(list, part)
 			}
 		}
@@ -213,7 +201,7 @@ func exact(v any) any {
 }
 
 // schemaAt is the Tool's schema for a place in a Call: in its parameters, or in its result.
-func (d decision) schemaAt(at jsonval.Path) map[string]any {
+func (d decision) schemaAt(at jsonval.Path) jsonval.Object {
 	if d.tool == nil || len(at) == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -29,7 +30,7 @@ func (s Size) String() string {
 }
 
 // SizeFor is the first size of an Idea's Requests.
-func SizeFor(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) Size {
+func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) Size {
 	if n := i.Config.MaxInstancesPerPart; n > 0 {
 		return Size{n, n, "the file says so"}
 	}
@@ -39,7 +40,7 @@ func SizeFor(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) Size {
 
 // Kind is the size by the LLM's work for each instance, and the reason. It is certain only if bindings or the file say
 // for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as latent.
-func Kind(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (size int, because string, certain bool) {
+func Kind(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, because string, certain bool) {
 	certain = true
 	for _, t := range i.Tools {
 		b, bound := bindings[t.Name]
@@ -59,9 +60,8 @@ func Kind(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (size int,
 
 // chosenParam is a parameter with several values for the LLM to choose from, so that Calls differ by instance.
 func chosenParam(t *ideafile.Tool) string {
-	props := jsonval.AsObject(t.Source["properties"])
-	for _, name := range jsonval.SortedKeys(props) {
-		if choices, _ := jsonval.AsObject(props[name])["enum"].([]any); len(choices) > 1 {
+	for name, v := range jsonval.Sorted(jsonschema.Properties(t.Source)) {
+		if choices := jsonval.AsList(jsonval.AsObject(v)["enum"]); len(choices) > 1 {
 			return name
 		}
 	}
@@ -69,8 +69,8 @@ func chosenParam(t *ideafile.Tool) string {
 }
 
 // hasEntryForEach reports whether an output, or a part of it, is a list or a map of similar entries.
-func hasEntryForEach(schema map[string]any) bool {
-	_, isMap := schema["additionalProperties"].(map[string]any)
+func hasEntryForEach(schema jsonval.Object) bool {
+	_, isMap := schema["additionalProperties"].(jsonval.Object)
 	return isMap || schema["items"] != nil
 }
 

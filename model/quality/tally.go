@@ -146,7 +146,7 @@ type Report struct {
 const MetaKey = "quality"
 
 // ReadReport reads the Report in the meta of an Idea; nil: none.
-func ReadReport(meta map[string]any) (r *Report) {
+func ReadReport(meta jsonval.Object) (r *Report) {
 	if meta[MetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[MetaKey]), &r) != nil {
 		return nil
 	}

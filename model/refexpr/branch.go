@@ -16,7 +16,7 @@ const (
 // SelectBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch
 // that it took, and anything else is a result for the first branch.
 func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool, err error) {
-	m, ok := value.(map[string]any)
+	m, ok := value.(jsonval.Object)
 	name, isText := m[BranchKey].(string)
 	result, hasResult := m[ResultKey]
 	if !o.HasBranches() || !ok || !isText || !hasResult || len(m) != 2 {
@@ -49,7 +49,7 @@ func (o OutputPath) ResultForPath(p jsonval.Path, value any) any {
 	}
 	for _, branch := range o {
 		if slices.ContainsFunc(branch, func(q jsonval.Path) bool { return slices.Equal(q, p) }) {
-			return map[string]any{BranchKey: OutputPath{branch}.ReferenceText(), ResultKey: value}
+			return jsonval.Object{BranchKey: OutputPath{branch}.ReferenceText(), ResultKey: value}
 		}
 	}
 	return value

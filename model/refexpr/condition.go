@@ -77,15 +77,13 @@ func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path
 		var parts []any
 		switch {
 		case k == "properties":
-			properties := jsonval.AsObject(v)
-			for name, value := range jsonval.Sorted(properties) {
-				places = append(places, schemaReads(value, key, append(at[:len(at):len(at)], name))...)
+			for name, value := range jsonval.Sorted(jsonval.AsObject(v)) {
+				places = append(places, schemaReads(value, key, at.With(name))...)
 			}
 		case k == "required":
-			names, _ := jsonval.AsStringList(v)
-			for _, name := range names {
+			for _, name := range jsonschema.Required(schema) {
 				if len(at) > 0 && at[0] == key {
-					places = append(places, append(at[1:len(at):len(at)], name))
+					places = append(places, at[1:].With(name))
 				}
 			}
 		case slices.Contains(jsonschema.InPlaceKeywords, k):

@@ -39,23 +39,18 @@ func (p *Parsed) parseLeaf(v any) (any, error) {
 
 // mapLeaves returns a copy of a value with each leaf replaced by the result of f, in the order of keys.
 func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
-	switch v := v.(type) {
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for k, value := range jsonval.Sorted(v) {
-			if object[k], err = mapLeaves(value, f); err != nil {
-				return nil, err
+	switch v.(type) {
+	case jsonval.Object, []any:
+		out = jsonval.WithHeld(v, func(held any) (mapped any) {
+			if err == nil {
+				mapped, err = mapLeaves(held, f)
 			}
+			return mapped
+		})
+		if err != nil {
+			return nil, err
 		}
-		return object, nil
-	case []any:
-		list := make([]any, len(v))
-		for n, e := range v {
-			if list[n], err = mapLeaves(e, f); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
+		return out, nil
 	}
 	return f(v)
 }

@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"slices"
-
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -18,14 +16,14 @@ func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
 	for _, token := range idea.InstanceTokens() {
 		view := ideafile.InstanceViewOf(idea.Context, token)
-		faked := map[string]any{}
+		faked := jsonval.Object{}
 		faker.fakeValuesFromSchemas(view, faked)
 		for _, r := range faker.referencesRead() {
 			faker.fakeForReference(view, faked, r)
 		}
-		for _, kind := range jsonval.SortedKeys(faked) {
+		for kind, v := range jsonval.Sorted(faked) {
 			messages = append(messages,
-				simulatedMessage(kind, token, mergeOverExisting(view.PayloadByKind[kind], faked[kind])))
+				simulatedMessage(kind, token, mergeOverExisting(view.PayloadByKind[kind], v)))
 		}
 	}
 	return messages, faker.madeUpReferences
@@ -34,7 +32,7 @@ func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 // mergeOverExisting merges made-up values over the existing ones of the same top-level keys, as an instance's own key
 // replaces the shared one entirely.
 func mergeOverExisting(existing, faked any) any {
-	out := map[string]any{}
+	out := jsonval.Object{}
 	//workflowcheck:ignore -- builds a map: the order does not matter
 	for key, v := range jsonval.AsObject(faked) {
 		if old, ok := jsonval.AsObject(existing)[key]; ok {
@@ -45,15 +43,9 @@ func mergeOverExisting(existing, faked any) any {
 	return out
 }
 
-func simulatedMessage(kind, token string, payload any) map[string]any {
-	m := map[string]any{"type": kind, kind: payload, ideafile.SimulatedKey: true}
-	if kind != ideafile.TypeState && kind != ideafile.TypeInput {
-		m = map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: payload,
-			ideafile.SimulatedKey: true}
-	}
-	if token != "" {
-		m["_instance"] = token
-	}
+func simulatedMessage(kind, token string, payload any) jsonval.Object {
+	m := ideafile.DataMessage(ideafile.Message{PayloadKind: kind, InstanceToken: token, Payload: payload})
+	m[ideafile.SimulatedKey] = true
 	return m
 }
 
@@ -89,20 +81,20 @@ func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 }
 
 // fakeValuesFromSchemas makes up the properties that the schemas of input and data describe and that are missing.
-func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, faked map[string]any) {
-	for _, kind := range jsonval.SortedKeys(view.SchemaByKind) {
+func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, faked jsonval.Object) {
+	for kind, v := range jsonval.Sorted(view.SchemaByKind) {
 		if kind == ideafile.TypeState {
 			continue
 		}
-		sampled, err := sample.MakeSample(view.SchemaByKind[kind])
-		existing, isObject := view.PayloadByKind[kind].(map[string]any)
+		sampled, err := sample.MakeSample(v)
+		existing, isObject := view.PayloadByKind[kind].(jsonval.Object)
 		described := jsonval.AsObject(sampled)
 		if err != nil || !isObject {
 			continue
 		}
-		for _, key := range jsonval.SortedKeys(described) {
+		for key, v := range jsonval.Sorted(described) {
 			if _, present := existing[key]; !present {
-				f.mergeAtReference(faked, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, described[key])
+				f.mergeAtReference(faked, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, v)
 			}
 		}
 	}
@@ -120,17 +112,17 @@ func (f *inputFaker) referencesRead() (list []readReference) {
 	for _, m := range f.idea.Context {
 		for _, written := range m.PlanCalls {
 			call, t := written.RawObject(), f.idea.Tool(written.Tool)
-			for _, name := range jsonval.SortedKeys(call) {
-				if name[:min(1, len(name))] == "_" || t != nil && t.IsOutputPathAlias(name, call[name]) {
+			for name, v := range jsonval.Sorted(call) {
+				if name[:min(1, len(name))] == "_" || t != nil && t.IsOutputPathAlias(name, v) {
 					continue
 				}
-				list = append(list, paramReferences(call[name], t, name)...)
+				list = append(list, paramReferences(v, t, name)...)
 			}
 		}
 	}
 	for _, t := range f.idea.Tools {
-		for _, name := range jsonval.SortedKeys(t.WiredParams) {
-			list = append(list, paramReferences(t.WiredParams[name], t, name)...)
+		for name, v := range jsonval.Sorted(t.WiredParams) {
+			list = append(list, paramReferences(v, t, name)...)
 		}
 	}
 	return list
@@ -142,7 +134,7 @@ func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference
 	if err != nil {
 		return nil
 	}
-	var schema any = map[string]any{}
+	var schema any = jsonval.Object{}
 	if text, ok := v.(string); ok && t != nil && refexpr.IsReference(text) && !refexpr.IsTemplate(text) {
 		schema = paramSchema(t, name)
 	}
@@ -153,7 +145,7 @@ func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference
 }
 
 // fakeForReference makes up the value of a Reference that has none and that no Call writes.
-func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked map[string]any, r readReference) {
+func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked jsonval.Object, r readReference) {
 	if len(r.ref.Path) == 0 || (r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, f.writtenPaths)) {
 		return
 	}
@@ -168,7 +160,7 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked map[stri
 	if own := view.SchemaByKind[r.ref.Kind]; own != nil {
 		if at := jsonschema.SubschemaAt(own, r.ref.Path); at.IsDescribed {
 			part, _ := jsonschema.ResolvePointer(own, at.Pointer)
-			schema = map[string]any{"allOf": []any{jsonschema.InlineRefs(own, part), r.paramSchema}}
+			schema = jsonval.Object{"allOf": []any{jsonschema.InlineRefs(own, part), r.paramSchema}}
 		}
 	}
 	if v, err := sample.MakeSample(schema); err == nil {
@@ -178,15 +170,11 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked map[stri
 
 // mergeAtReference merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are
 // not made up element by element.
-func (f *inputFaker) mergeAtReference(faked map[string]any, ref refexpr.Reference, v any) {
-	for n := len(ref.Path) - 1; n >= 0; n-- {
-		v = map[string]any{ref.Path[n]: v}
-	}
+func (f *inputFaker) mergeAtReference(faked jsonval.Object, ref refexpr.Reference, v any) {
+	v, _ = jsonval.SetAt(nil, ref.Path, v)
 	if existing, ok := faked[ref.Kind]; ok {
 		v = jsonval.DeepMerge(existing, v)
 	}
 	faked[ref.Kind] = v
-	if name := ref.String(); !slices.Contains(f.madeUpReferences, name) {
-		f.madeUpReferences = append(f.madeUpReferences, name)
-	}
+	f.madeUpReferences = jsonval.AppendNew(f.madeUpReferences, ref.String())
 }

@@ -15,9 +15,9 @@ import (
 // instance, and later, once the output is wanted, the output. The Calls are those of the Plan that guides an instance,
 // or each Tool once without such a Plan. It depends on schemas and Plans only, never on results, and is the same each
 // time.
-func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
-	request *turn.RequestInput) map[string]any {
-	solution := map[string]any{"calls": []any{}, "output": nil}
+func FakeReply(idea *ideafile.Idea, bindings ideafile.ToolBindings,
+	request *turn.RequestInput) jsonval.Object {
+	solution := jsonval.Object{"calls": []any{}, "output": nil}
 	switch {
 	case len(request.Questions) > 0:
 		solution["calls"] = fakeAnswers(idea, request)
@@ -58,7 +58,7 @@ func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 	answers := []any{}
 	for _, question := range request.Questions {
-		answer := map[string]any{"_call": question.CallID}
+		answer := jsonval.Object{"_call": question.CallID}
 		t := idea.Tool(question.Tool)
 		switch {
 		case t == nil:
@@ -78,11 +78,11 @@ func fakeAnswers(idea *ideafile.Idea, request *turn.RequestInput) []any {
 }
 
 // fakeFittingParams keeps the parameters that fit and makes up the others.
-func fakeFittingParams(t *ideafile.Tool, params map[string]any) map[string]any {
-	out := map[string]any{}
-	for _, k := range jsonval.SortedKeys(params) {
-		out[k] = params[k]
-		if s := t.SchemaByParam[k]; s.Validate(params[k]) == nil || jsonval.ContainsBlobHandle(params[k]) {
+func fakeFittingParams(t *ideafile.Tool, params jsonval.Object) jsonval.Object {
+	out := jsonval.Object{}
+	for k, value := range jsonval.Sorted(params) {
+		out[k] = value
+		if s := t.SchemaByParam[k]; s.Validate(value) == nil || jsonval.ContainsBlobHandle(value) {
 			continue
 		}
 		if v, err := sample.MakeSample(paramSchema(t, k)); err == nil {
@@ -95,15 +95,15 @@ func fakeFittingParams(t *ideafile.Tool, params map[string]any) map[string]any {
 // paramSchema is the schema of a parameter, with the definitions that it refers to.
 func paramSchema(t *ideafile.Tool, name string) any {
 	schema := t.ParamsSchemaSource()
-	part, ok := jsonval.AsObject(schema["properties"])[name]
+	part, ok := jsonschema.Properties(schema)[name]
 	if !ok {
-		return map[string]any{}
+		return jsonval.Object{}
 	}
 	return jsonschema.InlineRefs(schema, part)
 }
 
 // fakeCalls makes up the Calls of the first Request.
-func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) []any {
+func fakeCalls(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput) []any {
 	tokensByGuide, covered := map[int][]string{}, request.InstanceTokens()
 	for _, token := range covered {
 		n := guidingPlanIndex(idea, token)

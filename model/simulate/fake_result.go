@@ -1,8 +1,9 @@
 package simulate
 
 import (
-	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonschema/sample"
+	"processidea/model/jsonval"
 	"processidea/model/statelog"
 )
 
@@ -10,7 +11,7 @@ import (
 // schema at its output path. It returns an error if there is no such value.
 func FakeResult(tool string, output any, contract *statelog.ResultContract) (any, error) {
 	if output == nil {
-		output = map[string]any{"const": sample.SimulatedText + ": " + tool}
+		output = jsonval.Object{"const": sample.SimulatedText + ": " + tool}
 		if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
 			if v, err := sample.MakeSample(output); err == nil && contract.Check(0, v) == nil {
 				return v, nil
@@ -23,7 +24,8 @@ func FakeResult(tool string, output any, contract *statelog.ResultContract) (any
 		return v, err
 	}
 	if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
-		both, err := sample.MakeSample(ideafile.CombineSchemasWithAllOf(output, stateSchema))
+		both, err := sample.MakeSample(jsonval.Object{
+			"allOf": []any{jsonschema.InlineRefs(output, output), stateSchema}})
 		if err == nil && contract.Check(0, both) == nil {
 			return both, nil
 		}

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"regexp"
-	"slices"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -16,18 +15,18 @@ import (
 // another Tool's result where one of the same name fits; else it is made up if it is required.
 type planFaker struct {
 	idea             *ideafile.Idea
-	bindings         map[string]ideafile.ToolBinding
+	bindings         ideafile.ToolBindings
 	view             ideafile.InstanceView
 	stateSchema      any                     // nil: none
 	outputPathByTool map[string]jsonval.Path // by Tool
-	fakeResults      map[string]any          // by Tool
+	fakeResults      jsonval.Object          // by Tool
 	readsByTool      map[string][]string     // by Tool: the Tools whose results it reads
 }
 
-func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, token string) *planFaker {
+func newPlanFaker(idea *ideafile.Idea, bindings ideafile.ToolBindings, token string) *planFaker {
 	f := &planFaker{
 		idea: idea, bindings: bindings, view: ideafile.InstanceViewOf(idea.Context, token),
-		outputPathByTool: map[string]jsonval.Path{}, fakeResults: map[string]any{}, readsByTool: map[string][]string{},
+		outputPathByTool: map[string]jsonval.Path{}, fakeResults: jsonval.Object{}, readsByTool: map[string][]string{},
 	}
 	f.stateSchema = f.view.SchemaByKind[ideafile.TypeState]
 	for _, t := range idea.Tools {
@@ -54,8 +53,8 @@ func newPlanFaker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 func (f *planFaker) fakePlan() []any {
 	var out []any
 	for _, t := range f.idea.Tools {
-		call := map[string]any{"_tool": t.Name}
-		for _, name := range jsonval.SortedKeys(t.SchemaByParam) {
+		call := jsonval.Object{"_tool": t.Name}
+		for name := range jsonval.Sorted(t.SchemaByParam) {
 			if v, ok := f.paramValue(t, name); ok {
 				call[name] = v
 			}
@@ -158,16 +157,6 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 // orderedStateProperties lists the properties of the State schema: first the one of the given name, then the required
 // ones.
 func (f *planFaker) orderedStateProperties(first string) []string {
-	schema := jsonval.AsObject(f.stateSchema)
-	props := jsonval.AsObject(schema["properties"])
-	required, _ := jsonval.AsStringList(schema["required"])
-	var names []string
-	for _, list := range [][]string{{first}, required, jsonval.SortedKeys(props)} {
-		for _, name := range list {
-			if _, ok := props[name]; ok && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
+	required := jsonschema.Required(f.stateSchema)
+	return jsonschema.OrderedNames(jsonschema.Properties(f.stateSchema), append([]string{first}, required...))
 }

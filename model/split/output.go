@@ -24,16 +24,16 @@ func (p *Process) NextTurnNumber() int {
 
 // PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of
 // them. Of a part that was to make none, it shows the States of its instances.
-func (p *Process) PartOutputsAsInstances(states map[string]any) []turn.InstanceInput {
+func (p *Process) PartOutputsAsInstances(states jsonval.Object) []turn.InstanceInput {
 	var list []turn.InstanceInput
 	for _, part := range p.All {
-		shown := map[string]any{"output": part.Report.Output}
+		shown := jsonval.Object{"output": part.Report.Output}
 		if part.Report.Output == nil {
-			own := map[string]any{}
+			own := jsonval.Object{}
 			for _, token := range part.Tokens {
 				own[token] = states[token]
 			}
-			shown = map[string]any{"instances": own}
+			shown = jsonval.Object{"instances": own}
 		}
 		list = append(list, turn.InstanceInput{Token: fmt.Sprintf("part %d", part.Number), State: shown})
 	}
@@ -134,7 +134,7 @@ func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good b
 // partOutputWirings returns the Wirings of the parts as if they were one process: the outputs of direct Plans, or that
 // of replies if it is the same in all parts; nil if a part with a settled instance has neither.
 func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
-	settled := slices.DeleteFunc(slices.Clone(p.All), func(part Part) bool { return part.settledInstanceCount() == 0 })
+	settled := jsonval.Filter(p.All, func(part Part) bool { return part.settledInstanceCount() > 0 })
 	if len(settled) == 0 {
 		return nil
 	}
@@ -166,8 +166,8 @@ func planOutputWirings(i *ideafile.Idea, settled []Part) []loop.Wiring {
 		}
 	}
 	var list []loop.Wiring
-	for _, place := range jsonval.SortedKeys(byPlace) {
-		list = append(list, byPlace[place])
+	for _, w := range jsonval.Sorted(byPlace) {
+		list = append(list, w)
 	}
 	return list
 }

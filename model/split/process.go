@@ -213,12 +213,7 @@ func (p *Process) RunningParts() (numbers []int) {
 
 // IsFinished reports whether every part has ended.
 func (p *Process) IsFinished() bool {
-	for _, part := range p.All {
-		if !part.Report.IsFinished() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.IsFinished() })
 }
 
 // IsAtRest reports whether every part has ended or is at rest, and none is to be started.
@@ -338,45 +333,37 @@ func (p *Process) llmForbidden() bool {
 
 // IdeaSource is the Idea of the part: the shared Messages and those of its instances, without limits, which hold for
 // the whole process.
-func (part Part) IdeaSource(whole map[string]any) map[string]any {
+func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 	out := jsonval.WithoutKey(whole, "context")
 	var context []any
-	list, _ := whole["context"].([]any)
-	for _, raw := range part.FilterContext(list) {
+	for _, raw := range part.FilterContext(jsonval.AsList(whole["context"])) {
 		if own, ok := turn.FilterPlanRecord(raw, part.Tokens); ok {
 			context = append(context, own)
 		}
 	}
 	out["context"] = context
-	solution, _ := out["solution"].(map[string]any)
+	solution := jsonval.AsObject(out["solution"])
 	// beside Calls, each part may get one
-	if calls, _ := solution["calls"].([]any); solution != nil && len(calls) == 0 {
+	if calls := jsonval.AsList(solution["calls"]); solution != nil && len(calls) == 0 {
 		out["solution"] = jsonval.WithoutKey(solution, "output") // it belongs to the whole
 	}
-	config, _ := out["config"].(map[string]any)
-	config = jsonval.WithoutKey(config, "limits")
-	config["limits"] = map[string]any{"calls": nil, "duration": nil, "requests": nil, "tokens": nil}
+	config := jsonval.WithKey(jsonval.AsObject(out["config"]), "limits",
+		jsonval.Object{"calls": nil, "duration": nil, "requests": nil, "tokens": nil})
 	if _, said := config["batch"].(json.Number); !said { // it is not split again, whatever its size
 		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
 	}
 	out["config"] = config
 	// parts are drawn from each by itself
 	if seed := jsonval.AsText(jsonval.AsObject(whole["meta"])["seed"]); seed != "" {
-		meta := jsonval.WithoutKey(jsonval.AsObject(whole["meta"]), "seed")
-		out["meta"] = meta
-		meta["seed"] = fmt.Sprintf("%s/%d", seed, part.Number)
+		out["meta"] = jsonval.WithKey(jsonval.AsObject(whole["meta"]), "seed", fmt.Sprintf("%s/%d", seed, part.Number))
 	}
 	return out
 }
 
 // FilterContext picks the messages that the part sees.
 func (part Part) FilterContext(context []any) []any {
-	var list []any
-	for _, raw := range context {
-		m, _ := raw.(map[string]any)
-		if token, _ := m["_instance"].(string); token == "" || slices.Contains(part.Tokens, token) {
-			list = append(list, raw)
-		}
-	}
-	return list
+	return jsonval.Filter(context, func(raw any) bool {
+		token := jsonval.AsText(jsonval.AsObject(raw)["_instance"])
+		return token == "" || slices.Contains(part.Tokens, token)
+	})
 }

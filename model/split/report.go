@@ -100,7 +100,7 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	r.Calls, r.Failures, r.Instructions, r.Instances = turn.CallCounts{}, nil, nil,
 		instancesThat(func(s ideafile.InstanceStatus) bool { return s == ideafile.InstanceWaiting }, r.Instances)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
-	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
+	rest := jsonval.EncodeToString(jsonval.ToJSONValue(r))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
 		return false
 	}

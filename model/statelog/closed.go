@@ -15,7 +15,7 @@ func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 		if len(w.Path) > 0 && w.Path.Overlaps(p) {
 			return w.Author
 		}
-		if m, ok := w.Value.(map[string]any); ok && len(w.Path) == 0 && len(p) > 0 {
+		if m, ok := w.Value.(jsonval.Object); ok && len(w.Path) == 0 && len(p) > 0 {
 			if _, ok := m[p[0]]; ok {
 				return w.Author
 			}
@@ -52,7 +52,7 @@ func (s *State) BlockingAncestorReason(p jsonval.Path) string {
 				"%s has more than %d KB and is stored as a whole, so that nothing can be put inside it: "+
 					"change %s itself, with the output method merge", above, jsonval.LargeValueBytes>>10, above)
 		}
-		m, ok := v.(map[string]any)
+		m, ok := v.(jsonval.Object)
 		if _, stored := jsonval.AsBlobHandle(v); !ok || stored {
 			return "something other than an object stands above it"
 		}

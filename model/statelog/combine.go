@@ -22,10 +22,10 @@ func NeedsBlobContent(method string, old, value any) bool {
 	if method != "" && (storedOld || (storedNew && old != nil && method != MethodPush)) {
 		return true
 	}
-	o, _ := old.(map[string]any)
-	v, _ := value.(map[string]any)
-	for _, k := range jsonval.SortedKeys(v) {
-		if below, ok := o[k]; ok && method == MethodMerge && NeedsBlobContent(method, below, v[k]) {
+	o := jsonval.AsObject(old)
+	v := jsonval.AsObject(value)
+	for k, value := range jsonval.Sorted(v) {
+		if below, ok := o[k]; ok && method == MethodMerge && NeedsBlobContent(method, below, value) {
 			return true
 		}
 	}

@@ -28,7 +28,7 @@ func (c *ResultContract) SelectBranch(value any) (branch int, result any, named 
 
 // WrapResultWithBranch gives a result in the form from which SelectBranch reads the branch.
 func (c *ResultContract) WrapResultWithBranch(branch int, result any) any {
-	return map[string]any{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branch]}.ReferenceText(),
+	return jsonval.Object{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branch]}.ReferenceText(),
 		refexpr.ResultKey: result}
 }
 
@@ -55,8 +55,8 @@ func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
 	if len(p) > 0 {
 		return CheckAgainstSchemaAt(c.StateSchema, p, after)
 	}
-	m, _ := value.(map[string]any)
-	for _, k := range jsonval.SortedKeys(m) {
+	m := jsonval.AsObject(value)
+	for k := range jsonval.Sorted(m) {
 		v, _ := jsonval.ChildValue(after, k)
 		if err := CheckAgainstSchemaAt(c.StateSchema, jsonval.Path{k}, v); err != nil {
 			return err

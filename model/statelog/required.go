@@ -14,23 +14,20 @@ func MissingRequiredPaths(schema, state any) []string {
 // path of both.
 func missingRequiredPaths(root, node, value any, at jsonval.Path) []string {
 	node, _ = jsonschema.ResolveLocalRefs(root, node, "")
-	m, ok := node.(map[string]any)
-	object, isObject := value.(map[string]any)
+	m, ok := node.(jsonval.Object)
+	object, isObject := value.(jsonval.Object)
 	if _, stored := jsonval.AsBlobHandle(value); !ok || !isObject || stored {
 		return nil
 	}
 	var out []string
-	below := func(name string) jsonval.Path { return append(at[:len(at):len(at)], name) }
-	required, _ := jsonval.AsStringList(m["required"])
-	for _, name := range required {
+	for _, name := range jsonschema.Required(m) {
 		if _, ok := object[name]; !ok {
-			out = append(out, below(name).String())
+			out = append(out, at.With(name).String())
 		}
 	}
-	props, _ := m["properties"].(map[string]any)
-	for _, name := range jsonval.SortedKeys(props) {
+	for name, value := range jsonval.Sorted(jsonschema.Properties(m)) {
 		if v, ok := object[name]; ok {
-			out = append(out, missingRequiredPaths(root, props[name], v, below(name))...)
+			out = append(out, missingRequiredPaths(root, value, v, at.With(name))...)
 		}
 	}
 	return out

@@ -63,7 +63,7 @@ type State struct {
 // NewState begins a State with what an instance starts with; nil is an empty object.
 func NewState(initial any) *State {
 	if initial == nil {
-		initial = map[string]any{}
+		initial = jsonval.Object{}
 	}
 	return &State{InitialValue: initial, CurrentValue: initial, writesByFirstStep: map[string][]Write{}}
 }
@@ -158,7 +158,7 @@ func (s *State) rebuildFromWrites() {
 // object that the State owns is written to instead of copied: to copy a thousand keys for each of a thousand writes
 // would cost a million.
 func (s *State) applyLatest(w Write) {
-	m, ok := s.CurrentValue.(map[string]any)
+	m, ok := s.CurrentValue.(jsonval.Object)
 	if w.Combined != nil {
 		w.OutputMethod, w.Value = "", w.Combined
 	}
@@ -226,8 +226,8 @@ func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
 // DropWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, there or below:
 // such a result may replace initial values, never written ones.
 func (s *State) DropWrittenKeys(value any) any {
-	out := map[string]any{}
-	m, _ := value.(map[string]any)
+	out := jsonval.Object{}
+	m := jsonval.AsObject(value)
 	//workflowcheck:ignore -- each key by itself, in any order
 	for k, v := range m {
 		if FirstAuthorAt(s.writesThatMayOverlap(jsonval.Path{k}), jsonval.Path{k}) == "" {

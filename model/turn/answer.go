@@ -11,7 +11,7 @@ import (
 // ReadLLMAnswer reads the answer to one Question: {"_call","_params"} or {"_call","_output"}. It returns the Question,
 // and either the adapted params or, with params nil, the output.
 func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
-	w ideafile.WrittenCall) (q LLMQuestion, output any, params map[string]any, f *diag.Fault) {
+	w ideafile.WrittenCall) (q LLMQuestion, output any, params jsonval.Object, f *diag.Fault) {
 	answer := w.RawObject()
 	if answer == nil {
 		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
@@ -25,7 +25,7 @@ func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
 	}
 	q = in.Questions[at]
 	if q.ParamsError != "" {
-		params, ok := answer["_params"].(map[string]any)
+		params, ok := answer["_params"].(jsonval.Object)
 		if !ok {
 			return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params", id)
 		}

@@ -67,7 +67,7 @@ func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
 }
 
 // writeKeys are the keys that an entry has only if it is a write.
-var writeKeys = []string{"path", "value", "by", "request", "index"}
+var writeKeys = strings.Fields("path value by request index")
 
 // EncodeLog returns the JSON value of a log. Times are in UTC, so that equal logs have equal bytes.
 func EncodeLog(log []LogEntry) any {
@@ -144,5 +144,5 @@ func DecodeLog(v any) (log []LogEntry, err error) {
 // ExecutedCall is a Call as it really ran: after people's decisions, with its References resolved.
 type ExecutedCall struct {
 	Tool   string         `json:"tool"`
-	Params map[string]any `json:"params"`
+	Params jsonval.Object `json:"params"`
 }

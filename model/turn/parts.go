@@ -3,7 +3,6 @@ package turn
 import (
 	"slices"
 
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -13,23 +12,25 @@ import (
 
 // AddPartContext adds the content of the last Idea of a part to the input of the whole process: how its instances
 // ended, the Calls with their outcomes, and the errors not reported yet. whole and part are contexts.
-func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states map[string]any) {
+func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states jsonval.Object) {
 	places := directPlanPositions(whole)
 	byToken := map[string]*InstanceInput{}
 	for _, token := range tokens {
 		byToken[token] = &InstanceInput{Token: token, State: states[token]}
 	}
 	owned := map[string]int{}
-	list, _ := part.([]any)
-	for _, raw := range list {
-		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+	for _, raw := range jsonval.AsList(part) {
+		m, ok := ideafile.ParseMessage(raw)
 		e, isError := ReadContextError(m)
 		switch of := byToken[m.InstanceToken]; {
 		case !ok:
 		case m.PayloadKind == ideafile.TypeState && of != nil:
 			of.Status, of.Fault, of.Steps = m.InstanceEndStatus, m.InstanceFault, m.InstanceSteps
 		case m.IsDirectPlan():
-			at := elementOrZero(places[m.InstanceToken], owned[m.InstanceToken])
+			at := 0
+			if own, n := places[m.InstanceToken], owned[m.InstanceToken]; n < len(own) {
+				at = own[n]
+			}
 			owned[m.InstanceToken]++
 			in.addPastCalls(at, m.PlanName, ReadPastDirectPlanCalls(m, tokens))
 			for _, token := range m.FallbackInstances {
@@ -57,20 +58,12 @@ func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states 
 // owns them.
 func directPlanPositions(context any) map[string][]int {
 	places := map[string][]int{}
-	list, _ := context.([]any)
-	for n, raw := range list {
-		if m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems)); ok && m.IsDirectPlan() {
+	for n, raw := range jsonval.AsList(context) {
+		if m, ok := ideafile.ParseMessage(raw); ok && m.IsDirectPlan() {
 			places[m.InstanceToken] = append(places[m.InstanceToken], n+1)
 		}
 	}
 	return places
-}
-
-func elementOrZero(list []int, n int) int {
-	if n >= len(list) {
-		return 0
-	}
-	return list[n]
 }
 
 // addPastCalls adds Calls, and merges each with the same Call of other parts.
@@ -85,10 +78,10 @@ func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCa
 			in.PlanEntries = append(in.PlanEntries, PlannedCallSummary{
 				CallID: p.CallKey().ID(""), DirectPlan: directPlan, PlanName: name, Call: p.WrittenCall,
 				StatusCounts:     map[ideafile.CallStatus]int{},
-				ResultByInstance: map[string]any{},
+				ResultByInstance: jsonval.Object{},
 			})
 		}
-		for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
+		for token := range jsonval.Sorted(p.StatusByInstance) {
 			in.PlanEntries[at].AddReport(token, p.Report(token))
 		}
 	}
@@ -107,7 +100,7 @@ func (in *RequestInput) addPastError(e ContextError) {
 // FilterPlanRecord returns a message as a part of the process sees it: a Plan's record keeps only what concerns the
 // part's instances. ok is false if nothing is left.
 func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
-	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+	m, ok := ideafile.ParseMessage(raw)
 	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackInstances) == 0) {
 		return raw, true
 	}
@@ -115,7 +108,7 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	for _, token := range tokens {
 		mine[token] = true
 	}
-	record, calls, ids := map[string]any{}, []any{}, m.RecordedCallIDs()
+	record, calls, ids := jsonval.Object{}, []any{}, m.RecordedCallIDs()
 	for n, call := range m.PlanCalls {
 		if ids == nil {
 			return raw, true
@@ -149,41 +142,40 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 // filterPlanEntry keeps, of a record's entry, what concerns the given instances or all. left reports whether anything
 // is left.
 func filterPlanEntry(entry any, mine map[string]bool) (out any, left bool) {
-	object, ok := entry.(map[string]any)
+	object, ok := entry.(jsonval.Object)
 	if !ok {
 		return entry, entry != nil
 	}
-	rest := map[string]any{}
+	rest := jsonval.Object{}
 	named := false
-	for _, key := range jsonval.SortedKeys(object) {
-		tokens, isList := jsonval.AsStringList(object[key])
+	for key, v := range jsonval.Sorted(object) {
+		tokens, isList := jsonval.AsStringList(v)
 		switch {
 		case key == recordResults, key == recordRan:
-			rest[key] = filterByToken(object[key], mine)
+			rest[key] = filterByToken(v, mine)
 		case key == recordDecided:
-			rest[key] = slices.DeleteFunc(slices.Clone(asJSONList(object[key])), func(d any) bool {
-				token, _ := jsonval.AsObject(d)["token"].(string)
-				return !mine[token]
+			rest[key] = slices.DeleteFunc(slices.Clone(jsonval.AsList(v)), func(d any) bool {
+				return !mine[jsonval.AsText(jsonval.AsObject(d)["token"])]
 			})
 		case key == recordFaults:
-			rest[key] = filterFaults(asJSONList(object[key]), mine)
+			rest[key] = filterFaults(jsonval.AsList(v), mine)
 		case isList:
 			named = true
 			if list := toTokenSet(tokens, mine); len(list) > 0 {
 				rest[key], left = jsonval.ToJSONValue(list), true
 			}
 		default:
-			rest[key], left = object[key], true
+			rest[key], left = v, true
 		}
 	}
 	return rest, left || !named
 }
 
-func filterByToken(values any, mine map[string]bool) map[string]any {
-	out := map[string]any{}
-	for _, token := range jsonval.SortedKeys(jsonval.AsObject(values)) {
+func filterByToken(values any, mine map[string]bool) jsonval.Object {
+	out := jsonval.Object{}
+	for token, v := range jsonval.Sorted(jsonval.AsObject(values)) {
 		if mine[token] {
-			out[token] = jsonval.AsObject(values)[token]
+			out[token] = v
 		}
 	}
 	return out
@@ -202,12 +194,7 @@ func filterFaults(list []any, mine map[string]bool) []any {
 	return out
 }
 
-func asJSONList(v any) []any {
-	list, _ := v.([]any)
-	return list
-}
-
 // toTokenSet picks the tokens that are in a set.
 func toTokenSet(tokens []string, set map[string]bool) []string {
-	return slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return !set[t] })
+	return jsonval.Filter(tokens, func(t string) bool { return set[t] })
 }

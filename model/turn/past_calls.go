@@ -18,7 +18,7 @@ type PastCall struct {
 	Request, Index      int
 	WrittenCall         ideafile.WrittenCall
 	StatusByInstance    map[string]ideafile.CallStatus
-	ResultByInstance    map[string]any
+	ResultByInstance    jsonval.Object
 	DecisionsByInstance map[string][]approval.Decision
 	RanCallByInstance   map[string]ExecutedCall
 	// FaultByInstance is why the Call failed or is blocked. Only the record of a Plan that runs directly has it.
@@ -57,11 +57,11 @@ func ReadPast(m ideafile.Message, tokens []string) []PastCall {
 // ReadPastCalls reads the record of a Plan message. The record's ids, in order, are those of the Plan's Calls. tokens
 // are the instances of an entry that names none.
 func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
-	record, _ := m.Source["record"].(map[string]any)
+	record := jsonval.AsObject(m.Source["record"])
 	var list []PastCall
-	for _, id := range jsonval.SortedKeys(record) {
+	for id, v := range jsonval.Sorted(record) {
 		if key, ok := ideafile.ParseCallKey(id); ok && key.ID("") == id { // an id without an instance, such as 3.2
-			list = append(list, newPastCall(key, record[id]))
+			list = append(list, newPastCall(key, v))
 		}
 	}
 	slices.SortFunc(list, func(a, b PastCall) int { return a.CallKey().Compare(b.CallKey()) })
@@ -131,10 +131,8 @@ func (p PastCall) IsFinalFor(token string) bool {
 
 // Report is the outcome of the Call in an instance, in the form of the instance's report.
 func (p PastCall) Report(token string) CallReport {
-	c := CallReport{
-		Request: p.Request, Index: p.Index, Status: p.StatusByInstance[token], Fault: p.FaultByInstance[token],
-		Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token],
-	}
+	c := CallReport{Request: p.Request, Index: p.Index, CallState: CallState{Status: p.StatusByInstance[token],
+		Fault: p.FaultByInstance[token], Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token]}}
 	if ran, ok := p.RanCallByInstance[token]; ok {
 		c.RanCall = &ran
 	}
@@ -143,10 +141,8 @@ func (p PastCall) Report(token string) CallReport {
 
 // RecordedDecisions reads the decisions in a record's entry of one Call.
 func RecordedDecisions(entry any) (made []approval.Decision) {
-	for _, one := range readList[InstanceDecision](jsonval.AsObject(entry)[recordDecided]) {
-		made = append(made, one.Decision)
-	}
-	return made
+	return jsonval.Map(readList[InstanceDecision](jsonval.AsObject(entry)[recordDecided]),
+		func(d InstanceDecision) approval.Decision { return d.Decision })
 }
 
 // readList reads a list of values of one type; empty if v is no such list.
@@ -167,15 +163,12 @@ func decodeValue(v, to any) error {
 // setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of
 // the Call. With several statuses and no instances, none is set, since it is unknown which instance has which.
 func (p *PastCall) setStatuses(entry any, tokens []string) {
-	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults)
-	delete(statuses, recordDecided)
-	delete(statuses, recordFaults)
-	delete(statuses, recordRan)
+	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults, recordDecided, recordFaults, recordRan)
 	if s, ok := entry.(string); ok {
 		statuses[s] = nil
 	}
-	for _, s := range jsonval.SortedKeys(statuses) {
-		where, named := jsonval.AsStringList(statuses[s])
+	for s, v := range jsonval.Sorted(statuses) {
+		where, named := jsonval.AsStringList(v)
 		if !named && len(statuses) == 1 {
 			where = p.WrittenCall.TargetInstances(tokens)
 		}
@@ -194,22 +187,24 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 		return t, false
 	}
 	t.Fault = diag.Fault{Code: code, Message: text}
-	t.CallID, _ = m.Source["call"].(string)
+	t.CallID = jsonval.AsText(m.Source["call"])
 	t.Instances, _ = jsonval.AsStringList(m.Source["instances"])
 	return t, true
 }
 
 // ForgetWritesTo changes the records of an Idea in place after a path was removed from an instance's State: the Calls
 // that wrote there are not done any more, and may run again.
-func ForgetWritesTo(source map[string]any, token string, path jsonval.Path) {
+func ForgetWritesTo(source jsonval.Object, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
-	forgetCalls(idea, []string{token},
-		func(_ ideafile.Message, p PastCall, _ string) bool { return callWritesTo(idea, p.WrittenCall, path) })
+	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p PastCall, _ string) bool {
+		output, ok := idea.OutputPathOf(p.WrittenCall)
+		return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
+	})
 }
 
 // ForgetFailures changes the records of an Idea in place after a person has reopened instances: Calls of their direct
 // Plans that failed for want of a value or of a person's consent may be tried again.
-func ForgetFailures(source map[string]any, tokens []string) {
+func ForgetFailures(source jsonval.Object, tokens []string) {
 	idea, _ := ideafile.ReadIdea(source)
 	forgetCalls(idea, tokens, func(m ideafile.Message, p PastCall, token string) bool {
 		return m.IsDirectPlan() && p.StatusByInstance[token] != ideafile.Done
@@ -220,13 +215,9 @@ func ForgetFailures(source map[string]any, tokens []string) {
 func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Message, PastCall, string) bool) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		past := ReadPastDirectPlanCalls
-		if m.IsPlanWithRecord() {
-			past = ReadPastCalls
-		}
 		record := jsonval.AsObject(m.Source["record"])
 		ids := m.RecordedCallIDs()
-		for _, p := range past(m, tokens) {
+		for _, p := range ReadPast(m, tokens) {
 			id := p.CallKey().ID("")
 			if m.IsDirectPlan() {
 				id = ids[p.Index-1-m.CallIndexOffset]
@@ -245,19 +236,13 @@ func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Messa
 	}
 }
 
-// callWritesTo reports whether one of a Call's output paths overlaps a path.
-func callWritesTo(i *ideafile.Idea, w ideafile.WrittenCall, path jsonval.Path) bool {
-	output, ok := i.OutputPathOf(w)
-	return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
-}
-
 // withoutInstanceStatuses returns a record's entry without the status of its Call in some instances. tokens are those
 // of an entry that names none.
-func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool) map[string]any {
+func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool) jsonval.Object {
 	if s, ok := entry.(string); ok {
-		entry = map[string]any{s: nil}
+		entry = jsonval.Object{s: nil}
 	}
-	out := map[string]any{}
+	out := jsonval.Object{}
 	for key, v := range jsonval.AsObject(entry) {
 		where, named := jsonval.AsStringList(v)
 		switch {
@@ -267,7 +252,7 @@ func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool
 		case !named:
 			where = tokens
 		}
-		if left := slices.DeleteFunc(slices.Clone(where), func(t string) bool { return dropped[t] }); len(left) > 0 {
+		if left := jsonval.Filter(where, func(t string) bool { return !dropped[t] }); len(left) > 0 {
 			out[key] = jsonval.ToJSONValue(left)
 		}
 	}

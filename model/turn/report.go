@@ -88,14 +88,11 @@ type TakenBack struct {
 	Nothing bool   `json:"nothing,omitempty"`
 }
 
-// CallReport is the state of one Call in one instance.
-type CallReport struct {
-	Request int                 `json:"request"`
-	Index   int                 `json:"index"`
-	Status  ideafile.CallStatus `json:"status"`
-	Fault   *diag.Fault         `json:"error,omitempty"`
-	// Tool is the Tool of a Call with a Fault; empty for others.
-	Tool string `json:"tool,omitempty"`
+// CallState is what became of a Call in one instance so far: what the instance records, and reports.
+type CallState struct {
+	Status ideafile.CallStatus `json:"status"`
+	// Fault is why the Call failed or is blocked; nil: neither.
+	Fault *diag.Fault `json:"error,omitempty"`
 	// Result is set if State does not hold it: for a Call without an output path, for one whose path a person had
 	// written, and, for a result for the whole State, the keys that were not written.
 	Result any `json:"result,omitempty"`
@@ -107,12 +104,21 @@ type CallReport struct {
 	Remarks []approval.Decision `json:"remarks,omitempty"`
 	// RanCall is the Call as it ran, if people had decided on it.
 	RanCall *ExecutedCall `json:"ran,omitempty"`
-	// ParamsAdaptation is set when the LLM was asked to adapt some of the Call's parameters.
+	// ParamsAdaptation is what the LLM was asked to adapt to the Tool's schema before the Call ran; nil: all fitted.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
-	// Call is sent for a Request that broke off: only the instances know which Calls of it were accepted.
-	Call ideafile.WrittenCall `json:"call,omitzero"`
 	// FromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
 	FromEarlierProcess bool `json:"past,omitempty"`
+}
+
+// CallReport is the state of one Call in one instance.
+type CallReport struct {
+	Request int `json:"request"`
+	Index   int `json:"index"`
+	CallState
+	// Tool is the Tool of a Call with a Fault; empty for others.
+	Tool string `json:"tool,omitempty"`
+	// Call is sent for a Request that broke off: only the instances know which Calls of it were accepted.
+	Call ideafile.WrittenCall `json:"call,omitzero"`
 }
 
 // CallKey is the place of the Call in the Plan.

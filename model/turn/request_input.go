@@ -8,6 +8,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // RequestInput is what one Request is about: the instances that it covers, the Calls planned so far with their outcome,
@@ -144,7 +145,7 @@ type PlannedCallSummary struct {
 	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
 	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
 	// ResultByInstance holds, by instance, the results that State does not hold (see CallReport.Result).
-	ResultByInstance map[string]any `json:"results,omitempty"`
+	ResultByInstance jsonval.Object `json:"results,omitempty"`
 	// Faults are, for the record of a direct Plan, why its Call failed or is blocked.
 	Faults []RecordedFault `json:"faults,omitempty"`
 	// Decisions are people's decisions on the Call, in the order of the instances.
@@ -173,7 +174,7 @@ type LLMQuestion struct {
 	CallID string         `json:"id"`
 	Token  string         `json:"token"`
 	Tool   string         `json:"tool"`
-	Params map[string]any `json:"params"`
+	Params jsonval.Object `json:"params"`
 	// Reasoning is the sentence with which the LLM planned the Call.
 	Reasoning string `json:"reasoning,omitempty"`
 	// ParamsError is why Params do not fit the schema; empty if a result is wanted.
@@ -191,11 +192,7 @@ func (in *RequestInput) LeavesOutInstances() bool { return in.Others != OtherIns
 
 // InstanceTokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.
 func (in *RequestInput) InstanceTokens() []string {
-	tokens := make([]string, len(in.Instances))
-	for n, instance := range in.Instances {
-		tokens[n] = instance.Token
-	}
-	return tokens
+	return jsonval.Map(in.Instances, func(i InstanceInput) string { return i.Token })
 }
 
 // AllInstancesEnded reports whether every instance has settled or failed.
@@ -274,5 +271,5 @@ func (e *PlannedCallSummary) addFault(token string, f diag.Fault) {
 
 // WithoutDirectPlans picks the Calls that Requests planned.
 func WithoutDirectPlans(plan []PlannedCallSummary) []PlannedCallSummary {
-	return slices.DeleteFunc(slices.Clone(plan), func(e PlannedCallSummary) bool { return e.DirectPlan > 0 })
+	return jsonval.Filter(plan, func(e PlannedCallSummary) bool { return e.DirectPlan == 0 })
 }

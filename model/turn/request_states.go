@@ -12,8 +12,8 @@ import (
 // along. The functions of this file take the States out and put them back.
 
 // InitialStates returns the State with which a context starts each instance, by token.
-func InitialStates(context []ideafile.Message, tokens []string) map[string]any {
-	states := make(map[string]any, len(tokens))
+func InitialStates(context []ideafile.Message, tokens []string) jsonval.Object {
+	states := make(jsonval.Object, len(tokens))
 	views := ideafile.InstanceViewsByToken(context, tokens)
 	for _, token := range tokens {
 		states[token] = statelog.NewState(views[token].PayloadByKind[ideafile.TypeState]).Snapshot()
@@ -22,8 +22,8 @@ func InitialStates(context []ideafile.Message, tokens []string) map[string]any {
 }
 
 // States returns the State of each covered instance, by token.
-func (in *RequestInput) States() map[string]any {
-	states := make(map[string]any, len(in.Instances))
+func (in *RequestInput) States() jsonval.Object {
+	states := make(jsonval.Object, len(in.Instances))
 	for _, instance := range in.Instances {
 		states[instance.Token] = instance.State
 	}
@@ -32,8 +32,8 @@ func (in *RequestInput) States() map[string]any {
 
 // WithoutStates returns a copy without States, and the delta of each State that differs from the known one, by token.
 // RestoreStates is its inverse.
-func (in *RequestInput) WithoutStates(known map[string]any) (stateless *RequestInput, deltas map[string]any) {
-	next, deltas := *in, map[string]any{}
+func (in *RequestInput) WithoutStates(known jsonval.Object) (stateless *RequestInput, deltas jsonval.Object) {
+	next, deltas := *in, jsonval.Object{}
 	next.Instances = make([]InstanceInput, len(in.Instances))
 	for n, instance := range in.Instances {
 		d, changed := jsonval.ComputeDelta(known[instance.Token], instance.State)
@@ -47,7 +47,7 @@ func (in *RequestInput) WithoutStates(known map[string]any) (stateless *RequestI
 }
 
 // RestoreStates applies the deltas of WithoutStates to the States that were known then, and sets the result in place.
-func (in *RequestInput) RestoreStates(known, deltas map[string]any) error {
+func (in *RequestInput) RestoreStates(known, deltas jsonval.Object) error {
 	for n, instance := range in.Instances {
 		state := known[instance.Token]
 		if d, changed := deltas[instance.Token]; changed {
@@ -63,7 +63,7 @@ func (in *RequestInput) RestoreStates(known, deltas map[string]any) error {
 }
 
 // TakeStates removes the States in place and returns each one as its delta from nothing, by token.
-func (in *RequestInput) TakeStates() map[string]any {
+func (in *RequestInput) TakeStates() jsonval.Object {
 	stateless, deltas := in.WithoutStates(nil)
 	*in = *stateless
 	return deltas

@@ -3,7 +3,6 @@ package turn
 import (
 	"slices"
 
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -13,14 +12,9 @@ import (
 //
 // Invariants: a process that starts from a Snapshot has the instances, in their order, and the States that the Request
 // saw; and the Snapshot of an Idea that is a Snapshot already has the same context.
-func SnapshotIdea(idea map[string]any, input *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
-	out := make(map[string]any, len(idea)+1)
-	//workflowcheck:ignore -- a map again
-	for k, v := range idea {
-		out[k] = v
-	}
-	out["context"] = snapshotContext(idea["context"], input)
-	out["solution"] = map[string]any{"calls": ideafile.RawWrittenCalls(calls), "output": output}
+func SnapshotIdea(idea jsonval.Object, input *RequestInput, calls []ideafile.WrittenCall, output any) jsonval.Object {
+	out := jsonval.WithKey(idea, "context", snapshotContext(idea["context"], input))
+	out["solution"] = jsonval.Object{"calls": ideafile.RawWrittenCalls(calls), "output": output}
 	if s := ideafile.SimulationOf(idea); s != nil {
 		ideafile.MarkStatesSimulated(out["context"].([]any))
 		return s.MarkIdea(out)
@@ -33,11 +27,10 @@ func SnapshotIdea(idea map[string]any, input *RequestInput, calls []ideafile.Wri
 // everything else that names an instance, so that the instances keep their order.
 func snapshotContext(context any, input *RequestInput) []any {
 	var out, perInstance []any
-	schemas := map[string]any{}
-	list, _ := context.([]any)
+	schemas := jsonval.Object{}
 	planned := WithoutDirectPlans(input.PlanEntries)
-	for n, raw := range list {
-		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+	for n, raw := range jsonval.AsList(context) {
+		m, ok := ideafile.ParseMessage(raw)
 		switch {
 		case !ok:
 		case m.PayloadKind == ideafile.TypeState:
@@ -69,7 +62,7 @@ func snapshotContext(context any, input *RequestInput) []any {
 // addPlanRecord adds to a directly run Plan, at a position in the context, what became of its Calls, and which
 // instances it did not suffice for.
 func addPlanRecord(raw any, input *RequestInput, place int) any {
-	record, fellBack := map[string]any{}, []string{}
+	record, fellBack := jsonval.Object{}, []string{}
 	for _, e := range input.PlanEntries {
 		if e.DirectPlan == place {
 			record[e.CallID] = e.toRecordValue()
@@ -83,7 +76,7 @@ func addPlanRecord(raw any, input *RequestInput, place int) any {
 	if len(record) == 0 && len(fellBack) == 0 {
 		return raw
 	}
-	m := jsonval.WithoutKey(raw.(map[string]any), "record")
+	m := jsonval.WithoutKey(raw.(jsonval.Object), "record")
 	delete(m, ideafile.FallbackInstancesKey)
 	if len(record) > 0 {
 		m["record"] = record
@@ -94,11 +87,9 @@ func addPlanRecord(raw any, input *RequestInput, place int) any {
 	return m
 }
 
-func stateMessage(c InstanceInput, schemas map[string]any) any {
-	m := map[string]any{"type": ideafile.TypeState, ideafile.TypeState: c.State}
-	if c.Token != "" {
-		m["_instance"] = c.Token
-	}
+func stateMessage(c InstanceInput, schemas jsonval.Object) any {
+	m := ideafile.DataMessage(ideafile.Message{
+		PayloadKind: ideafile.TypeState, InstanceToken: c.Token, Payload: c.State})
 	schema, ok := schemas[c.Token]
 	if !ok {
 		schema, ok = schemas[""]
@@ -144,12 +135,12 @@ func callKeyOf(id string) ideafile.CallKey {
 }
 
 func planMessage(plan []PlannedCallSummary) any {
-	calls, record := []any{}, map[string]any{}
+	calls, record := []any{}, jsonval.Object{}
 	for _, e := range plan {
 		calls = append(calls, e.Call.RawValue())
 		record[e.CallID] = e.toRecordValue()
 	}
-	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}
+	return jsonval.Object{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
 // toRecordValue is the outcome of a Call: its statuses, each with a count or with the instances' tokens, the results
@@ -175,7 +166,7 @@ func (e PlannedCallSummary) toRecordValue() any {
 }
 
 func errorContextMessage(t ContextError) any {
-	m := map[string]any{"type": ideafile.TypeError, "error": jsonval.ToJSONValue(t.Fault), "call": nil}
+	m := jsonval.Object{"type": ideafile.TypeError, "error": jsonval.ToJSONValue(t.Fault), "call": nil}
 	if t.CallID != "" {
 		m["call"] = t.CallID
 	}

@@ -63,7 +63,7 @@ func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
 		c := Call{
 			ID: rec.ID, Instance: ideafile.InstanceTokenOfCallID(rec.ID), Tool: rec.Tool, Status: rec.Status,
 			Fault: rec.Fault,
-			Key:   ideafile.CallKey{Request: rec.Request, Index: rec.Index},
+			Key:   rec.Key(),
 		}
 		c.readRefs(rec, ideafile.FindTool(tools, rec.Tool))
 		for _, w := range writes[c.Key] {
@@ -82,7 +82,7 @@ func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
 	if len(path) > 0 {
 		return []jsonval.Path{path}
 	}
-	for _, k := range jsonval.SortedKeys(jsonval.AsObject(value)) {
+	for k := range jsonval.Sorted(jsonval.AsObject(value)) {
 		paths = append(paths, jsonval.Path{k})
 	}
 	return paths
@@ -92,8 +92,8 @@ func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
 func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	refs, _ := refexpr.FindReferences(rec.Params) // a bad one has failed the Call
 	if tool != nil {
-		for _, name := range jsonval.SortedKeys(tool.WiredParams) {
-			more, _ := refexpr.FindReferences(tool.WiredParams[name])
+		for _, wired := range jsonval.Sorted(tool.WiredParams) {
+			more, _ := refexpr.FindReferences(wired)
 			refs = append(refs, more...)
 		}
 	}

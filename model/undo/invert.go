@@ -179,12 +179,12 @@ func ParamsOf(c Call, tool *ideafile.Tool, state any) (map[string]any, error) {
 		}
 		return refexpr.ValueOrBlobHandleAt(of[ref.Kind], ref.Path)
 	})
-	params, _ := v.(map[string]any)
+	params := jsonval.AsObject(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be given what it needs: %s", tool.Name, diag.WithoutPackagePrefix(err))
 	}
-	for _, name := range jsonval.SortedKeys(tool.SchemaByParam) {
-		schema := tool.SchemaByParam[name]
+	for name, v := range jsonval.Sorted(tool.SchemaByParam) {
+		schema := v
 		if value, ok := params[name]; ok && !jsonval.ContainsBlobHandle(value) {
 			if err := schema.Validate(value); err != nil {
 				return nil, fmt.Errorf("%s does not take the parameter %q: %s", tool.Name, name,

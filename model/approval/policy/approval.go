@@ -67,7 +67,7 @@ func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
 }
 
 func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)
 		var err error
 		switch k {
@@ -76,7 +76,7 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 		case "timeout":
 			a.Timeout, err = jsonval.ReadDuration(m[k])
 		case "onTimeout":
-			s, _ := m[k].(string)
+			s := jsonval.AsText(m[k])
 			a.TimeoutAction = s
 			if !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
 				err = fmt.Errorf("want reject, approve or pause")

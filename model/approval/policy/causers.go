@@ -2,6 +2,7 @@ package policy
 
 import (
 	"maps"
+	"slices"
 
 	"processidea/model/jsonval"
 )
@@ -39,7 +40,7 @@ func WithStarters(source map[string]any, starters []Identity) map[string]any {
 	before := len(all)
 	for _, who := range starters {
 		if !isRecorded(all, who) {
-			all = append(all[:len(all):len(all)], who)
+			all = append(slices.Clip(all), who)
 		}
 	}
 	if len(all) == before {
@@ -79,7 +80,7 @@ func WithCauser(source map[string]any, who Identity, tokens ...string) map[strin
 
 // ReadPriorDecisions reads the decisions in the processes that this one was forked from.
 func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
-	entries, _ := jsonval.AsObject(source["meta"])[earlierKey].([]any)
+	entries := jsonval.AsList(jsonval.AsObject(source["meta"])[earlierKey])
 	for _, raw := range entries {
 		e := jsonval.AsObject(raw)
 		list = append(list, PriorDecision{

@@ -85,7 +85,7 @@ func (a *Identity) UnmarshalJSON(data []byte) error {
 
 // readIdentities reads a list of an Idea's meta; nil if it is no list.
 func readIdentities(v any) (list []Identity) {
-	entries, _ := v.([]any)
+	entries := jsonval.AsList(v)
 	for _, entry := range entries {
 		name, isName := entry.(string)
 		who := Identity{Name: name}

@@ -26,7 +26,7 @@ type Override struct {
 
 // ReadOverride reads `config.approval` of a process, strictly.
 func ReadOverride(m map[string]any, path string, ps *diag.Problems) (o Override) {
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		at, ok := jsonval.JSONPathWithKey(path, k), true
 		switch k {
 		case "all":

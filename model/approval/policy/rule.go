@@ -47,9 +47,9 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 		return nil
 	}
 	r := &Rule{}
-	for _, k := range jsonval.SortedKeys(m) {
-		if err := r.readKey(k, m[k]); err != nil {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+	for k, v := range jsonval.Sorted(m) {
+		if err := r.readKey(k, v); err != nil {
+			ps.AddAt(path, k, "%s", err)
 			r.Count = nobody
 		}
 	}

@@ -65,7 +65,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		return nil
 	}
 	e, wrong := &Escalation{}, diag.Problems{}
-	for _, k := range jsonval.SortedKeys(m) {
+	for k := range jsonval.Sorted(m) {
 		if k != "after" && k != "by" {
 			wrong.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s",
 				jsonval.Clip(k, 80), diag.DidYouMean(k, []string{"after", "by"}))
@@ -80,7 +80,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		wrong.Add(path+".by", `want the people who may decide then: {"groups": ["heads"], "people": `+
 			`["ann@example.com"]}`)
 	}
-	for _, k := range jsonval.SortedKeys(names) {
+	for k := range jsonval.Sorted(names) {
 		if k != "groups" && k != "people" {
 			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people "+
 				"only: an escalation changes neither how many must decide nor who may not", jsonval.Clip(k, 80))

@@ -75,7 +75,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 		"iss": &c.Issuer, "jti": &c.ID, "process": &c.Process, "call": &c.Call, "digest": &c.Digest,
 		"decision": &c.Decision, "details": &c.Details,
 	}
-	for _, k := range jsonval.SortedKeys(texts) {
+	for k := range jsonval.Sorted(texts) {
 		if *texts[k], err = readText(m, k, MaxIDLength); err != nil {
 			return Claims{}, err
 		}

@@ -23,13 +23,13 @@ type graphCall struct {
 
 // readRawCall reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output
 // path.
-func (c *graphCall) readRawCall(m map[string]any) {
+func (c *graphCall) readRawCall(m jsonval.Object) {
 	output := m["_outputPath"]
 	if alias := m["output"]; output == nil && (*ideafile.Tool)(nil).IsOutputPathAlias("output", alias) {
 		output, m = alias, jsonval.WithoutKey(m, "output")
 	}
 	if path, err := refexpr.ParseOutputPath(output); err == nil {
-		method, _ := m["_outputMethod"].(string)
+		method := jsonval.AsText(m["_outputMethod"])
 		c.outputPaths, c.isUpdate = path.Paths(), statelog.IsUpdateWrite(strings.TrimPrefix(method, "set"), path[0][0])
 		c.outputPathText = path.ReferenceText()
 	}

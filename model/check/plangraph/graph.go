@@ -84,12 +84,7 @@ func (g *graph) connectWriters(n int) {
 	labels := map[string][]string{}
 	var sources []string
 	addSource := func(from, label string) {
-		if _, known := labels[from]; !known {
-			sources = append(sources, from)
-		}
-		if !slices.Contains(labels[from], label) {
-			labels[from] = append(labels[from], label)
-		}
+		sources, labels[from] = jsonval.AppendNew(sources, from), jsonval.AppendNew(labels[from], label)
 	}
 	for _, ref := range c.reads {
 		writers := g.writersOf(n, ref)
@@ -122,9 +117,7 @@ func (g *graph) connectAwaitedCalls(n int) {
 
 // addDashedEdge adds an edge to the nth Call, once.
 func (g *graph) addDashedEdge(from string, n int, kind string) {
-	if e := (graphEdge{from: from, to: g.calls[n].id, label: kind, dashed: true}); !slices.Contains(g.edges, e) {
-		g.edges = append(g.edges, e)
-	}
+	g.edges = jsonval.AppendNew(g.edges, graphEdge{from: from, to: g.calls[n].id, label: kind, dashed: true})
 }
 
 // connectCondition adds a dashed edge to the nth Call from each Call, or given value, that its condition looks at.

@@ -11,7 +11,7 @@ import (
 // Statuses counts the instances in each status for each Call, by the latest Idea of a process. The Calls are those of
 // the solution in the Idea solved or, if that is nil, those of the Plan messages in the latest Idea. A Call without a
 // record has no counts.
-func Statuses(calls []any, latest, solved map[string]any) []map[ideafile.CallStatus]int {
+func Statuses(calls []any, latest, solved jsonval.Object) []map[ideafile.CallStatus]int {
 	statuses := make([]map[ideafile.CallStatus]int, len(calls))
 	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)
 	if read == nil {

@@ -28,8 +28,8 @@ func ResolveFile(from, name string) (string, error) {
 // ExtractFiles returns an Idea's source without the files that it carries, and all files by key: those that it carries,
 // the given ones, and those that either carry in turn. Files of one key that differ are a problem: none would be run in
 // silence for another.
-func ExtractFiles(source, given map[string]any) (rest, files map[string]any, ps diag.Problems) {
-	t := &fileExtractor{filesByKey: map[string]any{}}
+func ExtractFiles(source, given jsonval.Object) (rest, files jsonval.Object, ps diag.Problems) {
+	t := &fileExtractor{filesByKey: jsonval.Object{}}
 	rest = t.extractFiles(source, "", "$")
 	for key, file := range jsonval.Sorted(given) {
 		t.addFile(key, file, key+": $")
@@ -38,13 +38,13 @@ func ExtractFiles(source, given map[string]any) (rest, files map[string]any, ps 
 }
 
 type fileExtractor struct {
-	filesByKey map[string]any
+	filesByKey jsonval.Object
 	problems   diag.Problems
 }
 
 // extractFiles takes what an Idea carries. from is the key of its own file, and at its place.
-func (t *fileExtractor) extractFiles(source map[string]any, from, at string) map[string]any {
-	carried, ok := source[ideafile.DelegatesKey].(map[string]any)
+func (t *fileExtractor) extractFiles(source jsonval.Object, from, at string) jsonval.Object {
+	carried, ok := source[ideafile.DelegatesKey].(jsonval.Object)
 	if !ok {
 		return source // ReadIdea reports any other type
 	}
@@ -61,7 +61,7 @@ func (t *fileExtractor) extractFiles(source map[string]any, from, at string) map
 }
 
 func (t *fileExtractor) addFile(key string, file any, at string) {
-	if idea, ok := file.(map[string]any); ok {
+	if idea, ok := file.(jsonval.Object); ok {
 		file = t.extractFiles(idea, key, at)
 	}
 	if have := t.filesByKey[key]; have != nil && !jsonval.Equal(have, file) {
@@ -76,12 +76,12 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 func ResumedKey(callID string) string { return "~call:" + ideafile.TypeableCallID(callID) }
 
 // IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
-func IsResumed(source map[string]any, callID string) bool {
+func IsResumed(source jsonval.Object, callID string) bool {
 	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedKey(callID)] != nil
 }
 
 // WithResumed returns an Idea's source that carries what the delegate of a Call goes on from.
-func WithResumed(source map[string]any, callID string, resumed map[string]any) map[string]any {
+func WithResumed(source jsonval.Object, callID string, resumed jsonval.Object) jsonval.Object {
 	carried := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID), resumed)
 	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
@@ -89,8 +89,8 @@ func WithResumed(source map[string]any, callID string, resumed map[string]any) m
 // WithFiles returns an Idea's source with the files that its delegates need. It renames them so that the names are
 // found from there, since the source may have been a delegate in a folder below the first file's. own is the key of the
 // Idea's file.
-func WithFiles(source map[string]any, own string, files map[string]any) map[string]any {
-	needed := map[string]any{}
+func WithFiles(source jsonval.Object, own string, files jsonval.Object) jsonval.Object {
+	needed := jsonval.Object{}
 	addNeededFiles(needed, source, own, files)
 	if len(needed) == 0 {
 		return source
@@ -99,7 +99,7 @@ func WithFiles(source map[string]any, own string, files map[string]any) map[stri
 	if path.Dir(own) == "." {
 		return out
 	}
-	tools := map[string]any{}
+	tools := jsonval.Object{}
 	for name, tool := range jsonval.Sorted(toolSourcesOf(source)) {
 		if key := fileKeyOfTool(tool, own); key != "" {
 			tool = jsonval.WithKey(jsonval.AsObject(tool), "_delegate", key)
@@ -109,7 +109,7 @@ func WithFiles(source map[string]any, own string, files map[string]any) map[stri
 	return ideafile.WithTools(out, tools)
 }
 
-func addNeededFiles(needed, source map[string]any, from string, files map[string]any) {
+func addNeededFiles(needed, source jsonval.Object, from string, files jsonval.Object) {
 	for _, tool := range jsonval.Sorted(toolSourcesOf(source)) {
 		key := fileKeyOfTool(tool, from)
 		if key == "" || needed[key] != nil || files[key] == nil {
@@ -120,7 +120,7 @@ func addNeededFiles(needed, source map[string]any, from string, files map[string
 	}
 }
 
-func toolSourcesOf(source map[string]any) map[string]any {
+func toolSourcesOf(source jsonval.Object) jsonval.Object {
 	return jsonval.AsObject(jsonval.AsObject(source["schema"])["tools"])
 }
 
@@ -143,7 +143,7 @@ func AnyToolRunsFile(i *ideafile.Idea) bool {
 
 // CheckFiles returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and
 // delegates that nest deeper than MaxDepth. files are by key, and root is the key of the Idea's own file.
-func CheckFiles(i *ideafile.Idea, root string, files map[string]any) diag.Problems {
+func CheckFiles(i *ideafile.Idea, root string, files jsonval.Object) diag.Problems {
 	c := &fileChecker{rootFileKey: root, rawFilesByKey: files, ideaByFileKey: map[string]*ideafile.Idea{},
 		alreadyChecked: map[fileAtDepth]bool{}, parentIsSimulated: i.Simulation != nil}
 	c.checkIdea(i, root, []string{root})
@@ -152,7 +152,7 @@ func CheckFiles(i *ideafile.Idea, root string, files map[string]any) diag.Proble
 
 type fileChecker struct {
 	rootFileKey       string
-	rawFilesByKey     map[string]any
+	rawFilesByKey     jsonval.Object
 	ideaByFileKey     map[string]*ideafile.Idea // by key; nil for one that is broken
 	alreadyChecked    map[fileAtDepth]bool
 	parentIsSimulated bool // the Idea that starts the delegates is a simulation
@@ -197,7 +197,7 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
 			continue
 		}
-		at := c.place(parent, jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)+"._delegate")
+		at := c.place(parent, t.Path()+"._delegate")
 		key, err := ResolveFile(parent, t.DelegateFile)
 		switch {
 		case err != nil:
@@ -206,7 +206,7 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 			c.problems.Add(at, "delegates are nested more than %d deep", MaxDepth)
 		case slices.Contains(ancestors, key):
 			c.problems.Add(at, "%s is its own delegate: %s", key,
-				strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
+				strings.Join(append(slices.Clip(ancestors), key), ", "))
 		case c.rawFilesByKey[key] == nil:
 			c.problems.Add(at, missingFile, key)
 		default:
@@ -227,14 +227,14 @@ func (c *fileChecker) checkFile(key string, ancestors []string) {
 		c.ideaByFileKey[key] = idea
 	}
 	if idea != nil {
-		c.checkIdea(idea, key, append(ancestors[:len(ancestors):len(ancestors)], key))
+		c.checkIdea(idea, key, append(slices.Clip(ancestors), key))
 	}
 }
 
 // readFile returns nil for a file that is broken.
 func (c *fileChecker) readFile(key string) *ideafile.Idea {
 	raw := c.rawFilesByKey[key]
-	if source, ok := raw.(map[string]any); ok {
+	if source, ok := raw.(jsonval.Object); ok {
 		raw = WithInstructions(source, key, c.rawFilesByKey)
 	}
 	idea, problems := ideafile.ReadIdea(raw)

@@ -7,7 +7,7 @@ import (
 
 // WithInstructions returns an Idea's source whose messages include the content of the instruction files that they name.
 // own is the key of the Idea's file. Content that a message has already stays. CheckFiles reports missing files.
-func WithInstructions(source map[string]any, own string, files map[string]any) map[string]any {
+func WithInstructions(source jsonval.Object, own string, files jsonval.Object) jsonval.Object {
 	filled := FillInstructions(jsonval.AsList(source["context"]), own, files)
 	if filled == nil {
 		return source
@@ -16,7 +16,7 @@ func WithInstructions(source map[string]any, own string, files map[string]any) m
 }
 
 // FillInstructions is WithInstructions for messages; nil where none takes a file.
-func FillInstructions(context []any, own string, files map[string]any) (filled []any) {
+func FillInstructions(context []any, own string, files jsonval.Object) (filled []any) {
 	for n, raw := range context {
 		key, err := ResolveFile(own, ideafile.UnreadInstructionFile(raw))
 		if content := files[key]; err == nil && content != nil {

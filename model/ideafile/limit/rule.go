@@ -28,7 +28,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	if v == nil {
 		return nil
 	}
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok || len(m) == 0 {
 		ps.Add(path, `want {"perSecond": 20}, {"atOnce": 5} or both`)
 		return nil

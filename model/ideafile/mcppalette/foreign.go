@@ -27,7 +27,7 @@ type foreign struct {
 func (s ToolSpec) fitted(steps *int) (ToolSpec, []string) {
 	var notes []string
 	s.Description = clipped(s.Description, "its description", &notes)
-	if input, ok := fit(s.InputSchema, "", steps, &notes).(map[string]any); ok {
+	if input, ok := fit(s.InputSchema, "", steps, &notes).(jsonval.Object); ok {
 		s.InputSchema = s.withoutMetaParams(input, &notes)
 	}
 	s.OutputSchema = fit(s.OutputSchema, "result", steps, &notes)
@@ -44,9 +44,9 @@ func clipped(text, what string, notes *[]string) string {
 
 // withoutMetaParams leaves out parameters whose names begin with _: in a Call those are meta properties. A tool that
 // needs one is refused.
-func (s ToolSpec) withoutMetaParams(schema map[string]any, notes *[]string) map[string]any {
+func (s ToolSpec) withoutMetaParams(schema jsonval.Object, notes *[]string) jsonval.Object {
 	properties := jsonschema.Properties(schema)
-	kept := map[string]any{}
+	kept := jsonval.Object{}
 	for name, property := range jsonval.Sorted(properties) {
 		switch {
 		case !strings.HasPrefix(name, "_"):
@@ -63,7 +63,7 @@ func (s ToolSpec) withoutMetaParams(schema map[string]any, notes *[]string) map[
 }
 
 func fit(schema any, place string, steps *int, notes *[]string) any {
-	root, ok := schema.(map[string]any)
+	root, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema
 	}
@@ -75,7 +75,7 @@ func fit(schema any, place string, steps *int, notes *[]string) any {
 }
 
 // findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step.
-func (f *foreign) findIDs(part map[string]any, pointer string) {
+func (f *foreign) findIDs(part jsonval.Object, pointer string) {
 	if id := strings.TrimSuffix(jsonval.AsText(part["$id"]), "#"); id != "" {
 		for _, name := range []string{id, id[strings.LastIndexByte(id, '/')+1:]} {
 			if _, taken := f.ids[name]; !taken {
@@ -91,7 +91,7 @@ func (f *foreign) findIDs(part map[string]any, pointer string) {
 
 // part returns a schema reduced to what can be used. place is its location for people, pointer its location in the
 // whole schema. base is the pointer of the innermost part around it with an $id, at which references begin.
-func (f *foreign) part(schema map[string]any, place, pointer, base string) map[string]any {
+func (f *foreign) part(schema jsonval.Object, place, pointer, base string) jsonval.Object {
 	own := maps.Clone(schema)
 	if pointer != "" && jsonval.AsText(own["$id"]) != "" {
 		base = pointer
@@ -104,7 +104,7 @@ func (f *foreign) part(schema map[string]any, place, pointer, base string) map[s
 	f.pattern(own, place)
 	f.patternProperties(own, place)
 	return jsonschema.WithSubschemas(own, func(step string, inner any) any {
-		schema, ok := inner.(map[string]any)
+		schema, ok := inner.(jsonval.Object)
 		if !ok {
 			return inner
 		}
@@ -124,7 +124,7 @@ func placeName(place string) string {
 }
 
 // reference has a $ref that names a part by its $id, or begins in a part that has one, lead there by a pointer.
-func (f *foreign) reference(own map[string]any, base string) {
+func (f *foreign) reference(own jsonval.Object, base string) {
 	ref, ok := own["$ref"].(string)
 	if !ok {
 		return
@@ -143,7 +143,7 @@ func (f *foreign) reference(own map[string]any, base string) {
 }
 
 // pattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
-func (f *foreign) pattern(own map[string]any, place string) {
+func (f *foreign) pattern(own jsonval.Object, place string) {
 	pattern, ok := own["pattern"].(string)
 	if !ok || f.readable(pattern) {
 		return
@@ -157,9 +157,9 @@ func (f *foreign) pattern(own map[string]any, place string) {
 }
 
 // patternProperties does the same with the patterns of keys. Where no other keys are allowed, all are then.
-func (f *foreign) patternProperties(own map[string]any, place string) {
+func (f *foreign) patternProperties(own jsonval.Object, place string) {
 	named := jsonval.AsObject(own["patternProperties"])
-	kept := map[string]any{}
+	kept := jsonval.Object{}
 	for pattern, part := range jsonval.Sorted(named) {
 		if f.readable(pattern) {
 			kept[pattern] = part

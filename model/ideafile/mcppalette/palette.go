@@ -20,7 +20,7 @@ import (
 type ToolSpec struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
-	InputSchema  map[string]any `json:"input"`
+	InputSchema  jsonval.Object `json:"input"`
 	OutputSchema any            `json:"output,omitempty"`
 	// Unreadable is why the description cannot be used; empty: it can.
 	Unreadable string `json:"-"`
@@ -28,7 +28,7 @@ type ToolSpec struct {
 
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec.
 func (s ToolSpec) Digest() string {
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(map[string]any{
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
 		"name": s.Name, "description": s.Description, "input": s.InputSchema, "output": s.OutputSchema,
 	})))
 	return hex.EncodeToString(sum[:])
@@ -37,10 +37,10 @@ func (s ToolSpec) Digest() string {
 // Palette is the addition of MCP servers to the palette of an Idea.
 type Palette struct {
 	// ToolSources are sources of Tools by name: new ones, and those of the file merged with the server's.
-	ToolSources map[string]any `json:"tools"`
+	ToolSources jsonval.Object `json:"tools"`
 	// StoredTools is the whole palette with them in it as an ideafile.NewStoredPalette, in place of ToolSources, if it
 	// is large.
-	StoredTools map[string]any `json:"stored,omitempty"`
+	StoredTools jsonval.Object `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
 	// NotesByServer lists what of a server's tools is left out, and why: whole tools, and parts of their descriptions.
@@ -54,7 +54,7 @@ type Palette struct {
 // {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
 	b := builder{idea: i, patternSteps: jsonschema.MaxForeignPatternSteps, palette: Palette{
-		ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
+		ToolSources: jsonval.Object{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
 	}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, offers[s.Name])
@@ -188,7 +188,7 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 
 // withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the
 // server's.
-func withoutNullValues(m map[string]any) map[string]any {
+func withoutNullValues(m jsonval.Object) jsonval.Object {
 	out := maps.Clone(m)
 	maps.DeleteFunc(out, func(_ string, v any) bool { return v == nil })
 	return out
@@ -202,7 +202,7 @@ func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 	}
 	for name, schema := range jsonval.Sorted(jsonschema.Properties(s.InputSchema)) {
 		if _, wired := ideafile.WiredReference(schema); wired {
-			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
+			ps.AddAt(path+".properties", name, "the server's schema holds a Reference")
 		}
 		if strings.HasPrefix(name, "_") && s.needs(name) {
 			ps.Add(path, "the server's tool %q cannot be used: it requires the parameter %s, but names that "+
@@ -219,7 +219,7 @@ func (s ToolSpec) needs(param string) bool {
 
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
-func (s ToolSpec) toolSource(server string, steps *int) (source map[string]any, notes []string) {
+func (s ToolSpec) toolSource(server string, steps *int) (source jsonval.Object, notes []string) {
 	fitted, notes := s.fitted(steps)
 	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(fitted.InputSchema)), "description")
 	if fitted.Description != "" {
@@ -229,26 +229,26 @@ func (s ToolSpec) toolSource(server string, steps *int) (source map[string]any, 
 		t["_output"] = fitted.OutputSchema
 	}
 	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true,
-		map[string]any{"attempts": jsonval.ToJSONValue(1)}
+		jsonval.Object{"attempts": jsonval.ToJSONValue(1)}
 	return t, notes
 }
 
-func (s ToolSpec) activitySource(server string) map[string]any {
-	return map[string]any{"mcp": map[string]any{"server": server, "tool": s.Name, "digest": s.Digest()}}
+func (s ToolSpec) activitySource(server string) jsonval.Object {
+	return jsonval.Object{"mcp": jsonval.Object{"server": server, "tool": s.Name, "digest": s.Digest()}}
 }
 
 // AddToIdeaSource returns an Idea's source with the Tools added. Its `config.mcp` then names the tools of each server,
 // so that no server has to be asked again, with the notes on what is left out.
-func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
-	picked := map[string]any{}
+func (p Palette) AddToIdeaSource(source jsonval.Object) jsonval.Object {
+	picked := jsonval.Object{}
 	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
-		said := map[string]any{"tools": jsonval.ToJSONValue(names)}
+		said := jsonval.Object{"tools": jsonval.ToJSONValue(names)}
 		if notes := p.NotesByServer[server]; len(notes) > 0 {
 			said["notes"] = jsonval.ToJSONValue(notes)
 		}
 		picked[server] = said
 	}
-	config := jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})
+	config := jsonval.DeepMerge(source["config"], jsonval.Object{"mcp": picked})
 	tools := p.StoredTools
 	if tools == nil {
 		own := jsonval.AsObject(source["schema"])["tools"]

@@ -48,7 +48,7 @@ func Split(template string) []Part {
 
 // Find looks a name up in values: the key of that very name, else the path
 // that its dots make through objects and lists ("user.name", "items.0.id").
-func Find(values map[string]any, name string) (any, bool) {
+func Find(values jsonval.Object, name string) (any, bool) {
 	if v, ok := values[name]; ok {
 		return v, true
 	}
@@ -56,7 +56,7 @@ func Find(values map[string]any, name string) (any, bool) {
 }
 
 // Root is the top-level key of values that a name reads.
-func Root(values map[string]any, name string) string {
+func Root(values jsonval.Object, name string) string {
 	if _, ok := values[name]; ok {
 		return name
 	}
@@ -73,5 +73,5 @@ func Text(v any) string {
 	case string:
 		return v
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }

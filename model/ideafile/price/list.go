@@ -27,13 +27,12 @@ type List []Model
 // Read reads {"gpt-5-mini": {"input": 0.25, "cachedInput": 0.025, "output": 2}}: US dollars for a million tokens.
 // Without cachedInput those cost what others do. "batch" is the part of it that a Request by batch costs, such as 0.5;
 // without it all.
-func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
+func Read(m jsonval.Object, path string, ps *diag.Problems) (list List) {
 	for name, v := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, name)
-		given, ok := v.(map[string]any)
+		given, ok := v.(jsonval.Object)
 		if !ok {
-			ps.Add(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens, not %s`,
-				jsonval.TypeOf(v))
+			ps.WrongType(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens`, v)
 			continue
 		}
 		one := Model{Name: name, Batch: Dollar}
@@ -44,7 +43,7 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 		for key, to := range jsonval.Sorted(prices) {
 			var err error
 			if *to, err = readUpTo(maxMoney, given[key], wantPrice); err != nil {
-				ps.Add(jsonval.JSONPathWithKey(at, key), "%s", err)
+				ps.AddAt(at, key, "%s", err)
 			}
 		}
 		for key, value := range jsonval.Sorted(given) {
@@ -56,7 +55,7 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 				err = fmt.Errorf("unknown key %q; a price has batch, cachedInput, input and output", key)
 			}
 			if err != nil {
-				ps.Add(jsonval.JSONPathWithKey(at, key), "%s", err)
+				ps.AddAt(at, key, "%s", err)
 			}
 		}
 		if prices["cachedInput"] == nil {

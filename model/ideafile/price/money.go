@@ -91,15 +91,13 @@ func (m Money) Plus(other Money) Money {
 	return m + other
 }
 
-func isExponent(r rune) bool { return r == 'e' || r == 'E' }
-
 // parse reads a decimal number, exactly.
 func parse(text string) (Money, error) {
 	about, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil || len(text) > 60 || math.Abs(about) > maxDollars:
 		return 0, fmt.Errorf("price: read %.60q: no amount of dollars", text)
-	case about == 0 && !strings.ContainsAny(strings.FieldsFunc(text+"e", isExponent)[0], "123456789"):
+	case about == 0 && !strings.ContainsAny(strings.Split(strings.ToLower(text), "e")[0], "123456789"):
 		return 0, nil
 	case math.Abs(about) < 1e-9: // and the exponent is small where it is not
 		return 0, fmt.Errorf("price: read %q: less than a billionth of a dollar", text)

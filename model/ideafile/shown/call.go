@@ -179,7 +179,7 @@ func (w *Words) Input() Format { return w.input }
 func (w *Words) State() Format { return w.state }
 
 // Call puts a Call with its parameters into words.
-func (w *Words) Call(tool string, params map[string]any, token string, c Case, l Language) Call {
+func (w *Words) Call(tool string, params jsonval.Object, token string, c Case, l Language) Call {
 	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool), Language: l}
 	t := w.tools[tool]
 	if t == nil {
@@ -195,7 +195,7 @@ func (w *Words) Call(tool string, params map[string]any, token string, c Case, l
 }
 
 // lookup finds what a template reads, with how it is shown.
-func (w *Words) lookup(t *toolWords, params map[string]any, c Case) func(refexpr.Reference) (any, Format, bool) {
+func (w *Words) lookup(t *toolWords, params jsonval.Object, c Case) func(refexpr.Reference) (any, Format, bool) {
 	return func(r refexpr.Reference) (any, Format, bool) {
 		value, format, path := any(params), Format{}, append(jsonval.Path{r.Kind}, r.Path...)
 		if t != nil {
@@ -229,16 +229,16 @@ func (w *Words) inputWith(own any, path jsonval.Path) any {
 
 // fields lists parameters in the order of the schema; the members of an object that the schema describes are fields of
 // their own.
-func (t *toolWords) fields(params map[string]any, l Language) (list []Field, hidden []string) {
-	var add func(prefix string, f Format, values map[string]any, top bool)
-	add = func(prefix string, f Format, values map[string]any, top bool) {
+func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hidden []string) {
+	var add func(prefix string, f Format, values jsonval.Object, top bool)
+	add = func(prefix string, f Format, values jsonval.Object, top bool) {
 		for _, name := range orderOf(f, values) {
 			member, v := f.Properties[name], values[name]
 			if member.Display == Hidden {
 				hidden = append(hidden, prefix+name)
 				continue
 			}
-			if below, isObject := v.(map[string]any); isObject && member.Properties != nil && len(below) > 0 {
+			if below, isObject := v.(jsonval.Object); isObject && member.Properties != nil && len(below) > 0 {
 				add(prefix+name+".", member, below, false)
 				continue
 			}
@@ -259,13 +259,13 @@ func (t *toolWords) fields(params map[string]any, l Language) (list []Field, hid
 }
 
 // orderOf lists the existing members: those of the schema first.
-func orderOf(f Format, values map[string]any) (names []string) {
+func orderOf(f Format, values jsonval.Object) (names []string) {
 	for _, name := range f.Order {
 		if _, has := values[name]; has {
 			names = append(names, name)
 		}
 	}
-	for _, name := range jsonval.SortedKeys(values) {
+	for name := range jsonval.Sorted(values) {
 		if _, known := f.Properties[name]; !known {
 			names = append(names, name)
 		}
@@ -275,7 +275,7 @@ func orderOf(f Format, values map[string]any) (names []string) {
 
 // letter fills in a template from the members of the other parameters, those of objects first, since a Tool takes the
 // values of a template as one object. Unknown names stay as they are written.
-func letter(text string, params map[string]any) (parts Parts) {
+func letter(text string, params jsonval.Object) (parts Parts) {
 	for _, part := range placeholder.Split(text) {
 		if part.Name == "" {
 			parts = append(parts, Part{Text: part.Text})
@@ -293,9 +293,9 @@ func letter(text string, params map[string]any) (parts Parts) {
 	return parts
 }
 
-func objectsOf(params map[string]any) (list []map[string]any) {
+func objectsOf(params jsonval.Object) (list []jsonval.Object) {
 	for _, v := range jsonval.Sorted(params) {
-		if m, ok := v.(map[string]any); ok {
+		if m, ok := v.(jsonval.Object); ok {
 			list = append(list, m)
 		}
 	}
@@ -337,7 +337,7 @@ func (f Field) tells() bool {
 		return false
 	}
 	switch f.Value.(type) {
-	case nil, bool, []any, map[string]any:
+	case nil, bool, []any, jsonval.Object:
 		return false
 	}
 	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= longestTold &&

@@ -62,11 +62,11 @@ func FormatOf(root, schema any) Format { return formatOf(root, schema, deepest) 
 
 func formatOf(root, schema any, levels int) (f Format) {
 	for range deepest {
-		if m, ok := schema.(map[string]any); ok { // the keys beside a reference take precedence
+		if m, ok := schema.(jsonval.Object); ok { // the keys beside a reference take precedence
 			f.read(m)
 		}
 		resolved, _ := jsonschema.ResolveLocalRefs(root, schema, "")
-		m, ok := resolved.(map[string]any)
+		m, ok := resolved.(jsonval.Object)
 		if !ok {
 			return f
 		}
@@ -81,7 +81,7 @@ func formatOf(root, schema any, levels int) (f Format) {
 	return f
 }
 
-func (f *Format) read(m map[string]any) {
+func (f *Format) read(m jsonval.Object) {
 	if f.Title == "" {
 		f.Title = strings.TrimSpace(jsonval.AsText(m[jsonschema.TitleKey]))
 	}
@@ -101,7 +101,7 @@ func (f *Format) read(m map[string]any) {
 	}
 }
 
-func (f *Format) readProperties(root any, m map[string]any, levels int) {
+func (f *Format) readProperties(root any, m jsonval.Object, levels int) {
 	properties := jsonschema.Properties(m)
 	if len(properties) == 0 || levels == 0 {
 		return
@@ -114,7 +114,7 @@ func (f *Format) readProperties(root any, m map[string]any, levels int) {
 }
 
 // besideNull is the one alternative of a schema beside null.
-func besideNull(m map[string]any) (other any, ok bool) {
+func besideNull(m jsonval.Object) (other any, ok bool) {
 	for _, k := range []string{"anyOf", "oneOf"} {
 		for _, part := range jsonval.AsList(m[k]) {
 			if jsonval.AsObject(part)["type"] == "null" {
@@ -130,14 +130,15 @@ func besideNull(m map[string]any) (other any, ok bool) {
 }
 
 // Problem describes the first error in the annotations of one schema, and its key; "" if there is none.
-func Problem(schema map[string]any) (key, problem string) {
+func Problem(schema jsonval.Object) (key, problem string) {
 	said, has := schema[jsonschema.DisplayKey]
 	if !has {
 		return "", ""
 	}
 	d := Display(jsonval.AsText(said))
 	if !slices.Contains(Displays, d) {
-		return jsonschema.DisplayKey, "want " + listDisplays() + ", not " + jsonval.Shown(said)
+		names := jsonval.Map(Displays, func(d Display) string { return string(d) })
+		return jsonschema.DisplayKey, "want " + strings.Join(names, ", ") + ", not " + jsonval.Shown(said)
 	}
 	types := jsonschema.Types(schema)
 	fits := func(name string) bool { return slices.Contains(d.types(), name) }
@@ -162,10 +163,6 @@ func Problem(schema map[string]any) (key, problem string) {
 		return jsonschema.MinorUnitsKey, "the smallest unit depends on the currency: give the currency, too"
 	}
 	return "", ""
-}
-
-func listDisplays() string {
-	return strings.Join(jsonval.Map(Displays, func(d Display) string { return string(d) }), ", ")
 }
 
 // At is the format of a member; the zero Format if it has none.

@@ -156,12 +156,12 @@ func plainText(v any, l Language) string {
 		return v.String()
 	case []any:
 		return listText(v, l)
-	case map[string]any:
+	case jsonval.Object:
 		if len(v) == 0 {
 			return l.say("none")
 		}
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }
 
 // mostListed is how many plain values of a list are shown.
@@ -174,7 +174,7 @@ func listText(list []any, l Language) string {
 	var texts []string
 	for n, one := range list {
 		switch one.(type) {
-		case []any, map[string]any:
+		case []any, jsonval.Object:
 			return l.count(int64(len(list)), "value")
 		}
 		if n < mostListed {

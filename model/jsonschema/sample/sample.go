@@ -3,6 +3,7 @@ package sample
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -22,7 +23,7 @@ var samples jsonschema.Cache[string, any]
 // error wraps ErrNoSample, or describes an error in the schema.
 func MakeSample(schema any) (any, error) {
 	root := jsonschema.WithoutMetaKeys(schema)
-	key := string(jsonval.Encode(root))
+	key := jsonval.EncodeToString(root)
 	if v, ok := samples.Get(key); ok {
 		return v, nil
 	}
@@ -80,7 +81,7 @@ func (s *sampler) makeValue(schema any) (v any, ok bool) {
 }
 
 // referredNode returns the node that a `$ref` names by a JSON pointer; ref is empty if there is none.
-func (s *sampler) referredNode(node map[string]any) (target any, ref string) {
+func (s *sampler) referredNode(node jsonval.Object) (target any, ref string) {
 	ref, ok := node["$ref"].(string)
 	if !ok || len(ref) == 0 {
 		return nil, ""
@@ -92,7 +93,7 @@ func (s *sampler) referredNode(node map[string]any) (target any, ref string) {
 }
 
 // makeFlatValue gives a value for a node without references and `allOf`.
-func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
+func (s *sampler) makeFlatValue(node jsonval.Object) (any, bool) {
 	if c, ok := node["const"]; ok {
 		return c, true
 	}
@@ -124,20 +125,18 @@ func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
 }
 
 // namedValues lists what a node names itself, the best first.
-func namedValues(node map[string]any) []any {
-	examples := jsonval.AsList(node["examples"])
-	named := append([]any{}, examples...)
+func namedValues(node jsonval.Object) []any {
+	named := slices.Clone(jsonval.AsList(node["examples"]))
 	if d, ok := node["default"]; ok {
 		named = append(named, d)
 	}
-	enum := jsonval.AsList(node["enum"])
-	return append(named, enum...)
+	return append(named, jsonval.AsList(node["enum"])...)
 }
 
 // fits reports whether a value fits a node whose references lead into the whole schema.
-func (s *sampler) fits(node map[string]any, v any) bool {
+func (s *sampler) fits(node jsonval.Object, v any) bool {
 	root := jsonval.AsObject(s.rootSchema)
-	whole := map[string]any{"allOf": []any{node}}
+	whole := jsonval.Object{"allOf": []any{node}}
 	for _, key := range []string{"$schema", "$defs", "definitions"} {
 		if defs, ok := root[key]; ok {
 			whole[key] = defs
@@ -148,7 +147,7 @@ func (s *sampler) fits(node map[string]any, v any) bool {
 }
 
 // choicesOf gives a schema for each choice of `oneOf` or `anyOf`, or for each outcome of `if`.
-func choicesOf(node map[string]any) (choices []any) {
+func choicesOf(node jsonval.Object) (choices []any) {
 	for _, key := range []string{"oneOf", "anyOf"} {
 		list := jsonval.AsList(node[key])
 		for _, choice := range list {

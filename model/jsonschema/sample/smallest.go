@@ -14,7 +14,7 @@ import (
 )
 
 // typesOf lists the types that a node allows, null last. Without `type` it derives them from the keywords.
-func typesOf(node map[string]any) []string {
+func typesOf(node jsonval.Object) []string {
 	if types := jsonschema.Types(node); types != nil {
 		slices.SortStableFunc(types, func(a, b string) int {
 			return strings.Count(a, "null") - strings.Count(b, "null")
@@ -34,7 +34,7 @@ func typesOf(node map[string]any) []string {
 }
 
 // smallest makes the smallest value of a type that shows something.
-func (s *sampler) smallest(typ string, node map[string]any) (any, bool) {
+func (s *sampler) smallest(typ string, node jsonval.Object) (any, bool) {
 	switch typ {
 	case "object":
 		return s.makeObject(node)
@@ -51,10 +51,10 @@ func (s *sampler) smallest(typ string, node map[string]any) (any, bool) {
 }
 
 // makeObject makes an object with every named property that can be made. ok is false if a required one cannot be.
-func (s *sampler) makeObject(node map[string]any) (any, bool) {
+func (s *sampler) makeObject(node jsonval.Object) (any, bool) {
 	properties := jsonschema.Properties(node)
 	required := jsonschema.Required(node)
-	out := map[string]any{}
+	out := jsonval.Object{}
 	for _, name := range slices.Concat(required, jsonval.SortedKeys(properties)) {
 		schema, named := properties[name]
 		if !named {
@@ -72,7 +72,7 @@ func (s *sampler) makeObject(node map[string]any) (any, bool) {
 }
 
 // makeArray makes an array of as many items as it must have, and of one if it may.
-func (s *sampler) makeArray(node map[string]any) (any, bool) {
+func (s *sampler) makeArray(node jsonval.Object) (any, bool) {
 	prefix := jsonval.AsList(node["prefixItems"])
 	least := intKeyword(node, "minItems", 0)
 	size := min(max(least, len(prefix), 1), intKeyword(node, "maxItems", maxLength), maxLength)
@@ -103,7 +103,7 @@ var formats = map[string]string{
 
 // makeText makes the text of a format or of a pattern, and else SimulatedText, cut or filled to the length that is
 // wanted.
-func makeText(node map[string]any) (any, bool) {
+func makeText(node jsonval.Object) (any, bool) {
 	if text, ok := formats[fmt.Sprint(node["format"])]; ok {
 		return text, true
 	}
@@ -158,7 +158,7 @@ func printableOf(ranges []rune) rune {
 }
 
 // makeNumber makes the number nearest to zero between the bounds, as a multiple of the required step.
-func makeNumber(node map[string]any, whole bool) (any, bool) {
+func makeNumber(node jsonval.Object, whole bool) (any, bool) {
 	step := exactNumber(node["multipleOf"])
 	switch {
 	case whole && step == nil:
@@ -221,7 +221,7 @@ func exactNumber(v any) *big.Rat {
 }
 
 // intKeyword reads a keyword that counts something. It gives otherwise if the schema does not have it.
-func intKeyword(node map[string]any, key string, otherwise int) int {
+func intKeyword(node jsonval.Object, key string, otherwise int) int {
 	if r := exactNumber(node[key]); r != nil && r.IsInt() && r.Num().IsInt64() {
 		return int(r.Num().Int64())
 	}
@@ -229,10 +229,10 @@ func intKeyword(node map[string]any, key string, otherwise int) int {
 }
 
 // mergeSchemas gives a schema that a value mostly fits if it fits both; the whole schema decides in the end.
-func mergeSchemas(a, b map[string]any) map[string]any {
+func mergeSchemas(a, b jsonval.Object) jsonval.Object {
 	out := maps.Clone(a)
 	if out == nil {
-		out = map[string]any{}
+		out = jsonval.Object{}
 	}
 	for k, v := range jsonval.Sorted(b) {
 		before, both := out[k]
@@ -240,12 +240,11 @@ func mergeSchemas(a, b map[string]any) map[string]any {
 		switch list, isList := before.([]any); {
 		case !both:
 		case k == "properties":
-			out[k] = jsonval.MergeWith(before, v, func(x, y any) any { return map[string]any{"allOf": []any{x, y}} })
+			out[k] = jsonval.MergeWith(before, v, func(x, y any) any { return jsonval.Object{"allOf": []any{x, y}} })
 		case k == "items":
-			out[k] = map[string]any{"allOf": []any{before, v}}
+			out[k] = jsonval.Object{"allOf": []any{before, v}}
 		case isList && (k == "required" || k == "allOf"):
-			more := jsonval.AsList(v)
-			out[k] = slices.Concat(list, more)
+			out[k] = slices.Concat(list, jsonval.AsList(v))
 		}
 	}
 	return out

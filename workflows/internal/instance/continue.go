@@ -8,7 +8,6 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/dataflow"
-	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -51,24 +50,17 @@ type Carried struct {
 
 // ReportState is what has been reported to the process.
 type ReportState struct {
-	ReportCount          int            `json:"reports,omitempty"`
-	HistoryLength        int            `json:"events,omitempty"` // of the runs before this one
-	ClosedThrough        int            `json:"closed,omitempty"`
-	RefusedThrough       int            `json:"refused,omitempty"`
-	ToldThrough          int            `json:"toldCalls,omitempty"`
-	CorrectionCount      int            `json:"corrected,omitempty"`
-	Idle                 bool           `json:"quiet,omitempty"`   // nothing of the instance runs
-	Running              int            `json:"running,omitempty"` // Calls that ran on while the process was paused
-	PendingApprovalsKey  string         `json:"pending,omitempty"` // see pendingApprovalsFingerprint
-	QuotaAndDelegatesKey string         `json:"others,omitempty"`  // what it needs, and the state of its delegates
-	Calls                []ReportedCall `json:"calls,omitempty"`
-}
-
-// ReportedCall is what has been reported of a Call to the process.
-type ReportedCall struct {
-	ID            string              `json:"id"`
-	Status        ideafile.CallStatus `json:"status"`
-	DecisionCount int                 `json:"decisions,omitempty"`
+	ReportCount          int                     `json:"reports,omitempty"`
+	HistoryLength        int                     `json:"events,omitempty"` // of the runs before this one
+	ClosedThrough        int                     `json:"closed,omitempty"`
+	RefusedThrough       int                     `json:"refused,omitempty"`
+	ToldThrough          int                     `json:"toldCalls,omitempty"`
+	CorrectionCount      int                     `json:"corrected,omitempty"`
+	Idle                 bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
+	Running              int                     `json:"running,omitempty"` // Calls that ran on while the process was paused
+	PendingApprovalsKey  string                  `json:"pending,omitempty"` // see pendingApprovalsFingerprint
+	QuotaAndDelegatesKey string                  `json:"others,omitempty"`  // what it needs, and the state of its delegates
+	Calls                []dataflow.ReportedCall `json:"calls,omitempty"`
 }
 
 // patience is how long an instance starts no Call for the sake of continuing as new while nothing of it runs.
@@ -186,7 +178,8 @@ func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceS
 	}
 	for _, call := range r.Calls {
 		c.Reported.Calls = append(c.Reported.Calls,
-			ReportedCall{call.CallKey().ID(own.Token), call.Status, len(call.Decisions)})
+			dataflow.ReportedCall{ID: call.CallKey().ID(own.Token), Status: call.Status,
+				ActCount: len(call.Decisions)})
 	}
 	return c
 }

@@ -53,9 +53,9 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
 		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{},
-		Carried:  Carried{Quota: turn.Unlimited},
-		reported: reportState{ReportState{Idle: true}, map[string]ReportedCall{}}, loadedTools: map[string]bool{},
-		inbox: mailbox.NewInbox(ctx),
+		Carried:     Carried{Quota: turn.Unlimited},
+		reported:    reportState{ReportState{Idle: true}, map[string]dataflow.ReportedCall{}},
+		loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox, i.inbox.Reports = mailbox.NewOutbox(i.inbox), true
 	i.outbox.AlwaysByCommand = setup.SaveActions

@@ -17,7 +17,7 @@ import (
 // reportState is a ReportState with its Calls by id.
 type reportState struct {
 	ReportState
-	calls map[string]ReportedCall
+	calls map[string]dataflow.ReportedCall
 }
 
 // reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
@@ -107,22 +107,10 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: i.ownSetup.Token, ClosedThroughRequest: i.ClosedThrough, RefusedThroughRequest: i.RefusedThrough,
 		ToldThroughRequest:   i.ToldThrough,
-		AckedCorrectionCount: i.CorrectionCount,
-		InstanceStanding: turn.InstanceStanding{HasGoal: i.dataflow.HasGoal(),
-			MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(),
-			PendingApprovals: i.dataflow.PendingApprovals()},
+		AckedCorrectionCount: i.CorrectionCount, InstanceStanding: i.dataflow.Standing(),
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
-	for _, rec := range i.dataflow.CallRecords() {
-		now := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks)}
-		before, known := i.reported.calls[rec.ID]
-		if known && before == now {
-			continue
-		}
-		i.reported.calls[rec.ID] = now
-		r.Calls = append(r.Calls, i.callReport(rec))
-	}
-	r.Questions = i.dataflow.LLMQuestions()
+	r.Calls = i.dataflow.ReportCalls(i.reported.calls, i.mustTell)
 	return r
 }
 
@@ -136,21 +124,9 @@ func (i *instance) tellCallsAgain(request int) {
 	i.ToldThrough = max(i.ToldThrough, request)
 }
 
-// callReport is the report of a Call to the process. The process does not know the Calls of a Request that broke off,
-// nor yet those of a Request that the LLM is still answering.
-func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
-	c := turn.CallReport{
-		Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,
-		Decisions: rec.Decisions, Remarks: rec.Remarks,
-		RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, NotWrittenPaths: rec.NotWrittenPaths,
-		FromEarlierProcess: rec.FromEarlierProcess,
-	}
-	if rec.Fault != nil {
-		c.Tool = rec.Tool
-	}
-	if i.brokenRequests[rec.Request] || rec.Request > i.ClosedThrough || c.CallKey().IsUndo() ||
-		rec.Status == ideafile.Undone {
-		c.Call = rec.WrittenCall
-	}
-	return c
+// mustTell reports whether the process must be told how a Call was written. It does not know the Calls of a Request
+// that broke off, nor yet those of a Request that the LLM is still answering.
+func (i *instance) mustTell(rec *dataflow.CallRecord) bool {
+	return i.brokenRequests[rec.Request] || rec.Request > i.ClosedThrough || rec.Key().IsUndo() ||
+		rec.Status == ideafile.Undone
 }

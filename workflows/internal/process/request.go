@@ -126,9 +126,9 @@ func (p *unsplitProcess) concludeRequest(ctx workflow.Context) {
 		return
 	}
 	p.sendCalls(ctx, c.CallsToRedeliver, true)
-	if len(c.Input.Questions) == 0 {
+	if len(c.Questions) == 0 {
 		p.sealIdea(ctx, p.ideaAtRequest, protocol.SealInput{Brief: c.AllInstancesInput,
-			Request: c.Input.RequestNumber, Finished: c.Reply.Finished,
+			Request: c.RequestNumber, Finished: c.Reply.Finished,
 			Notes: c.Reply.Notes, Log: c.LogBeforeRequest, Calls: c.Calls, Output: c.Reply.Output})
 	}
 }

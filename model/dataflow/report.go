@@ -1,0 +1,40 @@
+package dataflow
+
+import (
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
+
+// ReportedCall is what was last reported of a Call to the process: its status, and how often people acted on it.
+type ReportedCall struct {
+	ID       string              `json:"id"`
+	Status   ideafile.CallStatus `json:"status"`
+	ActCount int                 `json:"decisions,omitempty"`
+}
+
+// Standing is how the instance stands, as far as its dataflow tells.
+func (i *Instance) Standing() turn.InstanceStanding {
+	return turn.InstanceStanding{Idle: i.IsIdle(), HasGoal: i.HasGoal(), MissingRequiredPaths: i.MissingRequiredPaths(),
+		PlanFailure: i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: i.PendingApprovals()}
+}
+
+// ReportCalls returns the reports of the Calls that have changed since they were last reported, by id, and counts them
+// as reported. The reports of Calls for which tell returns true have the Call as it was written.
+func (i *Instance) ReportCalls(last map[string]ReportedCall, tell func(*CallRecord) bool) (list []turn.CallReport) {
+	for _, rec := range i.callRecords {
+		now := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks)}
+		if last[rec.ID] == now {
+			continue
+		}
+		last[rec.ID] = now
+		c := turn.CallReport{Request: rec.Request, Index: rec.Index, CallState: rec.CallState}
+		if rec.Fault != nil {
+			c.Tool = rec.Tool
+		}
+		if tell(rec) {
+			c.Call = rec.WrittenCall
+		}
+		list = append(list, c)
+	}
+	return list
+}
