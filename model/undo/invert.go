@@ -51,6 +51,14 @@ type Left struct {
 	Reader *Call `json:"-"`
 }
 
+// Alone is the process that the Call ran, of which what can be undone is undone alone; empty: there is none.
+func (l Left) Alone() string {
+	if l.Did.How.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.TakenBackBy+l.Did.DoneBefore != "" {
+		return ""
+	}
+	return l.Did.Delegate
+}
+
 func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c, nil} }
 
 // Plan is the Plan that undoes Calls.
@@ -64,6 +72,11 @@ type Plan struct {
 	Withdrawn []string `json:"withdrawn"`
 	// Withdraw are those of them that no remaining Call read.
 	Withdraw []string `json:"-"`
+}
+
+// NoPlan undoes nothing.
+func NoPlan() Plan {
+	return Plan{Undo: []Step{}, Cannot: []Left{}, Kept: []Left{}, Withdrawn: []string{}}
 }
 
 // Within is the Plan that undoes what a process did that a Call ran.
@@ -83,7 +96,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Undo: []Step{}, Cannot: []Left{}, Kept: []Left{}, Withdrawn: []string{}}
+	p := NoPlan()
 	steps := map[int]Step{}
 	because := map[int]string{}
 	for n := range g.calls {
