@@ -161,7 +161,7 @@ func TestWhatADelegateDidIsTakenBackWithItsCall(t *testing.T) {
 	undo("q").is(exit.Done)
 	undo("t").is(exit.Done).tells("of t, 1 Call would be taken back",
 		"0.1 (trip): it ran t/~call/0.1, where 0.2 (write) cannot be taken back: nothing takes write back\n"+
-			"    starter undo t/~call/0.1 --reason TEXT")
+			"    starter undo 't/~call/0.1' --reason TEXT")
 	undo("t/~call/0.1").is(exit.Done)
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
