@@ -173,9 +173,17 @@ type PlanDrawing struct {
 	Statuses []map[ideafile.CallStatus]int // beside the Calls; nil: nothing is known
 }
 
-// PlanWithStatus is Plan, with what became of the Calls by the latest Idea.
+// PlanWithStatus is Plan, with what became of the Calls by the latest Idea, and by the processes that undid some.
 func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 	last, err := c.readable(ctx, "draw")
+	if err != nil {
+		return nil, err
+	}
+	undone := map[string]bool{}
+	list, err := c.UndoneCalls(ctx)
+	for _, one := range list {
+		undone[one.CallID] = true
+	}
 	var latest map[string]any
 	for at := last; at > 0 && err == nil; at-- {
 		var idea map[string]any
@@ -186,11 +194,11 @@ func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 			latest = idea
 		}
 		if calls := SolutionOf(idea); len(calls) > 0 {
-			return &PlanDrawing{calls, plangraph.Statuses(calls, latest, idea)}, nil
+			return &PlanDrawing{calls, plangraph.Statuses(calls, latest, idea, undone)}, nil
 		}
 	}
 	calls := PlanMessagesOf(latest)
-	return &PlanDrawing{calls, plangraph.Statuses(calls, latest, nil)}, err
+	return &PlanDrawing{calls, plangraph.Statuses(calls, latest, nil, undone)}, err
 }
 
 // PlanMessagesOf gives the Calls of an Idea's Plan messages.

@@ -15,8 +15,10 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"processidea/client/internal/kind"
+	"processidea/client/readable"
 	"processidea/connect"
 	"processidea/internal/safego"
+	"processidea/model/diag"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -37,19 +39,29 @@ type Summary struct {
 	// FailedCalls counts its Calls that failed or were blocked, once it has ended or while a worker answers: what is
 	// completed need not be well.
 	FailedCalls int `json:"failedCalls,omitempty"`
-	// Undoes is the process of which it takes back what that did.
-	Undoes string `json:"undoes,omitempty"`
+	// Undoes is the process of which it takes back what that did. UndoneBy are those that have begun to take back what
+	// it did itself, once it has ended; UndoneCalls counts the Calls that it has taken back by itself.
+	Undoes      string   `json:"undoes,omitempty"`
+	UndoneBy    []string `json:"undoneBy,omitempty"`
+	UndoneCalls int      `json:"undoneCalls,omitempty"`
 	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker
 	// answers.
 	Code   string        `json:"code,omitempty"`
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 }
 
-// Standing says how the process stands: its status, how many of its Calls failed, and what it takes back.
+// Standing says how the process stands: its status, how many of its Calls failed or are undone, what it takes back, and
+// what takes it back.
 func (s Summary) Standing() string {
 	text := loop.Standing(string(s.Status), s.FailedCalls)
+	if s.UndoneCalls > 0 {
+		text += ", " + readable.Plural(s.UndoneCalls, "Call") + " undone"
+	}
 	if s.Undoes != "" {
 		text += ", takes back " + s.Undoes
+	}
+	if len(s.UndoneBy) > 0 {
+		text += ", undone by " + diag.FirstNamesAndCount(s.UndoneBy)
 	}
 	return text
 }
@@ -78,7 +90,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	if !o.Paused {
 		asking, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
-		return found, c.addWaiting(asking, found)
+		return found, errors.Join(c.addWaiting(asking, found), c.addUndone(asking, found))
 	}
 	if err := c.addWaiting(ctx, found); err != nil {
 		return nil, err
@@ -131,7 +143,9 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 		page.Next = answer.GetNextPageToken()
 		if len(page.Processes) > 0 || len(page.Next) == 0 {
 			c.addNoWorker(ctx, page.Processes)
-			return page, nil
+			asking, cancel := context.WithTimeout(ctx, queryTimeout)
+			defer cancel()
+			return page, c.addUndone(asking, page.Processes)
 		}
 		request.NextPageToken = page.Next
 	}
@@ -182,9 +196,19 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 			return nil
 		}
 		s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
-		s.FailedCalls = v.Calls.Failed + v.Calls.Blocked
+		s.FailedCalls, s.UndoneCalls = v.Calls.Failed+v.Calls.Blocked, v.Calls.Undone
 		if v.Error != nil {
 			s.Code = v.Error.Code
+		}
+		return nil
+	})
+}
+
+// addUndone adds what the store tells in time of processes that take others back.
+func (c *Client) addUndone(ctx context.Context, list []Summary) error {
+	return safego.Each(ctx, "client.undone", len(list), maxQueries, func(ctx context.Context, n int) error {
+		if list[n].Ended != nil {
+			list[n].UndoneBy, _ = c.Chain(list[n].Process).UndoneBy(ctx)
 		}
 		return nil
 	})
@@ -224,6 +248,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)
 	_ = values.FromPayload(memo[protocol.MemoFailedCalls], &s.FailedCalls)
+	_ = values.FromPayload(memo[protocol.MemoUndoneCalls], &s.UndoneCalls)
 	_ = values.FromPayload(memo[protocol.UndoesMeta], &s.Undoes)
 	if end := info.GetCloseTime(); end != nil {
 		t := end.AsTime()

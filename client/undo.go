@@ -29,6 +29,8 @@ type UndoOptions struct {
 	Tools ideafiles.Tools
 	// As names the process that undoes the Calls; empty: ID-undo-1, or the next number.
 	As string
+	// AtWork is set of a process that has not ended: it undoes its Calls itself, once it is paused.
+	AtWork bool
 	// By is who orders the undo, and why.
 	By By
 }
@@ -36,8 +38,9 @@ type UndoOptions struct {
 // Undoing is a plan to undo what a process did. Client.StartUndo runs it.
 type Undoing struct {
 	Process string `json:"process"`
-	// As is the id of the process that undoes it.
-	As string `json:"as"`
+	// As is the id of the process that undoes it: of one AtWork, its own.
+	As     string `json:"as"`
+	AtWork bool   `json:"atWork,omitempty"`
 	undo.Plan
 
 	number int // of As; 0: it has a name of its own
@@ -76,7 +79,8 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	u := &undoReader{archive: a, process: id, options: o, of: map[[2]string]*backtest.RanInstance{}}
+	u := &undoReader{archive: a, process: id, options: o, of: map[[2]string]*backtest.RanInstance{},
+		within: map[string]any{}}
 	for _, idea := range run.Ideas {
 		u.parts = append(u.parts, latestOfParts(idea))
 	}
@@ -89,14 +93,19 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
 	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, of: u.of, archive: a}
-	if o.As != "" {
+	switch out.AtWork = o.AtWork; {
+	case o.AtWork && o.As != "":
+		return nil, undoneByItself(id, o.As)
+	case o.AtWork:
+		out.As = id
+	case o.As != "":
 		out.As, out.number = o.As, 0
 		if err := a.checkFree(ctx, out); err != nil {
 			return nil, err
 		}
 	}
 	last := len(run.Ideas)
-	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u.of), last)
+	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u), last)
 	return out, err
 }
 
@@ -144,6 +153,7 @@ type undoReader struct {
 	options UndoOptions
 	of      map[[2]string]*backtest.RanInstance // by process or part, and token
 	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
+	within  map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
 }
 
 func (u *undoReader) instance(c undo.Call) *backtest.RanInstance {
@@ -162,14 +172,14 @@ func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
 func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
-	ideas, before := map[string]map[string]int{}, map[string]forkedFrom{}
+	ideas, failed, before := map[string]map[string]int{}, map[string]map[string]int{}, map[string]forkedFrom{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
 	for n := range instances {
 		i := &instances[n]
 		u.of[[2]string{i.ProcessID, i.Token}] = i
 		if _, known := ideas[i.ProcessID]; !known {
 			c := u.archive.Chain(i.ProcessID)
-			if ideas[i.ProcessID], err = c.doneByIdea(ctx); err == nil {
+			if ideas[i.ProcessID], failed[i.ProcessID], err = c.doneByIdea(ctx); err == nil {
 				before[i.ProcessID], err = c.forkedFrom(ctx, i.Idea)
 			}
 			if err != nil {
@@ -178,22 +188,44 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 			bindings[i.ProcessID] = u.options.Tools.Bind(i.Idea)
 		}
 		for _, c := range i.Calls {
-			c.Idea = u.ideaOfWhole(i.ProcessID, ideas[i.ProcessID][c.ID])
+			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(ideas[i.ProcessID][c.ID], failed[i.ProcessID][c.ID]))
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore = before[i.ProcessID].processThatDid(c)
 			if t := i.Idea.Tool(c.Tool); t != nil {
 				c.How = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
 				if t.DelegateFile != "" {
-					c.Delegate = protocol.DelegateID(c.Process, c.ID)
+					err = u.readDelegate(ctx, &c)
 				}
 			} else {
 				c.How.Kind = ideafile.UndoNever
 			}
-			calls = append(calls, c)
+			if calls = append(calls, c); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return calls, nil
 }
+
+// readDelegate finds how to undo what the process did that a Call ran, if that is how, and on record. A process at work
+// cannot do it.
+func (u *undoReader) readDelegate(ctx context.Context, c *undo.Call) error {
+	c.Delegate = protocol.DelegateID(c.Process, c.ID)
+	if c.How.Kind != ideafile.UndoProcess || c.TakenBackBy+c.DoneBefore != "" || u.options.AtWork {
+		return nil
+	}
+	of, err := u.archive.Undo(ctx, c.Delegate, UndoOptions{Tools: u.options.Tools, By: u.options.By})
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
+		return nil
+	}
+	if err == nil {
+		c.Within, u.within[undoneFile(c.Delegate)] = &undo.Within{Process: c.Delegate, Plan: of.Plan}, of.idea
+	}
+	return err
+}
+
+// undoneFile names the Idea that undoes what a process did, among the files of delegates.
+func undoneFile(process string) string { return strings.ReplaceAll(process, "/", "~") }
 
 // latestOfParts returns the number of the latest Idea of each part in an Idea of a split process.
 func latestOfParts(idea map[string]any) map[string]int {
@@ -227,10 +259,10 @@ func (u *undoReader) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBi
 	return t.UndoUnder(b)
 }
 
-// doneByIdea maps each Call of the chain to the first Idea that shows it as done.
-func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
-	first := map[string]int{}
-	tell := func(id string, at int) {
+// doneByIdea maps each Call of the chain to the first Idea that shows it as done, or as failed.
+func (c *Chain) doneByIdea(ctx context.Context) (done, failed map[string]int, err error) {
+	done, failed = map[string]int{}, map[string]int{}
+	tell := func(first map[string]int, id string, at int) {
 		if first[id] == 0 {
 			first[id] = at
 		}
@@ -244,7 +276,7 @@ func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
 		}
 		for _, e := range log {
 			if e.IsWrite() && e.CorrectionNumber == 0 {
-				tell(ideafile.FormatCallID(e.Request, e.Index, e.Instance), at)
+				tell(done, ideafile.FormatCallID(e.Request, e.Index, e.Instance), at)
 			}
 		}
 		var link chain.Link
@@ -252,20 +284,21 @@ func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
 			context, err = c.chains.Context(ctx, c.process, protocol.IdeaRef{At: at, Digest: link.Digest})
 		}
 		if err == nil {
-			eachDone(context, func(id string) { tell(id, at) })
+			eachOf(context, ideafile.Done, func(id string) { tell(done, id, at) })
+			eachOf(context, ideafile.Failed, func(id string) { tell(failed, id, at) })
 		}
 	}
-	return first, err
+	return done, failed, err
 }
 
-// eachDone visits the Calls that the records in a context call done.
-func eachDone(context any, visit func(id string)) {
+// eachOf visits the Calls of a status by the records in a context.
+func eachOf(context any, status ideafile.CallStatus, visit func(id string)) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		for _, p := range turn.ReadPast(m, tokens) {
 			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
-				if p.StatusByInstance[token] == ideafile.Done {
+				if p.StatusByInstance[token] == status {
 					visit(ideafile.FormatCallID(p.Request, p.Index, token))
 				}
 			}
@@ -294,7 +327,7 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {
 		return f, err
 	}
-	ideas, err := of.doneByIdea(ctx)
+	ideas, _, err := of.doneByIdea(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -317,23 +350,33 @@ func (f forkedFrom) processThatDid(c undo.Call) string {
 // undoings lists the processes that take back what the process did, or may, and the number of the next one that has no
 // name of its own.
 func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
-	ids, err = c.chains.NamedUndos(ctx, c.process)
+	ids, err = c.namedUndos(ctx)
 	next = 1
-	// One that was ended before it began has no Idea, and its number is not used again.
-	for n, missing := 1, 0; missing < 2 && err == nil; n++ {
-		last, as := 0, undoID(c.process, n)
-		ids = append(ids, as)
-		last, err = c.chains.Latest(ctx, as)
-		if missing++; last > 0 {
+	// One that was ended before it began is not named, and its number is not used again.
+	for n, missing := 1, 0; missing < 2; n++ {
+		as := undoID(c.process, n)
+		if missing++; slices.Contains(ids, as) {
 			missing, next = 0, n+1
+		} else {
+			ids = append(ids, as)
 		}
 	}
 	return ids, next, err
 }
 
-// UndoneBy lists the processes that undo what the process did.
+// namedUndos lists the processes that undo what the process did, and not their parts.
+func (c *Chain) namedUndos(ctx context.Context) ([]string, error) {
+	ids, err := c.chains.NamedUndos(ctx, c.process)
+	for n := range ids {
+		ids[n] = WholeOf(ids[n])
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), err
+}
+
+// UndoneBy lists the processes that have begun to undo what the process did.
 func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
-	all, _, err := c.undoings(ctx)
+	all, err := c.namedUndos(ctx)
 	for n := 0; n < len(all) && err == nil; n++ {
 		var last int
 		if last, err = c.chains.Latest(ctx, all[n]); last > 0 {

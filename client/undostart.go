@@ -9,6 +9,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
 	"processidea/model/approval"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/undo"
@@ -19,7 +20,7 @@ import (
 // undoIdea is the Idea of the process that undoes Calls: a Plan for each instance, which never asks the LLM, with the
 // Tools, policies and data of the original process. It is a fork of that process, so forgetting the original forgets it
 // too. Results of its Calls are not written to State, where they would meet existing values.
-func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanInstance) map[string]any {
+func undoIdea(u *Undoing, last map[string]any, r *undoReader) map[string]any {
 	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who caused the original may be kept from deciding here too
 	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
 		delete(meta, k)
@@ -35,20 +36,31 @@ func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanIns
 	for name, tool := range jsonval.AsObject(jsonval.AsObject(last["schema"])["tools"]) {
 		tools[name] = jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath"), "_outputMethod")
 	}
-	idea := map[string]any{"meta": meta, "config": config, "schema": map[string]any{"tools": tools},
-		"context": undoContext(u, of)}
-	if files := last[ideafile.DelegatesKey]; files != nil {
-		idea[ideafile.DelegatesKey] = files
+	files := map[string]any{}
+	for n, s := range u.Undo {
+		if s.Within != nil {
+			file := undoneFile(s.Within.Process)
+			files[file] = r.within[file]
+			tools[delegateTool(n)] = map[string]any{"title": "take back " + s.Within.Process, "_delegate": file}
+		}
 	}
-	return idea
+	return map[string]any{"meta": meta, "config": config, "schema": map[string]any{"tools": tools},
+		"context":             undoContext(u, r.of),
+		ideafile.DelegatesKey: jsonval.OverlayObject(last[ideafile.DelegatesKey], files)}
 }
+
+// delegateTool names the Tool of the nth step, which runs the undo of what a process did.
+func delegateTool(n int) string { return fmt.Sprintf("~undo-%d", n+1) }
 
 // undoContext is what the instances see whose Calls are taken back, and the Plans that do it.
 func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 	var shared, own []any
 	var order [][2]string
 	steps := map[[2]string][]undo.Step{}
-	for _, s := range u.Undo {
+	for n, s := range u.Undo {
+		if s.Within != nil {
+			s.Tool = delegateTool(n)
+		}
 		key := [2]string{s.Process, s.Instance}
 		if steps[key] == nil {
 			order = append(order, key)
@@ -97,10 +109,26 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 		return false, c.checkNotUndone(ctx, id, err)
 	}
 	if o.As != "" {
-		return false, &RefusedError{Process: id, Signal: approval.SteerUndo,
-			Reason: "it is at work and takes back by itself: there is no process that " + o.As + " would name"}
+		return false, undoneByItself(id, o.As)
 	}
 	return true, c.Process(id).Rest(ctx, o.By)
+}
+
+func undoneByItself(id, as string) error {
+	return &RefusedError{Process: id, Signal: approval.SteerUndo,
+		Reason: "it is at work and takes back by itself: there is no process that " + as + " would name"}
+}
+
+// PlanUndo is Archive.Undo, which see, and finds out whether the process is at work: it may have no Idea yet.
+func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Undoing, err error) {
+	if o.AtWork, err = c.isOpen(ctx, id); err != nil {
+		return nil, err
+	}
+	u, err = c.archive.Undo(ctx, id, o)
+	if o.AtWork && errors.Is(err, ErrNotFound) && o.ToIdea == 0 {
+		return &Undoing{Process: id, As: id, AtWork: true, Plan: undo.NoPlan()}, nil
+	}
+	return u, err
 }
 
 // checkNotUndone refuses to take back what another process takes back.
@@ -181,18 +209,19 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 	if err != nil {
 		return err
 	}
-	calls, ended := slices.Clone(u.Withdrawn), 0
+	calls := slices.Clone(u.Withdrawn)
+	var ended []string
 	for _, s := range u.Plan.Undo {
 		if calls = append(calls, s.CallID); v.Instances[s.Instance].Status.HasEnded() {
-			ended++
+			ended = append(ended, s.Did.Name())
 		}
 	}
-	if ended > 0 {
+	if len(ended) > 0 {
 		err = &RefusedError{Process: p.id, Signal: approval.SteerUndo,
-			Reason: fmt.Sprintf("%d of the Calls are of instances that have ended: they are taken back when all have",
-				ended)}
+			Reason: fmt.Sprintf("%d of the Calls are of instances that have ended: %s; they are taken back when all "+
+				"have", len(ended), diag.FirstNamesAndCount(ended))}
 	}
-	if ended < len(u.Plan.Undo) {
+	if len(ended) < len(u.Plan.Undo) {
 		payload := u.by.payload()
 		payload["calls"] = jsonval.ToJSONValue(calls)
 		err = errors.Join(err, p.steer(ctx, approval.SteerUndo, payload))

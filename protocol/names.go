@@ -82,6 +82,8 @@ const (
 	MemoFile    = "file"
 	// MemoFailedCalls counts the failed or blocked Calls of an ended process; absent if there were none.
 	MemoFailedCalls = "failedCalls"
+	// MemoUndoneCalls counts those that it has undone itself.
+	MemoUndoneCalls = "undoneCalls"
 
 	// The search attributes, where they are registered.
 	AttributeStatus   = "IdeaStatus"

@@ -8,7 +8,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -169,6 +168,11 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	d.do("verify", "p-undo-1").is(exit.Done)
 	d.do("blame", "p", "②:hotel").is(exit.Done).tells("0.2@② is undone by p-undo-1, for ann: the customer fell ill")
 	d.do("export", "p", "--html").is(exit.Done).tells("What was taken back", "refunds", "the customer fell ill")
+	var list []client.Summary
+	d.do("list", "--json").is(exit.Done).json(&list)
+	n := slices.IndexFunc(list, func(s client.Summary) bool { return s.Process == "p" })
+	want(t, list[n].Standing(), "completed, undone by p-undo-1, refunds")
+	d.do("history", "p").is(exit.Done).tells("it is undone by p-undo-1, refunds")
 	d.do("history", "p-undo-1").is(exit.Done).tells(
 		"it takes back what p did, for ann: the customer fell ill\nforked from Idea 2 of p")
 	d.do("forget", "p", "--reason", "she asked").is(exit.Usage).complains("p-undo-1, refunds")
@@ -182,9 +186,9 @@ func TestAnUndoSaysWhatCannotBeTakenBackAndKeepsWhatThatCameFrom(t *testing.T) {
 	d.do("run", ".", "--id", "p").is(exit.Done)
 	d.do("undo", "p", "--yes", "--reason", "x", "--json").is(exit.Done)
 	want(t, strings.Join(b.standing(t), " "), "p/main/0.1 p/main/0.2")
-	d.do("undo", "p", "--dry-run").is(exit.Done).tells("of p, 0 Calls would",
+	d.do("undo", "p", "--dry-run").is(exit.Done).complains("no server answers: if p is at work").tells("of p, 0 Calls would",
 		"cannot be taken back:\n  0.3 (write): nothing takes write back",
-		"0.2 (book): 0.3 reads from it and is not taken back", "0.4 (book): it was taken back by p-undo-1")
+		"0.2 (book): 0.3 (write) reads from it and is not taken back", "0.4 (book): it was taken back by p-undo-1")
 }
 
 func TestAnUndoIsRefusedInASentence(t *testing.T) {
@@ -195,15 +199,15 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 	undo("p", "--reason", "x").is(exit.Usage).complains("undo p: the store has no Idea of a process with this id")
 	d.do("run", ".", "--id", "p").is(exit.Failed)
 	for says, args := range map[string][]string{
-		"--reason is missing":                      {"p"},
-		"Call 0.4 is not done: it is failed":       {"p", "--reason", "x", "--call", "0.4"},
-		"there is no Call 0.5":                     {"p", "--reason", "x", "--call", "0.5"},
-		`no instance "④" has a Call`:               {"p", "--reason", "x", "--instance", "④"},
-		"undo p to Idea 9: there are 2":            {"p", "--reason", "x", "--to", "9"},
-		"leave out --to and --instance":            {"p", "--reason", "x", "--to", "1", "--call", "0.1"},
-		"undo p: there is nothing to take back":    {"p", "--reason", "x", "--to", "2"},
-		"undo p as p: another process has this id": {"p", "--reason", "x", "--as", "p"},
-		"a process id must not contain /":          {"p", "--reason", "x", "--as", "a/b"},
+		"--reason is missing":                       {"p"},
+		"Call 0.4 (book) is not done: it is failed": {"p", "--reason", "x", "--call", "0.4"},
+		"there is no Call 0.5":                      {"p", "--reason", "x", "--call", "0.5"},
+		`no instance "④" has a Call`:                {"p", "--reason", "x", "--instance", "④"},
+		"undo p to Idea 9: there are 2":             {"p", "--reason", "x", "--to", "9"},
+		"leave out --to and --instance":             {"p", "--reason", "x", "--to", "1", "--call", "0.1"},
+		"undo p: there is nothing to take back":     {"p", "--reason", "x", "--to", "2"},
+		"undo p as p: another process has this id":  {"p", "--reason", "x", "--as", "p"},
+		"a process id must not contain /":           {"p", "--reason", "x", "--as", "a/b"},
 	} {
 		undo(args...).is(exit.Usage).quiet().complains(says)
 	}
@@ -213,70 +217,6 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 	d.do("undo", "p", "--reason", "x").is(exit.Usage).complains("nothing is taken back: --yes takes it back")
 	d.do("forget", "p", "--reason", "they asked").is(exit.Done)
 	undo("p", "--reason", "x").is(exit.Usage).complains("forgotten")
-}
-
-func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
-	b := newBookings(t)
-	d := b.desk(t, strings.Replace(b.idea("none", "", `, {"_tool": "sign"}`, ""), `"write": {`,
-		`"sign": {"_activity": "note", "_approval": true}, "write": {`, 1))
-	d.dev()
-	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
-	d.asked("p")
-	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "too dear", "--by", "ann").is(exit.Done).complains(
-		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
-		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
-	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
-	d.do("undo", "p", "--as", "q", "--yes", "--reason",
-		"x").is(exit.Usage).complains("it is at work and takes back by itself")
-	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
-	d.do("show", "p").is(exit.Done).complains("1 Call is undone by p, for ann: too dear")
-	var ideas []struct{ At int }
-	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
-	d.do("diff", "p", "1", strconv.Itoa(len(ideas))).is(exit.Done).tells(`~ call 0.2 book  "done" → "undone"`)
-	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
-	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
-	if left := b.standing(t); len(left) > 0 {
-		t.Errorf("%q are left", left)
-	}
-}
-
-// A process in parts is paused, and those of its parts that have not ended take back by themselves; when all have ended
-// it is taken back to its Ideas as one that was not split is.
-func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
-	b := newBookings(t)
-	d := b.desk(t, strings.Replace(b.idea("none", `"batch": 1`, `, {"_tool": "sign", "text": "a", "_outputPath": "signed"},
-		{"_tool": "book", "what": "car", "_after": "†state.signed", "_outputPath": "car"}`, threeTravellers), `"write": {`,
-		`"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true, "_undo": "none"}, "write": {`,
-		1))
-	d.dev()
-	d.signable("p", 3)
-	undo := func(args ...string) ended {
-		return d.do(append([]string{"undo", "p", "--yes", "--by", "ann", "--reason", "too dear"}, args...)...)
-	}
-	undo("--call", "0.2@2").is(exit.Done).tells("of p, 1 Call would be taken back, as p",
-		"p: 1 Call is taken back; it is paused")
-	if n := len(b.standing(t)); n != 5 {
-		t.Errorf("%d are booked", n)
-	}
-	var ideas []struct{ At int }
-	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
-	at := strconv.Itoa(len(ideas))
-	d.do("resume", "p").is(exit.Done)
-	d.do("approve", "p", "0.4@1").is(exit.Done)
-	d.eventually("a part ends",
-		func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
-	undo("--instance", "3").is(exit.Done)
-	undo("--instance", "1").is(exit.Usage).complains("3 of the Calls are of instances that have ended")
-	want(t, strings.Join(b.standing(t), " "),
-		"p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
-			"p%2F~part%2F1/%E2%91%A0/0.5@%E2%91%A0 p%2F~part%2F2/%E2%91%A1/0.1@%E2%91%A1")
-	d.do("cancel", "p").is(exit.Done)
-	d.do("show", "p").is(exit.Done).complains("3 Calls are undone by p, for ann: too dear (0.1@③, 0.2@②, 0.2@③)")
-	undo("--to", at).is(exit.Done).tells("of p, 1 Call would be taken back, as p-undo-1", "0.5@① by cancel")
-	undo().is(exit.Done)
-	if left := b.standing(t); len(left) > 0 {
-		t.Errorf("%q are left", left)
-	}
 }
 
 // The worker is killed while cancellations are under way, and another one goes on.
@@ -327,12 +267,12 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	d := newDesk(t, nil)
 	d.dev()
 	d.do("check", example).is(exit.Done).tells("what these did cannot be taken back: cancel\n")
-	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left", "taken back: 0.2, 0.1", "2 undone")
+	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left", "taken back: 0.2 (book), 0.1 (book)", "2 undone")
 	d.do("show", "trip").is(exit.Done).complains("2 Calls are undone by trip, for itself: it failed (0.1, 0.2)")
 	d.do("blame", "trip", "hotel").is(exit.Done).tells("nothing any more", "0.2~undo")
 	d.do("verify", "trip").is(exit.Done)
 	d.do("undo", "trip", "--dry-run").is(exit.Done).tells("0 Calls would be taken back")
-	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 is not done: it is undone")
+	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 (book) is not done: it is undone")
 }
 
 // What an instance that failed could not take back, a person has taken back later.
@@ -346,7 +286,7 @@ func TestWhatASagaHasLeftIsTakenUp(t *testing.T) {
 	var r loop.Result
 	d.do("run", ".", "--id", "p", "--json").is(exit.Failed).json(&r)
 	if i := r.Instances[""]; i.Status != "undo-failed" || len(b.standing(t)) != 2 ||
-		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2: 0.2~undo, cancel, failed") {
+		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2 (book): 0.2~undo (cancel), failed") {
 		t.Errorf("%s, %q: %v", i.Status, b.standing(t), r.Error)
 	}
 	b.mu.Lock()
@@ -391,97 +331,6 @@ func TestAPersonDecidesOnWhatTakesBackAndOnThePlanAsAWhole(t *testing.T) {
 	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells("1 Call would be taken back, as p-undo-2",
 		"0.2 (book): it was taken back by p-undo-1")
-}
-
-// A fork takes back what it did itself; what was done before it is taken back where it was done, once.
-func TestAForkTakesBackWhatItDidItself(t *testing.T) {
-	b := newBookings(t)
-	idea := strings.Replace(b.idea("none", "",
-		`, {"_tool": "sign", "text": "a", "_outputPath": "signed"}, {"_tool": "book", "what": "car", "_after": "†state.signed", "_outputPath": "car"}`, ""),
-		`"write": {`,
-		`"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true}, "write": {`, 1)
-	d := b.desk(t, idea)
-	d.dev()
-	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
-	d.asked("p")
-	d.do("pause", "p").is(exit.Done)
-	d.do("cancel", "p").is(exit.Done)
-	var ideas []struct{ At int }
-	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
-	d.do("fork", "p", "--at", strconv.Itoa(len(ideas)), "--id", "q", "--detach").is(exit.Done)
-	d.asked("q")
-	d.do("approve", "q", "0.4").is(exit.Done)
-	d.do("watch", "q").is(exit.Done)
-	want(t, strings.Join(b.standing(t), " "), "p/main/0.1 p/main/0.2 q/main/0.5")
-	d.do("undo", "q", "--dry-run").is(exit.Done).tells("1 Call would be taken back", "0.5 by cancel",
-		"0.1 (book): it was done by p, from which this process was forked: take it back there")
-	d.do("undo", "q", "--yes", "--reason", "x").is(exit.Done)
-	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done)
-	if left := b.standing(t); len(left) > 0 {
-		t.Errorf("%q are left", left)
-	}
-}
-
-// What a delegate did is not taken back with its Call, but by itself; where its Tool says how, that is done.
-func TestADelegateIsTakenBackByItself(t *testing.T) {
-	b := newBookings(t)
-	tools := func(more string) string {
-		whole := b.idea("none", "", "", "")
-		from, to := strings.Index(whole, `"book": {`), strings.Index(whole, `}},
-	"context"`)
-		return `{"schema": {"tools": {` + whole[from:to] + more
-	}
-	files := map[string]string{
-		"idea.json": tools(`, "trip": {"properties": {"to": {"type": "string"}}, "_delegate": "trip.json"}}},
-			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "trip", "to": "Lisbon"}, {"_tool": "book", "what": "car", "_outputPath": "car"}]}]}`),
-		"trip.json": tools(`}, "output": {"type": "string"}}, "context": [{"type": "plan", "stage": "complete", "output": "†state.flight.id", "plan": [
-			{"_tool": "book", "what": "flight", "_outputPath": "flight"}]}]}`),
-	}
-	d := newDesk(t, files).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
-	d.dev()
-	d.do("run", ".", "--id", "p").is(exit.Done)
-	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.1/main/0.1 p/main/0.2")
-	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
-	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.1/main/0.1")
-	d.do("undo", "p", "--dry-run").is(exit.Done).tells("0.1 (trip): it ran a process of its own: take back p/~call/0.1")
-	d.do("undo", "p/~call/0.1", "--yes", "--reason", "x").is(exit.Done).complains("run p~call~0.1-undo-1")
-	if left := b.standing(t); len(left) > 0 {
-		t.Errorf("%q are left", left)
-	}
-}
-
-// Requests of an LLM made the Plans: the Ideas are theirs, and what came after one of them is taken back, then the
-// rest.
-func TestWhatAnLLMPlannedIsTakenBackToAnIdea(t *testing.T) {
-	b := newBookings(t)
-	whole := b.idea("none", "", "", `{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"},`)
-	idea := whole[:strings.Index(whole, `,{"type": "plan", "stage"`)] + "]}"
-	d := newDesk(t, map[string]string{"idea.json": idea, "replies.jsonl": `{"solution": {"calls": [` +
-		`{"_tool": "book", "_instance": "*", "what": "flight", "_outputPath": "flight"}, ` +
-		`{"_tool": "book", "_instance": "*", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"}], "output": null}}` + "\n" +
-		`{"solution": {"calls": [{"_tool": "book", "_instance": "①", "what": "car", "from": "†state.hotel.id"}], "output": null}}` + "\n" +
-		nothingMore + "\n" + nothingMore, "more.jsonl": nothingMore + "\n" + nothingMore}).set(
-		"PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
-	d.dev()
-	d.do("run", ".", "--id", "p").is(exit.Done)
-	if n := len(b.standing(t)); n != 5 {
-		t.Fatalf("%d are booked", n)
-	}
-	d.do("undo", "p", "--dry-run", "--to", "2").is(exit.Done).tells("1 Call would be taken back", "2.1@① by cancel")
-	d.do("undo", "p", "--dry-run", "--call", "1.1@1").is(exit.Done).tells("3 Calls would be taken back",
-		"2.1@① by cancel", "1.2@① by cancel", "1.1@① by cancel")
-	d.do("fork", "p", "--at", "2", "--id", "q", "--undo", "--yes", "--replies",
-		"more.jsonl").is(exit.Usage).complains("--reason is missing")
-	d.do("fork", "p", "--at", "2", "--id", "q", "--undo", "--yes", "--reason", "x", "--replies",
-		"more.jsonl").is(exit.Done).complains("run p-undo-1").
-		complains("run q")
-	if n := len(b.standing(t)); n != 4 {
-		t.Errorf("%d are booked", n)
-	}
-	d.do("undo", "p", "--yes", "--reason", "y").is(exit.Done)
-	if left := b.standing(t); len(left) > 0 {
-		t.Errorf("%q are left", left)
-	}
 }
 
 // What takes back was ended before it began: nothing is on record of it, and the next one does it.

@@ -270,8 +270,8 @@ func TestWhatCannotBeTakenBackIsSaid(t *testing.T) {
 	s := newScenario(t, a.journey(t.Name(), "", directJourney("")))
 	r := s.cameTo()
 	if got := r.Instances[""]; got.Status != ideafile.InstanceUndoFailed || r.Status != loop.StatusFailed ||
-		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2: 0.2~undo, cancel, failed") ||
-		!strings.Contains(r.Error.Message, "0.1: 0.1~undo, cancel, blocked") {
+		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2 (book): 0.2~undo (cancel), failed") ||
+		!strings.Contains(r.Error.Message, "0.1 (book): 0.1~undo (cancel), blocked") {
 		t.Errorf("%s: %v", got.Status, r.Error)
 	}
 	if got := a.standing(t); len(got) != 2 {
@@ -306,7 +306,7 @@ func TestAPausedProcessTakesBackAndGoesOn(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "book", "what": "flight", "_outputPath": "flight"},
 			{"_tool": "book", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"},
 			{"_tool": "whisper", "text": "†state.hotel.id", "_outputPath": "said"}]}}`,
-		`{"when": "taken_back: by ann, since: too dear; taken back: 1.2", "solution": {"calls": [
+		`{"when": "taken_back: by ann, since: too dear; taken back: 1.2 (book)", "solution": {"calls": [
 			{"_tool": "book", "what": "inn", "from": "†state.flight.id", "_outputPath": "hotel"},
 			{"_tool": "whisper", "text": "B", "_outputPath": "signed"}]}}`)
 	hold, arrived := make(chan struct{}), make(chan struct{})
@@ -383,7 +383,7 @@ func TestASplitProcessHasItsPartsTakeBack(t *testing.T) {
 				t.Fatal(got)
 			}
 			refuses(`{"instance": "9"}`, `there is no instance "9"`)
-			refuses(`{"call": "0.2@3"}`, "part 3: nothing was taken back; not taken back: Call 0.2@3 is not done")
+			refuses(`{"call": "0.2@3"}`, "part 3: nothing was taken back; not taken back: Call 0.2@3 (sign) is not done")
 			refuses(`{"calls": ["0.2@1"]}`, "part 1: nothing was taken back")
 			for n, payload := range []string{`{"call": "0.1@2", "by": "ann", "reason": "too dear"}`, `{"by": "ann"}`} {
 				if got := s.acts("undo", jsonval.AsObject(modeltest.DecodeJSON(t, payload))); got != "" {
@@ -428,7 +428,7 @@ func TestAPersonKeepsAnInstanceFromTakingBack(t *testing.T) {
 	_ = run.Get(t.Context(), nil) // it has failed
 	r := s.processStatus().Result
 	if got := r.Instances[""]; got.Status != ideafile.InstanceUndoFailed || len(a.standing(t)) != 2 ||
-		!strings.Contains(r.Error.Message, "not taken back: 0.2: 0.2~undo, cancel, rejected") {
+		!strings.Contains(r.Error.Message, "not taken back: 0.2 (book): 0.2~undo (cancel), rejected") {
 		t.Errorf("%s, %q: %v", got.Status, a.standing(t), r.Error)
 	}
 	if got := s.callsOf(""); got != "0.1 done, 0.1~undo blocked, 0.2 done, 0.2~undo rejected, 0.3 done, 0.4 failed" {
@@ -447,7 +447,7 @@ func TestASimulatedInstanceThatFailsTakesBackAsWell(t *testing.T) {
 		a.journey(t.Name(), "", directJourney("")))
 	r := newScenario(t, idea).simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas).cameTo()
 	if r.Status != loop.StatusFailed || r.Calls.Undone != 3 || len(a.answers) > 0 ||
-		!strings.Contains(r.Error.Message, "taken back: 0.2, 0.1") {
+		!strings.Contains(r.Error.Message, "taken back: 0.2 (book), 0.1 (book)") {
 		t.Errorf("%s, %+v, the world saw %v: %v", r.Status, r.Calls, a.answers, r.Error)
 	}
 }

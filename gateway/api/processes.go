@@ -164,14 +164,19 @@ func readPage(text string) ([]byte, error) {
 // ProcessStatus is the status of a process.
 type ProcessStatus struct {
 	protocol.ProcessView
-	Unseen string `json:"unseen,omitempty" doc:"why the status alone is known: no worker answers"`
+	Unseen   string   `json:"unseen,omitempty" doc:"why the status alone is known: no worker answers"`
+	UndoneBy []string `json:"undoneBy,omitempty" doc:"the processes that have begun to take back what it did, once it has ended"`
 }
 
 // Status returns the status of a process. The result is shared: do not change it. The error wraps client.ErrNotFound if
 // the id is unknown.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus, error) {
-		return a.statusOf(ctx, id)
+	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (s ProcessStatus, err error) {
+		s, err = a.statusOf(ctx, id)
+		if err == nil && s.Status != loop.StatusRunning && s.Status != loop.StatusPaused {
+			s.UndoneBy, err = a.Client.Chain(id).UndoneBy(ctx)
+		}
+		return s, err
 	})
 }
 

@@ -75,7 +75,7 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 			return nil, false, err
 		}
 	}
-	u, err = a.Client.Archive().Undo(ctx, id, o)
+	u, err = a.Client.PlanUndo(ctx, id, o)
 	if err != nil || agree == nil || !agree(u) {
 		return u, false, err
 	}

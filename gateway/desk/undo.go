@@ -39,10 +39,11 @@ type undoList struct {
 
 // undoRow is a Call that was done, in the words of the business, and what takes it back or why nothing does.
 type undoRow struct {
-	ID, Href string // Href is the page on which to undo it alone
+	ID, Href string // Href is the page on which to undo it, or the process that it ran, alone
 	Did, By  shown.Parts
 	Name     string // of the instance
 	Because  string
+	Within   *undo.Within // takes back the process that it ran; nil: By does it
 }
 
 // undoChoice reads what to undo.
@@ -107,7 +108,9 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 	undone := undoList{Heading: "What would be taken back"}
 	for _, s := range u.Undo {
 		one := row(s.Did)
-		one.By = u.InWords(r.Context(), words, s.Did, s.Tool, s.Params).Parts
+		if one.Within = s.Within; s.Within == nil {
+			one.By = u.InWords(r.Context(), words, s.Did, s.Tool, s.Params).Parts
+		}
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
 		}
@@ -121,9 +124,12 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 		list := undoList{Heading: l.heading}
 		for _, c := range l.calls {
 			one := row(c.Did)
+			if of := c.Alone(); of != "" {
+				one.Href = undoHref(of, url.Values{})
+			}
 			if one.Because = long(c.Because); c.Reader != nil {
 				reader := u.InWords(r.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
-				one.Because = long("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.ID))
+				one.Because = long("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}

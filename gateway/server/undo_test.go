@@ -35,6 +35,11 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	h.post(page+"/undo", `{"reason": "again"}`).problem(422, "invalid")
+	for _, at := range []string{page, "/api/processes?limit=200"} {
+		if said := string(h.get(at).is(200).body); !strings.Contains(said, `"undoneBy":["back-of-`+id+`"]`) {
+			t.Errorf("%s: %s", at, said)
+		}
+	}
 }
 
 // At the desk it is shown first, in the words of the business, and then done under a reason.
@@ -84,7 +89,7 @@ func TestTheDeskTellsInWordsWhatKeepsACallHoweverLargeItIs(t *testing.T) {
 	id, _ := h.post("/api/processes", `{"idea": `+idea+`}`).is(201).object()["process"].(string)
 	h.get("/api/processes/" + id + "/result?wait=30").is(200)
 	h.browse().open("/desk/processes/"+id+"/undo").is(200).says("by this: Strike out Ada xxx", "“Strike out Ada xxx",
-		"reads from it and is not taken back").lacks("0.3 reads from it")
+		"reads from it and is not taken back").lacks("0.3 (strike) reads from it")
 }
 
 func TestAPersonReadsThatACallCannotBeTakenBack(t *testing.T) {

@@ -46,7 +46,7 @@ func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
 			b.Undo.Tool)
 	}
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
-	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind == ideafile.UndoNever &&
+	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind != ideafile.UndoNone &&
 		!slices.ContainsFunc(c.idea.Tools, takesBack) {
 		c.addError(path, "config.onFailure undoes the Calls of failed instances, but this tool does not say how: "+
 			`give it "_undo", with a tool, "none" or "never"`)

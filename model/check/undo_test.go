@@ -79,11 +79,13 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 
 func TestCheckNamesWhatASagaCouldNotTakeBack(t *testing.T) {
 	t.Parallel()
+	const unsaid = "error $.schema.tools.book: config.onFailure undoes the Calls of failed instances, but this tool does not say how: give it \"_undo\", with a tool, \"none\" or \"never\""
 	for undo, want := range map[string]string{
-		"":                              "error $.schema.tools.book: config.onFailure undoes the Calls of failed instances, but this tool does not say how: give it \"_undo\", with a tool, \"none\" or \"never\"",
-		`, "_undo": "never"`:            "",
-		`, "_undo": "none"`:             "",
-		`, "_undo": {"tool": "cancel"}`: "",
+		"": unsaid,
+		`, "_delegate": "anonymous", "_output": {}`: unsaid, // an instance cannot undo what its process did
+		`, "_undo": "never"`:                        "",
+		`, "_undo": "none"`:                         "",
+		`, "_undo": {"tool": "cancel"}`:             "",
 	} {
 		idea, _ := ideafile.ParseIdea([]byte(`{"config": {"onFailure": "undo"}, "schema": {"tools": {
 			"cancel": {"type": "object", "properties": {}, "_undo": "never"},

@@ -83,6 +83,16 @@ func (i *Instance) findByKey(key ideafile.CallKey) *CallRecord {
 	return i.callRecords[at]
 }
 
+// nameForPeople names a Call by its id and the Tool that ran.
+func (i *Instance) nameForPeople(key ideafile.CallKey) string {
+	rec := i.findByKey(key)
+	tool := rec.Tool
+	if rec.RanCall != nil {
+		tool = rec.RanCall.Tool
+	}
+	return rec.ID + " (" + tool + ")"
+}
+
 // UndoesWhilePaused reports whether a person ordered the undo.
 func (i *Instance) UndoesWhilePaused() bool { return i.Undoing != nil && i.Undoing.By != "" }
 
@@ -122,9 +132,9 @@ func (i *Instance) takenBack() *turn.TakenBack {
 		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.Of).Status != ideafile.Undone:
 			return nil
 		case rec.Status == ideafile.Done:
-			done = append(done, c.Of.ID(i.token))
+			done = append(done, i.nameForPeople(c.Of))
 		default:
-			why := c.Of.ID(i.token) + ": " + rec.ID + ", " + rec.Tool + ", " + string(rec.Status)
+			why := i.nameForPeople(c.Of) + ": " + i.nameForPeople(c.Of.Undo()) + ", " + string(rec.Status)
 			if rec.Fault != nil {
 				why += ": " + rec.Fault.Message
 			}

@@ -21,11 +21,12 @@ type Undo struct {
 // UndoKind says whether and how something can be undone.
 type UndoKind string
 
-// The kinds of Undo. A Tool without a word on it is never undone, unless nothing runs or it is pure.
+// The kinds of Undo. A Tool without a word on it is never undone, unless nothing runs, it is pure, or a delegate.
 const (
-	UndoByTool UndoKind = "tool"
-	UndoNone   UndoKind = "none"  // there is nothing to undo
-	UndoNever  UndoKind = "never" // it cannot be undone
+	UndoByTool  UndoKind = "tool"
+	UndoNone    UndoKind = "none"    // there is nothing to undo
+	UndoNever   UndoKind = "never"   // it cannot be undone
+	UndoProcess UndoKind = "process" // by undoing what the process did that the Call ran
 )
 
 // ResultKind is the kind of References to the result of the undone Call.
@@ -92,13 +93,15 @@ func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) 
 }
 
 // UndoUnder is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go function
-// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo.
+// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo; of a delegate its process is undone.
 func (t *Tool) UndoUnder(b ToolBinding) Undo {
 	switch {
 	case t.Undo != nil:
 		return *t.Undo
 	case b.Undo != nil:
 		return *b.Undo
+	case t.DelegateFile != "":
+		return Undo{Kind: UndoProcess}
 	case b.IsPureFunction || b.Kind == KindLatent:
 		return Undo{Kind: UndoNone}
 	}

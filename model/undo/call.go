@@ -33,6 +33,8 @@ type Call struct {
 	// How is how its Tool can be undone, Delegate the process that the Call ran.
 	How      ideafile.Undo
 	Delegate string
+	// Within undoes that process, if How says so and its chain could be read.
+	Within *Within
 	// TakenBackBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
 	// from it.
 	TakenBackBy, DoneBefore string
@@ -45,6 +47,14 @@ type Call struct {
 	IsUpdate bool
 	// Began and Ended are moments in the order of one run; 0: not known.
 	Began, Ended int
+}
+
+// Name names the Call for people: by its id, with the instance, and its Tool.
+func (c *Call) Name() string {
+	if c.Tool == "" { // it is not on record
+		return c.ID
+	}
+	return c.ID + " (" + c.Tool + ")"
 }
 
 // place is where a Call ran: its process and instance.

@@ -90,7 +90,7 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 	}
 	for _, list := range [][]Left{p.Cannot, p.Kept} {
 		for _, l := range list {
-			u.Left = append(u.Left, l.CallID+": "+l.Because)
+			u.Left = append(u.Left, l.Did.Name()+": "+l.Because)
 		}
 	}
 	return u

@@ -30,6 +30,8 @@ type Step struct {
 	CallID string         `json:"call"`
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"`
+	// Within takes its place if the Call ran a process.
+	Within *Within `json:"within,omitempty"`
 	// After are the ids of the Calls that are undone before; Process and Instance are those of the Call.
 	After    []string `json:"-"`
 	Process  string   `json:"-"`
@@ -45,8 +47,16 @@ type Left struct {
 	Because string `json:"because"`
 	Process string `json:"-"`
 	Did     *Call  `json:"-"`
-	// Reader is the Call for which it is kept, with whose id Because begins; nil: there is none.
+	// Reader is the Call for which it is kept, with whose name Because begins; nil: there is none.
 	Reader *Call `json:"-"`
+}
+
+// Alone is the process that the Call ran, of which what can be undone is undone alone; empty: there is none.
+func (l Left) Alone() string {
+	if l.Did.How.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.TakenBackBy+l.Did.DoneBefore != "" {
+		return ""
+	}
+	return l.Did.Delegate
 }
 
 func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c, nil} }
@@ -64,6 +74,17 @@ type Plan struct {
 	Withdraw []string `json:"-"`
 }
 
+// NoPlan undoes nothing.
+func NoPlan() Plan {
+	return Plan{Undo: []Step{}, Cannot: []Left{}, Kept: []Left{}, Withdrawn: []string{}}
+}
+
+// Within is the Plan that undoes what a process did that a Call ran.
+type Within struct {
+	Process string `json:"process"`
+	Plan
+}
+
 // FindTool finds the Tool that undoes a Call; nil if there is none.
 type FindTool func(call Call, name string) *ideafile.Tool
 
@@ -75,7 +96,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Undo: []Step{}, Cannot: []Left{}, Kept: []Left{}, Withdrawn: []string{}}
+	p := NoPlan()
 	steps := map[int]Step{}
 	because := map[int]string{}
 	for n := range g.calls {
@@ -116,8 +137,11 @@ const (
 	keep
 )
 
-// leavesEffect reports whether a Call may have left something in the world.
+// leavesEffect reports whether a Call may have left something in the world. One that failed may have, in its process.
 func leavesEffect(c *Call) bool {
+	if c.Within != nil {
+		return len(c.Within.Undo)+len(c.Within.Cannot) > 0
+	}
 	return c.How.Kind != ideafile.UndoNone && (c.Ran || isUnknown(c))
 }
 
@@ -128,7 +152,9 @@ func isUnknown(c *Call) bool {
 }
 
 // isDone reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
-func isDone(c *Call) bool { return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c)) }
+func isDone(c *Call) bool {
+	return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c) || c.Within != nil && leavesEffect(c))
+}
 
 // invert decides on one Call.
 func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, why string) {
@@ -139,12 +165,18 @@ func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, w
 		return step, keep, "it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
 		return step, leaveNothing, ""
+	case c.Within != nil && len(c.Within.Cannot) > 0:
+		l := c.Within.Cannot[0]
+		return step, cannot, "it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
+	case c.Within != nil:
+		return Step{CallID: c.ID, Tool: c.Tool, Params: map[string]any{}, Within: c.Within, Process: c.Process,
+			Instance: c.Instance, Did: c}, takeBack, ""
+	case c.How.Kind == ideafile.UndoProcess:
+		return step, cannot, "it ran a process of its own: take back " + c.Delegate
 	case isUnknown(c):
 		return step, cannot, "it is not known whether it took effect: a person looks, and says"
 	case c.Tool == "" && c.NotKnown != "":
 		return step, cannot, "it is not known what ran: " + c.NotKnown
-	case c.Delegate != "" && c.How.Kind == ideafile.UndoNever:
-		return step, cannot, "it ran a process of its own: take back " + c.Delegate
 	case c.How.Kind == ideafile.UndoNever:
 		return step, cannot, "nothing takes " + c.Tool + " back"
 	}
@@ -232,7 +264,7 @@ func (g *graph) findDone(id string) (int, error) {
 			continue
 		}
 		if !isDone(c) {
-			return 0, fmt.Errorf("Call %s is not done: it is %s", c.ID, c.Status)
+			return 0, fmt.Errorf("Call %s is not done: it is %s", c.Name(), c.Status)
 		}
 		return n, nil
 	}
@@ -259,7 +291,7 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 				return
 			}
 			delete(steps, n)
-			l := left(&g.calls[n], strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " "))
+			l := left(&g.calls[n], strings.Join([]string{g.calls[reader].Name(), "reads from it and", why}, " "))
 			l.Reader = &g.calls[reader]
 			p.Kept = append(p.Kept, l)
 		})

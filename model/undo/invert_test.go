@@ -24,10 +24,19 @@ func done(id, writes string, reads ...string) undo.Call {
 	return c
 }
 
-func with(c undo.Call, change func(*undo.Call)) undo.Call {
-	change(&c)
+func with(c undo.Call, changes ...func(*undo.Call)) undo.Call {
+	for _, change := range changes {
+		change(&c)
+	}
 	return c
 }
+
+// delegated makes a Call one that ran a process, in which nothing is to be taken back; within has it do something.
+func delegated(c *undo.Call) {
+	c.Delegate, c.How, c.Within = "p/~call/1.1", ideafile.Undo{Kind: ideafile.UndoProcess}, &undo.Within{}
+}
+
+func within(c *undo.Call) { c.Within.Undo = []undo.Step{{}} }
 
 // summary says a Plan in a line: undo (with what is before) | cannot | kept | withdrawn.
 func summary(p undo.Plan) string {
@@ -55,7 +64,7 @@ func summary(p undo.Plan) string {
 func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 	t.Parallel()
 	chain := []undo.Call{done("1.1", "a"), done("1.2", "b", "a"), done("2.1", "c", "b"), done("2.2", "d")}
-	never := func(c *undo.Call) { c.How.Kind = ideafile.UndoNever }
+	never := func(c *undo.Call) { c.How.Kind, c.Within = ideafile.UndoNever, nil }
 	none := func(c *undo.Call) { c.How.Kind = ideafile.UndoNone }
 	for _, row := range []struct {
 		name   string
@@ -76,8 +85,8 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			})}, undo.Choice{}, "1.2 1.1<1.2"},
 		{"what cannot be taken back keeps all that it came from",
 			[]undo.Call{chain[0], chain[1], with(chain[2], never), chain[3]}, undo.Choice{},
-			"2.2 | 2.1: nothing takes work back | 1.2: 2.1 reads from it and is not taken back 1.1: 2.1 reads from " +
-				"it and is not taken back"},
+			"2.2 | 2.1: nothing takes work back | 1.2: 2.1 (work) reads from it and is not taken back 1.1: 2.1 " +
+				"(work) reads from it and is not taken back"},
 		{"what only looked keeps nothing", []undo.Call{chain[0], with(chain[1], none)}, undo.Choice{},
 			"1.1 |  |  | 1.2"},
 		{"what came from what only looked comes first", []undo.Call{chain[0], with(chain[1], none), chain[2]},
@@ -106,9 +115,22 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			chain[1]}, undo.Choice{},
 			"1.2 |  | 1.1: it was done by p, from which this process was forked: take it back there"},
 		{"a delegate", []undo.Call{
-			with(chain[0], func(c *undo.Call) { c.Delegate, c.How.Kind = "p/~call/1.1", ideafile.UndoNever })},
-			undo.Choice{},
+			with(chain[0], func(c *undo.Call) { delegated(c); c.Within = nil })}, undo.Choice{},
 			" | 1.1: it ran a process of its own: take back p/~call/1.1"},
+		{"a delegate whose process is on record", []undo.Call{with(chain[0], delegated, within), chain[1]},
+			undo.Choice{}, "1.2 1.1<1.2"},
+		{"a delegate that failed, but had done something", []undo.Call{with(chain[0], delegated, within,
+			func(c *undo.Call) { c.Status, c.Ran = ideafile.Failed, false })}, undo.Choice{CallID: "1.1"}, "1.1"},
+		{"a delegate that did nothing, or of which all is taken back", []undo.Call{with(chain[0], delegated)},
+			undo.Choice{}, " |  |  | 1.1"},
+		{"a delegate of which something cannot be taken back",
+			[]undo.Call{chain[0], with(chain[1], delegated, within, func(c *undo.Call) {
+				c.Within.Cannot = []undo.Left{{Because: "nothing takes write back", Did: &chain[3]}}
+			})}, undo.Choice{},
+			" | 1.2: it ran p/~call/1.1, where 2.2 (work) cannot be taken back: nothing takes write back" +
+				" | 1.1: 1.2 (work) reads from it and is not taken back"},
+		{"a delegate that says never", []undo.Call{with(chain[0], delegated, never)}, undo.Choice{},
+			" | 1.1: nothing takes work back"},
 		{"a delegate that says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.Delegate = "p/~call/1.1" })},
 			undo.Choice{}, "1.1"},
 		{"it is not known with what it ran, and need not be",
@@ -149,7 +171,7 @@ func TestAChoiceOfWhatIsNotDoneIsRefused(t *testing.T) {
 	calls := []undo.Call{done("1.1@①", "a"),
 		with(done("1.2@①", "b"), func(c *undo.Call) { c.Status = ideafile.Skipped })}
 	for want, choice := range map[string]undo.Choice{
-		"Call 1.2@① is not done: it is skipped":          {CallID: "1.2@1"},
+		"Call 1.2@① (work) is not done: it is skipped":   {CallID: "1.2@1"},
 		"there is no Call 1.3@1; there are 1.1@①, 1.2@①": {CallID: "1.3@1"},
 		`no instance "③" has a Call`:                     {Instance: "③", IsInstance: true},
 	} {

@@ -31,6 +31,16 @@ func newWorld() *world { return &world{effects: map[string]string{}, taken: map[
 // effectName is how the result of a drawn Call begins: its id.
 var effectName = regexp.MustCompile(`"(\d+\.\d+) `)
 
+// of lists the effects of a process, and of those that its Calls ran.
+func (w *world) of(process string) (keys []string) {
+	for key := range w.effects {
+		if strings.HasPrefix(key, process+" ") || strings.HasPrefix(key, process+"/") {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // takeBack does what an undo Tool does, once for each key. It refuses to pull away what something still stands on.
 func (w *world) takeBack(process, call string) error {
 	key := process + " " + call
@@ -113,8 +123,9 @@ func (p *drawnProcess) note() {
 	}
 }
 
-// record puts what the process did into the world, and gives its Calls as they are on record.
-func (p *drawnProcess) record(t *rapid.T, w *world) (calls []undo.Call) {
+// record puts what the process did into the world, and gives its Calls as they are on record. Some run processes of
+// their own, and these others, as deep as is said: what such a Call did stands as long as anything of that does.
+func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Call) {
 	for _, c := range undo.CallsOf(p.run.Instance, modeltest.DrawnPlanTools.Tools) {
 		c.Process, c.Result, c.Params = p.name, c.ID, map[string]any{}
 		c.Began, c.Ended = p.moments[c.ID][0], p.moments[c.ID][1]
@@ -126,18 +137,36 @@ func (p *drawnProcess) record(t *rapid.T, w *world) (calls []undo.Call) {
 		c.How = ideafile.Undo{Kind: ideafile.UndoNone}
 		if c.Tool == "work" {
 			c.How = rapid.SampledFrom([]ideafile.Undo{remove, remove, remove, {Kind: ideafile.UndoNever},
-				{Kind: ideafile.UndoNone}}).Draw(t, "how")
+				{Kind: ideafile.UndoNone}, {Kind: ideafile.UndoProcess}}).Draw(t, "how")
+		}
+		if c.How.Kind == ideafile.UndoProcess {
+			if c.Delegate = p.name + "/" + c.ID; began && depth > 0 && rapid.Bool().Draw(t, "on record") {
+				c.Within = p.within(t, w, c.Delegate, depth-1)
+			}
 		}
 		if c.Status == ideafile.Failed && began && rapid.Bool().Draw(t, "unknown") {
 			c.Fault = diag.Faultf(ideafile.CodeOutcomeUnknown, "the worker was lost")
 		}
 		unknown := c.Status == ideafile.Running || c.Fault != nil && c.Fault.Code == ideafile.CodeOutcomeUnknown
-		if c.How.Kind != ideafile.UndoNone && (c.Ran || unknown && rapid.Bool().Draw(t, "took effect")) {
+		tookEffect := c.How.Kind != ideafile.UndoNone && (c.Ran || unknown && rapid.Bool().Draw(t, "took effect"))
+		if c.Within != nil {
+			tookEffect = len(w.of(c.Delegate)) > 0
+		}
+		if tookEffect {
 			w.effects[p.name+" "+c.ID] = p.run.Inputs[c.ID]
 		}
 		calls = append(calls, c)
 	}
 	return calls
+}
+
+// within draws a process that a Call ran, and how it is taken back.
+func (p *drawnProcess) within(t *rapid.T, w *world, name string, depth int) *undo.Within {
+	plan, err := undo.Invert(drawProcess(t, name).record(t, w, depth), undo.Choice{}, findRemove, noState)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &undo.Within{Process: name, Plan: plan}
 }
 
 var (
@@ -157,13 +186,13 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 	if longrun.Enabled() {
 		rounds = 100
 	}
-	undone, kept, cannot := 0, 0, 0
+	undone, kept, cannot, within := 0, 0, 0, 0
 	for range rounds {
 		rapid.Check(t, func(t *rapid.T) {
 			w := newWorld()
 			var calls []undo.Call
 			for n := range rapid.IntRange(1, 3).Draw(t, "parts") {
-				calls = append(calls, drawProcess(t, fmt.Sprint("p", n)).record(t, w)...)
+				calls = append(calls, drawProcess(t, fmt.Sprint("p", n)).record(t, w, 2)...)
 			}
 			toIdea := rapid.IntRange(0, 1).Draw(t, "to Idea")
 			p, err := undo.Invert(calls, undo.Choice{ToIdea: toIdea}, findRemove, noState)
@@ -174,9 +203,16 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 			for _, c := range calls {
 				key := c.Process + " " + c.ID
 				left := func(l undo.Left) bool { return l.CallID == c.ID && l.Process == c.Process }
-				if given, there := w.effects[key]; there &&
-					(c.Idea <= toIdea || slices.ContainsFunc(p.Kept, left) || slices.ContainsFunc(p.Cannot, left)) {
-					want[key] = given
+				given, there := w.effects[key]
+				if !there ||
+					c.Idea > toIdea && !slices.ContainsFunc(p.Kept, left) && !slices.ContainsFunc(p.Cannot, left) {
+					continue
+				}
+				want[key] = given
+				if c.Within != nil {
+					for _, key := range w.of(c.Delegate) {
+						want[key] = w.effects[key]
+					}
 				}
 			}
 			for range rapid.IntRange(1, 2).Draw(t, "processes that take it back") {
@@ -188,11 +224,17 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 				t.Fatalf("the world has %q, and %q was announced; %+v", w.effects, want, p)
 			}
 			undone, kept, cannot = undone+len(p.Undo), kept+len(p.Kept), cannot+len(p.Cannot)
+			for _, s := range p.Undo {
+				if s.Within != nil {
+					within++
+				}
+			}
 			takeBackAgain(t, calls, p, w)
 		})
 	}
-	if undone == 0 || cannot == 0 || longrun.Enabled() && kept == 0 { // a short run may keep none
-		t.Errorf("%d were taken back, %d kept, and %d could not be: nothing was tried", undone, kept, cannot)
+	if undone == 0 || cannot == 0 || longrun.Enabled() && kept*within == 0 { // a short run may have none
+		t.Errorf("%d were taken back, %d of them delegates, %d kept, and %d could not be: nothing was tried", undone,
+			within, kept, cannot)
 	}
 }
 
@@ -203,7 +245,7 @@ func TestWithoutItsKeyACallIsTakenBackTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
 		w.forgetful = true
-		p, err := undo.Invert(drawProcess(t, "p").record(t, w), undo.Choice{}, findRemove, noState)
+		p, err := undo.Invert(drawProcess(t, "p").record(t, w, 0), undo.Choice{}, findRemove, noState)
 		if err != nil || len(p.Undo) == 0 {
 			return
 		}
@@ -235,11 +277,19 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 		at := rapid.SampledFrom(free).Draw(t, "step")
 		s := open[at]
 		for range rapid.IntRange(1, 2).Draw(t, "attempts") {
+			if s.Within != nil {
+				if err := carryOut(t, s.Within.Plan, w); err != nil {
+					return err
+				}
+				if left := w.of(s.Within.Process); len(left) > 0 {
+					return fmt.Errorf("%s is taken back, and %q stands", s.CallID, left)
+				}
+			}
 			if err := w.takeBack(s.Process, s.CallID); err != nil {
 				return err
 			}
 		}
-		if s.Params["id"] != s.CallID {
+		if s.Within == nil && s.Params["id"] != s.CallID {
 			t.Fatalf("%s is taken back with %v", s.CallID, s.Params)
 		}
 		done[s.Process+" "+s.CallID] = true

@@ -154,10 +154,10 @@ func (s *Store) Latest(ctx context.Context, process string) (at int, err error) 
 	return at, err
 }
 
-// undoFolder is where the processes are named that take others back and whose ids do not tell.
+// undoFolder is where the processes are named that take others back.
 const undoFolder = "undo/"
 
-// NameUndo notes that a process takes back what another did.
+// NameUndo notes that a process takes back what another did, as the first Idea of each such process does.
 func (s *Store) NameUndo(ctx context.Context, process, as string) error {
 	place := undoFolder + url.PathEscape(process) + "/" + url.PathEscape(as)
 	return s.values.Write(blobs.ForProcess(ctx, ""), place, []byte(as+"\n"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -31,6 +32,11 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	parent, err := s.parent(ctx, e)
 	if err != nil {
 		return sealed, err
+	}
+	if of := jsonval.AsText(jsonval.AsObject(d.meta["undoes"])["process"]); of != "" && e.At == 1 {
+		if err := s.NameUndo(ctx, of, e.Process); err != nil {
+			return sealed, err
+		}
 	}
 	m, st, err := s.storeIdea(ctx, d, e.At, digest, parent, size)
 	if err != nil {

@@ -36,6 +36,24 @@ func (s *shelf) load(t rapid.TB, process string, at int) map[string]any {
 	return whole
 }
 
+// Lists of processes read these names: that an Idea takes back what another process did stands in the Idea alone.
+func TestAProcessThatTakesAnotherBackIsNamedOnceItHasAnIdea(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	given := idea(t, `{"": {}}`, noCalls, "")
+	newStory(t, s, "p").seal(given)
+	given["meta"] = object(t, `{"undoes": {"process": "p", "by": "ann"}}`)
+	for range 2 {
+		newStory(t, s, "p-undo-1/~call/0.2").seal(given)
+	}
+	for process, want := range map[string][]string{"p": {"p-undo-1/~call/0.2"}, "p-undo-1": nil} {
+		got, err := s.NamedUndos(t.Context(), process)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s is taken back by %q, %v", process, got, err)
+		}
+	}
+}
+
 func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

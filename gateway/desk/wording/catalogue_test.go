@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"processidea/client"
 	"processidea/client/readable"
 	"processidea/gateway/desk/wording"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile/shown"
-	"processidea/model/loop"
 )
 
 func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
@@ -48,7 +48,9 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"told", pending.Told()[1], "ann hat es an bob übergeben: 1 case"},
 		{"", rules.DenialReason(policy.Person{Name: "ann", Signed: true}, nil),
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
-		{"standing", loop.Standing("completed", 2), "abgeschlossen, 2 Schritte gescheitert"},
+		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 1, UndoneBy: []string{"p", "q"}}.
+			Standing(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
+		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "gescheitert, nimmt p zurück"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
 	} {
 		if got := c.In(one.kind, one.english); got != one.want {

@@ -10,8 +10,8 @@ import (
 
 // Statuses counts the instances in each status for each Call, by the latest Idea of a process. The Calls are those of
 // the solution in the Idea solved or, if that is nil, those of the Plan messages in the latest Idea. A Call without a
-// record has no counts.
-func Statuses(calls []any, latest, solved jsonval.Object) []map[ideafile.CallStatus]int {
+// record has no counts. undone are the ids of Calls that another process has undone.
+func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool) []map[ideafile.CallStatus]int {
 	statuses := make([]map[ideafile.CallStatus]int, len(calls))
 	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)
 	if read == nil {
@@ -28,15 +28,18 @@ func Statuses(calls []any, latest, solved jsonval.Object) []map[ideafile.CallSta
 		}
 		for _, call := range past {
 			if n := from + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
-				statuses[n] = count(statuses[n], call.StatusByInstance)
+				statuses[n] = count(statuses[n], call, undone)
 			}
 		}
 	}
 	return statuses
 }
 
-func count(counts map[ideafile.CallStatus]int, statuses map[string]ideafile.CallStatus) map[ideafile.CallStatus]int {
-	for _, s := range statuses {
+func count(counts map[ideafile.CallStatus]int, call turn.PastCall, undone map[string]bool) map[ideafile.CallStatus]int {
+	for token, s := range call.StatusByInstance {
+		if undone[call.CallKey().ID(token)] {
+			s = ideafile.Undone
+		}
 		if counts == nil {
 			counts = map[ideafile.CallStatus]int{}
 		}

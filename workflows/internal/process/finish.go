@@ -40,11 +40,17 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 }
 
 // workflowResult is what the workflow returns. A process with a failed instance fails, with the whole result in its
-// error's details. Its memo has the number of failed Calls, because a list does not read results.
+// error's details. Its memo has the number of failed and undone Calls, because a list does not read results.
 func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
-	failed := r.Calls.Failed + r.Calls.Blocked
-	if failed > 0 && mailbox.Knows(ctx, "the memo says how many Calls failed") {
-		if err := workflow.UpsertMemo(ctx, map[string]any{protocol.MemoFailedCalls: failed}); err != nil {
+	memo := map[string]any{}
+	if n := r.Calls.Failed + r.Calls.Blocked; n > 0 {
+		memo[protocol.MemoFailedCalls] = n
+	}
+	if n := r.Calls.Undone; n > 0 {
+		memo[protocol.MemoUndoneCalls] = n
+	}
+	if len(memo) > 0 && mailbox.Knows(ctx, "the memo says how many Calls failed") {
+		if err := workflow.UpsertMemo(ctx, memo); err != nil {
 			workflow.GetLogger(ctx).Warn("the memo could not be set", "error", err)
 		}
 	}

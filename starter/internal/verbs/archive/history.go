@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/model/diag"
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
@@ -61,10 +62,14 @@ func readHistory(ctx context.Context, a *app.App, id string) error {
 		if err != nil {
 			return err
 		}
+		by, err := archive.Chain(id).UndoneBy(ctx)
+		if err != nil {
+			return err
+		}
 		last := links[len(links)-1]
 		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
 		said := forgottenIdeasText(last.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
-			simulatedText(links[0].Simulated)
+			simulatedText(links[0].Simulated) + undoneByText(by)
 		return a.Show(links, said+historyTable(links, print.TableWidth(a.Out))+age)
 	})
 }
@@ -78,6 +83,14 @@ func undoesText(undoes any) string {
 	return print.Printable(fmt.Sprintf("it takes back what %s did, for %s: %s", jsonval.AsText(of["process"]),
 		jsonval.AsText(of["by"]),
 		jsonval.AsText(of["reason"]))) + "\n"
+}
+
+// undoneByText says what takes a process back; empty where nothing does.
+func undoneByText(ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return print.Printable("it is undone by "+diag.FirstNamesAndCount(ids)) + "\n"
 }
 
 // originText says from which Idea a process was forked; empty where it was not.

@@ -3,8 +3,10 @@ package process
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -92,12 +94,18 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
+	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by}
 	if o.dryRun {
-		u, err := planUndo(ctx, p, o)
+		u, err := planUndo(ctx, a, o.of, options)
 		if err != nil {
 			return err
 		}
-		return a.Show(u, undoText(u))
+		text := undoText(u)
+		if u.AtWork {
+			text += "it is at work: nothing is taken back before it is paused, and what is not on record yet counts " +
+				"too\n"
+		}
+		return a.Show(u, text)
 	}
 	session, err := enter(ctx, p, o.launchOptions)
 	if err != nil {
@@ -105,18 +113,17 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	l := &launched{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
-	paused, err := session.PrepareUndo(ctx, o.of, client.UndoOptions{As: o.as, By: o.by})
+	paused, err := session.PrepareUndo(ctx, o.of, options)
 	if err != nil {
 		return err
 	}
-	u, err := planUndo(ctx, p, o)
+	u, err := session.PlanUndo(ctx, o.of, options)
 	if err != nil || o.beforeFork && len(u.Undo) == 0 {
 		return err
 	}
 	if paused {
 		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.of, print.Program,
 			print.Quote(o.of))
-		u.As = o.of
 	}
 	return l.undo(ctx, u, o)
 }
@@ -161,15 +168,26 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 	})
 }
 
-// planUndo reads from the store what would be taken back.
-func planUndo(ctx context.Context, p server.Place, o undoOptions) (*client.Undoing, error) {
-	archive, err := p.OpenArchive(ctx)
-	if err != nil {
-		return nil, err
+// planUndo tells what would be taken back. Where no server answers soon, the store tells that, but not who would do it.
+func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.Undoing, err error) {
+	asking, cancel := context.WithTimeout(ctx, serverTime)
+	defer cancel()
+	unanswered := a.Visit(asking, func(s *server.Session) error {
+		u, err = s.PlanUndo(asking, id, o)
+		return nil
+	})
+	if unanswered == nil && !errors.Is(err, client.ErrUnreachable) && asking.Err() == nil {
+		return u, err
 	}
-	defer archive.Close()
-	return archive.Undo(ctx, o.of, client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by})
+	a.Note("no server answers: if %s is at work, it is paused first, and takes back by itself", id)
+	return u, a.Read(ctx, func(archive *client.Archive) (err error) {
+		u, err = archive.Undo(ctx, id, o)
+		return err
+	})
 }
+
+// serverTime is how long it is waited for a server to say whether a process is at work.
+const serverTime = 5 * time.Second
 
 // agreeToUndo asks whether Calls are to be taken back.
 func agreeToUndo(a *app.App, u *client.Undoing, yes bool) (agreed bool, err error) {
@@ -191,10 +209,7 @@ func undoText(u *client.Undoing) string {
 	var b strings.Builder
 	print.Fprintf(&b, "of %s, %s would be taken back, as %s\n", u.Process,
 		print.Plural(len(u.Undo), "Call"), u.As)
-	for _, s := range u.Undo {
-		print.Fprintf(&b, "  %s by %s %s\n", s.CallID, s.Tool,
-			string(jsonval.Encode(s.Params)))
-	}
+	writeSteps(&b, u.Undo, "  ")
 	for _, list := range []struct {
 		heading string
 		calls   []undo.Left
@@ -203,9 +218,26 @@ func undoText(u *client.Undoing) string {
 			fmt.Fprintln(&b, list.heading)
 		}
 		for _, l := range list.calls {
-			print.Fprintf(&b, "  %s (%s): %s\n", l.CallID, l.Tool,
-				l.Because)
+			print.Fprintf(&b, "  %s: %s\n", l.Did.Name(), l.Because)
+			if of := l.Alone(); of != "" {
+				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.Program, print.Quote(of))
+			}
 		}
 	}
 	return b.String()
+}
+
+// writeSteps lists steps, and below one that takes a process back those within.
+func writeSteps(b *strings.Builder, steps []undo.Step, indent string) {
+	for _, s := range steps {
+		if s.Within == nil {
+			print.Fprintf(b, "%s%s by %s %s\n", indent, s.Did.Name(), s.Tool, string(jsonval.Encode(s.Params)))
+			continue
+		}
+		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.Did.Name(), s.Within.Process)
+		writeSteps(b, s.Within.Undo, indent+"  ")
+		for _, l := range s.Within.Kept {
+			print.Fprintf(b, "%s  %s stays: %s\n", indent, l.Did.Name(), l.Because)
+		}
+	}
 }

@@ -1,0 +1,26 @@
+package plangraph_test
+
+import (
+	"maps"
+	"testing"
+
+	"processidea/model/check/plangraph"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// What another process has undone is drawn so, although the Ideas of this one call it done.
+func TestACallThatAnotherProcessHasUndoneIsUndone(t *testing.T) {
+	t.Parallel()
+	idea := jsonval.AsObject(modeltest.DecodeJSON(t, `{"context": [{"type": "state", "_instance": "①", "state": {}},
+		{"type": "state", "_instance": "②", "state": {}}, {"type": "plan", "stage": "complete",
+		"plan": [{"_tool": "book"}, {"_tool": "write"}], "record": {"0.1": "done", "0.2": "done"}}]}`))
+	got := plangraph.Statuses([]any{call("book", "a"), call("write", "b")}, idea, nil, map[string]bool{"0.1@②": true})
+	want := []map[ideafile.CallStatus]int{{ideafile.Done: 1, ideafile.Undone: 1}, {ideafile.Done: 2}}
+	for n := range want {
+		if !maps.Equal(got[n], want[n]) {
+			t.Errorf("Call %d is %v", n+1, got[n])
+		}
+	}
+}
