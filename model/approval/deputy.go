@@ -69,23 +69,28 @@ func (o *GivenOrder) untold(owner string, p Pending, now time.Time) (tell Standi
 		return tell, false
 	}
 	tell = o.StandingOrder
-	told := p.deputies()[o.ID]
-	if o.Ended == nil {
-		return tell, told.Order == nil && o.IsInForce(now)
-	}
-	tell.Until, tell.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
-	return tell, told.Order != nil && tell.Until.Before(told.Order.Until)
-}
-
-// deputies gives the last remark on each deputy, by the order.
-func (p Pending) deputies() map[string]Decision {
-	last := map[string]Decision{}
-	for _, r := range p.Remarks {
-		if r.Kind == SteerDeputy {
-			last[r.OrderID] = r
+	var told *StandingOrder
+	for _, r := range p.currentRemarks() {
+		if r.Kind == SteerDeputy && r.OrderID == o.ID {
+			told = r.Order
 		}
 	}
-	return last
+	if o.Ended == nil {
+		return tell, told == nil && o.IsInForce(now)
+	}
+	tell.Until, tell.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
+	return tell, told != nil && tell.Until.Before(told.Until)
+}
+
+// currentRemarks are the remarks without those on a deputy that a later one replaces.
+func (p Pending) currentRemarks() (list []Decision) {
+	for n, r := range p.Remarks {
+		replaces := func(later Decision) bool { return later.Kind == SteerDeputy && later.OrderID == r.OrderID }
+		if r.Kind != SteerDeputy || !slices.ContainsFunc(p.Remarks[n+1:], replaces) {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // Capacities are the ways in which a decision on the Call can count: for who takes it, and then in place of each person
@@ -95,10 +100,8 @@ func (p Pending) Capacities(d Decision, now time.Time) []Decision {
 	if d.Order != nil {
 		return list // a deputy decides, and gives no orders
 	}
-	last := p.deputies()
-	for _, r := range p.Remarks {
-		isLast := r.Kind == SteerDeputy && r.Order == last[r.OrderID].Order
-		if isLast && !now.Before(r.Order.From) && now.Before(r.Order.Until) &&
+	for _, r := range p.currentRemarks() {
+		if r.Kind == SteerDeputy && !now.Before(r.Order.From) && now.Before(r.Order.Until) &&
 			d.Identity().Is(policy.Identity{Name: r.To}) {
 			who := r.Decider()
 			d.For = &who

@@ -15,17 +15,17 @@ const annsDeputy = `"id": "d", "to": "bob", "by": "ann", "until": "2026-01-02T13
 func TestADeputyHasANameAndAnEnd(t *testing.T) {
 	t.Parallel()
 	for payload, why := range map[string]string{
-		`{` + annsDeputy + `, "from": "2026-01-02T12:00:00+01:00", "act": "1", "proof": "a.b.c"}`:  "",
-		`{"to": "bob", "until": "2026-01-02T13:00:00Z"}`:                                           `it has no name: "id" is missing`,
-		`{"id": "d", "by": "ann", "until": "2026-01-02T13:00:00Z"}`:                                `it names no deputy: "to" is missing`,
-		`{"id": "d", "to": "bob"}`:                                                                 `it would never end: "until" is missing`,
-		`{` + annsDeputy + `, "from": "2026-01-02T13:00:00Z"}`:                                     `it would never begin: "from" is not before "until"`,
-		`{` + annsDeputy + `, "from": "monday"}`:                                                   `"from" is a time such as`,
-		`{` + annsDeputy + `, "tool": "pay"}`:                                                      `unknown key "tool"`,
-		`{"id": "d", "to": "b\u200bob", "until": "2026-01-02T13:00:00Z"}`:                          "invisible character",
-		`{"id": "` + strings.Repeat("x", 101) + `", "to": "bob", "until": "2026-01-02T13:00:00Z"}`: `"id" is longer than 100 characters`,
+		annsDeputy + `, "from": "2026-01-02T12:00:00+01:00", "act": "1", "proof": "a.b.c"`: "",
+		`"to": "bob", "until": "2026-01-02T13:00:00Z"`:                                     `"id" is missing`,
+		`"id": "d", "by": "ann", "until": "2026-01-02T13:00:00Z"`:                          `"to" is missing`,
+		`"id": "d", "to": "bob"`:                                                           `"until" is missing`,
+		annsDeputy + `, "from": "2026-01-02T13:00:00Z"`:                                    `"from" is not before "until"`,
+		annsDeputy + `, "from": "monday"`:                                                  `"from" is a time such as`,
+		annsDeputy + `, "tool": "pay"`:                                                     `unknown key "tool"`,
+		`"id": "d", "to": "b\u200bob", "until": "2026-01-02T13:00:00Z"`:                    "invisible character",
+		`"to": "bob", "id": "` + strings.Repeat("x", 101) + `"`:                            `longer than 100`,
 	} {
-		_, err := approval.ReadDeputy(modeltest.DecodeJSON(t, payload).(map[string]any))
+		_, err := approval.ReadDeputy(modeltest.DecodeJSON(t, `{`+payload+`}`).(map[string]any))
 		if got := modeltest.ErrorText(err); !strings.Contains(got, why) || (why == "") != (err == nil) {
 			t.Errorf("%s: %q, want %q", payload, got, why)
 		}

@@ -116,7 +116,7 @@ func (p Pending) Told() (lines []string) {
 	if p.Note != "" {
 		lines = append(lines, p.Note)
 	}
-	for _, r := range p.Remarks {
+	for _, r := range p.currentRemarks() {
 		lines = append(lines, r.remarkText())
 	}
 	return lines

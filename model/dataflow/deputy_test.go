@@ -38,8 +38,8 @@ func TestADeputyDecidesInPlaceOfAnotherAndTheDecisionNamesBoth(t *testing.T) {
 	i = carried(t, i)
 	_ = approve(i, "1.1", "bob")
 	p := i.PendingApprovals()[0]
-	if told := p.Told()[0]; p.Digest != digest || !strings.HasSuffix(p.DecidersInWords(), "(so far bob in place of ann)") ||
-		told != "bob may decide in place of ann from 2026-11-01T08:00:00Z until 2026-11-01T10:00:00Z: on leave" {
+	if told := p.Told()[0]; p.Digest != digest ||
+		!strings.HasSuffix(p.DecidersInWords(), "(so far bob in place of ann)") || told != "bob may decide in place of ann from 2026-11-01T08:00:00Z until 2026-11-01T10:00:00Z: on leave" {
 		t.Errorf("%q, %q", p.DecidersInWords(), told)
 	}
 	if err := approve(i, "1.1", "eve"); err != nil || len(i.Advance()) != 1 {
@@ -66,8 +66,8 @@ func TestADeputyAndInWhosePlaceTheyDecideAreOnePerson(t *testing.T) {
 		acts []func(*dataflow.Instance) error
 		why  string // of the last
 	}{
-		"nobody named them":   {[]func(*dataflow.Instance) error{by("1.1", "bob")}, "bob may not decide on it"},
-		"they named somebody": {[]func(*dataflow.Instance) error{names("bob", "ann"), by("1.1", "eve")}, "eve may not decide"},
+		"nobody named them": {[]func(*dataflow.Instance) error{by("1.1", "bob")}, "bob may not decide on it"},
+		"for another":       {[]func(*dataflow.Instance) error{names("ann", "bob"), by("1.1", "eve")}, "eve may not decide"},
 		"for who started it": {[]func(*dataflow.Instance) error{names("sam", "bob"), by("1.1", "bob")},
 			"sam started the process, and may not decide on it"},
 		"who started it": {[]func(*dataflow.Instance) error{names("ann", "sam"), by("1.1", "sam")},
@@ -138,7 +138,8 @@ func TestADeputyTakesAndGivesWhatWasHandedOver(t *testing.T) {
 	t.Parallel()
 	i := vault(t, `{"groups": ["finance"]}`, "")
 	deputyOf(t, i, "ann", "bob")
-	if err := decide(i, approval.HandOver, `{"call": "1.1", "by": "cid", "groups": ["finance"], "to": "ann"}`); err != nil {
+	if err := decide(i, approval.HandOver,
+		`{"call": "1.1", "by": "cid", "groups": ["finance"], "to": "ann"}`); err != nil {
 		t.Fatal(err)
 	}
 	if err := decide(i, approval.HandOver, `{"call": "1.1", "by": "bob", "to": "eve"}`); err != nil {

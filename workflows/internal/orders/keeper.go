@@ -69,7 +69,7 @@ func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (
 		return given, err
 	}
 	return approval.Decision{
-		Kind: o.Signal(), DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof,
+		Kind: o.Signal(), To: o.To, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof,
 		SignalID: o.ID, DecidedAt: now, Order: &o,
 	}, nil
 }
