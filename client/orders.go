@@ -65,7 +65,7 @@ func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
 // Deputy decides in the place of By for a time, on Calls of one process.
 type Deputy struct {
 	// ID is its name, by which Disallow ends it early; empty: one is made.
-	ID string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended early; absent: one is made"`
+	ID string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended; absent: one is made"`
 	To string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
 	// From is when it begins; zero: at once.
 	From  time.Time `json:"from,omitzero" doc:"absent: at once"`

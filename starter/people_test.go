@@ -305,7 +305,8 @@ func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {
 	d.do("approve", "p", "1.1@3", "--by", "bob").is(exit.Usage).complains("bob may not decide on it, only ann may")
 	d.do("deputy", "p", "leave", "--to", "bob", "--until", until, "--by", "ann").is(exit.Done).tells("deputy taken")
 	d.eventually("the Calls are told", func() bool {
-		return strings.Count(d.do("approvals", "p").is(exit.Done).out, "bob may decide in place of ann until "+until) == 2
+		return strings.Count(d.do("approvals", "p").is(exit.Done).out,
+			"bob may decide in place of ann until "+until) == 2
 	})
 	d.do("allow", "p").is(exit.Done).tells("leave: deputy bob, until", "by ann")
 	d.do("approve", "p", "1.1@3", "--by", "bob").is(exit.Done)
@@ -316,7 +317,8 @@ func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {
 	d.do("approve", "p", "1.1@2", "--by", "bob").is(exit.Usage).complains("bob may not decide on it")
 	d.do("approve", "p", "1.1@2", "--by", "ann").is(exit.Done)
 	d.do("watch", "p").is(exit.Done)
-	d.do("decisions", "p").is(exit.Done).tells("approve by bob in place of ann", "approve by ann", "deputy by ann to bob")
+	d.do("decisions", "p").is(exit.Done).tells("approve by bob in place of ann", "approve by ann",
+		"deputy by ann to bob")
 	d.do("verify", "p").is(exit.Done)
 }
 

@@ -178,7 +178,8 @@ func TestASignedHandOverAndADeputysDecisionAreCheckedByAnybody(t *testing.T) {
 	d.do("approve", "p", "1.1@2", "--key", "eve.key").is(exit.Done)
 	d.do("approve", "p", "1.1@3", "--key", "bob.key").is(exit.Done)
 	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == "completed" })
-	d.do("decisions", "p").is(exit.Done).tells("hand-over by ann of finance to bob, signed", "approve by eve in place of ann")
+	d.do("decisions", "p").is(exit.Done).tells("hand-over by ann of finance to bob, signed",
+		"approve by eve in place of ann")
 	d.do("verify", "p").is(exit.Done).tells("0 declared, 4 signed; every signature is right")
 	d.do("export", "p", "-o", "p.jsonl").is(exit.Done)
 	t.Run("by the Python of docs/check_proofs.py", func(t *testing.T) {

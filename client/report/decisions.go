@@ -36,9 +36,10 @@ func Decisions(made []client.Decided) []Decision {
 	out := make([]Decision, len(made))
 	for n, d := range made {
 		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: decider(d.Decision), What: what(d),
-			Proof:  proofOf(d.Decision),
-			Reason: text(d.Reason),
-			Order:  approval.GivesOrder(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow, Details: details(d)}
+			Proof:   proofOf(d.Decision),
+			Reason:  text(d.Reason),
+			Order:   approval.GivesOrder(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
+			Details: details(d)}
 	}
 	return out
 }

@@ -16,8 +16,9 @@ func (a *API) addOrders() {
 			return p.Allow(ctx, SignedBy(access.From(ctx), b.StandingOrder))
 		})
 	actOn(a, access.Decide, approval.SteerDeputy, "Name a deputy",
-		"Has somebody decide in the place of the token's person for a time, on Calls that wait now or later. Each such "+
-			"decision names both, and for all rules they are one person. GET /api/processes/{id} lists it under orders.",
+		"Has somebody decide in the place of the token's person for a time, on Calls that wait now or later. Each "+
+			"such decision names both, and for all rules they are one person. GET /api/processes/{id} lists it "+
+			"under orders.",
 		func(ctx context.Context, p *client.Process, b deputyBody) error {
 			return p.Deputy(ctx, DeputyOf(access.From(ctx), b.Deputy))
 		})

@@ -19,7 +19,7 @@ func TestADeputyHasANameAndAnEnd(t *testing.T) {
 		`"to": "bob", "until": "2026-01-02T13:00:00Z"`:                                     `"id" is missing`,
 		`"id": "d", "by": "ann", "until": "2026-01-02T13:00:00Z"`:                          `"to" is missing`,
 		`"id": "d", "to": "bob"`:                                                           `"until" is missing`,
-		annsDeputy + `, "from": "2026-01-02T13:00:00Z"`:                                    `"from" is not before "until"`,
+		annsDeputy + `, "from": "2026-01-02T13:00:00Z"`:                                    `is not before "until"`,
 		annsDeputy + `, "from": "monday"`:                                                  `"from" is a time such as`,
 		annsDeputy + `, "tool": "pay"`:                                                     `unknown key "tool"`,
 		`"id": "d", "to": "b\u200bob", "until": "2026-01-02T13:00:00Z"`:                    "invisible character",

@@ -24,8 +24,8 @@ type Notice struct {
 	// who may decide.
 	Reminders   int          `json:"reminders,omitempty"`
 	EscalatedTo policy.Rules `json:"escalatedTo,omitempty"`
-	// RemarkCount counts the questions about the Call, its hand-overs and deputies. Remark is the last of these, without its
-	// text.
+	// RemarkCount counts the questions about the Call, its hand-overs and deputies. Remark is the last of these,
+	// without its text.
 	RemarkCount int           `json:"remarkCount,omitempty"`
 	Remark      *NoticeRemark `json:"remark,omitempty"`
 }

@@ -212,8 +212,8 @@ func (o StandingOrder) ToProve(process string) proof.Decision {
 	}
 }
 
-// Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count, to, from and until, without
-// absent keys; times are in UTC.
+// Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count, to, from and until,
+// without absent keys; times are in UTC.
 func (o StandingOrder) Digest() string {
 	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, To: o.To,
 		From: o.From.UTC(), Until: o.Until.UTC()})

@@ -39,7 +39,8 @@ func TestADeputyDecidesInPlaceOfAnotherAndTheDecisionNamesBoth(t *testing.T) {
 	_ = approve(i, "1.1", "bob")
 	p := i.PendingApprovals()[0]
 	if told := p.Told()[0]; p.Digest != digest ||
-		!strings.HasSuffix(p.DecidersInWords(), "(so far bob in place of ann)") || told != "bob may decide in place of ann from 2026-11-01T08:00:00Z until 2026-11-01T10:00:00Z: on leave" {
+		!strings.HasSuffix(p.DecidersInWords(), "(so far bob in place of ann)") || told != "bob may decide in place "+
+		"of ann from 2026-11-01T08:00:00Z until 2026-11-01T10:00:00Z: on leave" {
 		t.Errorf("%q, %q", p.DecidersInWords(), told)
 	}
 	if err := approve(i, "1.1", "eve"); err != nil || len(i.Advance()) != 1 {
@@ -67,12 +68,14 @@ func TestADeputyAndInWhosePlaceTheyDecideAreOnePerson(t *testing.T) {
 		why  string // of the last
 	}{
 		"nobody named them": {[]func(*dataflow.Instance) error{by("1.1", "bob")}, "bob may not decide on it"},
-		"for another":       {[]func(*dataflow.Instance) error{names("ann", "bob"), by("1.1", "eve")}, "eve may not decide"},
+		"for another": {[]func(*dataflow.Instance) error{names("ann", "bob"), by("1.1", "eve")},
+			"eve may not decide"},
 		"for who started it": {[]func(*dataflow.Instance) error{names("sam", "bob"), by("1.1", "bob")},
 			"sam started the process, and may not decide on it"},
 		"who started it": {[]func(*dataflow.Instance) error{names("ann", "sam"), by("1.1", "sam")},
 			"sam started the process, and may not decide on it"},
-		"both approve": {[]func(*dataflow.Instance) error{names("ann", "bob"), by("1.1", "bob"), by("1.1", "ann", "finance")},
+		"both approve": {[]func(*dataflow.Instance) error{names("ann", "bob"), by("1.1", "bob"),
+			by("1.1", "ann", "finance")},
 			"bob has decided on it already (approve); it takes 2 people"},
 		"both approve, the other first": {[]func(*dataflow.Instance) error{names("ann", "bob"),
 			by("1.1", "ann", "finance"), by("1.1", "bob")}, "ann has decided on it already"},
@@ -209,10 +212,12 @@ func TestWhereDecisionsAreSignedAHandOverAndADeputyAre(t *testing.T) {
 				signed(t, i, "bob", policy.Approve, `{"call": "1.1"}`)
 		}, ""},
 		"by a deputy": {func(i *dataflow.Instance) (error, error) {
-			return signed(t, i, "ann", approval.SteerDeputy, deputy), signed(t, i, "bob", policy.Approve, `{"call": "1.1"}`)
+			return signed(t, i, "ann", approval.SteerDeputy, deputy),
+				signed(t, i, "bob", policy.Approve, `{"call": "1.1"}`)
 		}, ""},
 		"by a deputy, declared": {func(i *dataflow.Instance) (error, error) {
-			return signed(t, i, "ann", approval.SteerDeputy, deputy), decide(i, policy.Approve, `{"call": "1.1", "by": "bob"}`)
+			return signed(t, i, "ann", approval.SteerDeputy, deputy),
+				decide(i, policy.Approve, `{"call": "1.1", "by": "bob"}`)
 		}, "it takes a signed decision"},
 		"by a deputy whom nobody proved to have named": {func(i *dataflow.Instance) (error, error) {
 			i.SetPeopleAllowedToDecide(policy.Named("bob"), nil)

@@ -262,9 +262,11 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 			"ann had not named bob as deputy for that time"},
 		"of another": {func(_ *approval.StandingOrder, d *approval.Decision) { d.For.Name = "cid" },
 			"cid had not named bob"},
-		"another group": {func(_ *approval.StandingOrder, d *approval.Decision) { d.For.Groups = nil }, "had not named"},
-		"before":        {func(o *approval.StandingOrder, _ *approval.Decision) { o.From = at.Add(1) }, "had not named"},
-		"at the end":    {func(o *approval.StandingOrder, _ *approval.Decision) { o.Until = at }, "had not named"},
+		"another group": {func(_ *approval.StandingOrder, d *approval.Decision) { d.For.Groups = nil },
+			"had not named"},
+		"before": {func(o *approval.StandingOrder, _ *approval.Decision) { o.From = at.Add(1) },
+			"had not named"},
+		"at the end": {func(o *approval.StandingOrder, _ *approval.Decision) { o.Until = at }, "had not named"},
 		"without proof": {func(_ *approval.StandingOrder, d *approval.Decision) {
 			d.Deciders = policy.Rules{{Signed: true}}
 		}, "had not named"},
