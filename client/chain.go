@@ -151,6 +151,10 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 				e.Proof = "" // it proves a standing order, and names no Call
 			}
 			earlier = append(earlier, e)
+			if d.For != nil {
+				earlier = append(earlier, policy.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.For.Name,
+					Account: d.For.Account})
+			}
 		}
 	}
 	return policy.WithPriorDecisions(fork, earlier), nil

@@ -81,7 +81,11 @@ func (d Decision) Validate() error {
 	default:
 		return kind.Errorf(ErrInvalid, "there is no decision %q", d.Kind)
 	}
-	_, err := approval.ReadDecision(d.Kind, d.payload())
+	payload := d.payload()
+	if d.Key != nil && d.Proof == "" && approval.TakesProof(d.Kind) {
+		payload["proof"] = "made when it is sent" // it says who decides
+	}
+	_, err := approval.ReadDecision(d.Kind, payload)
 	return kind.Of(ErrInvalid, err)
 }
 

@@ -133,7 +133,7 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 
 // sign is Process.sign, which asks the instance of each Call, but for decisions that name a digest.
 func (b *bulk) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
-	if d.Key == nil || d.Proof != "" || d.Digest == "" || approval.IsRemark(d.Kind) {
+	if d.Key == nil || d.Proof != "" || d.Digest == "" || !approval.TakesProof(d.Kind) {
 		return b.process.sign(ctx, instance, d)
 	}
 	return b.process.signAs(d, d.Call)

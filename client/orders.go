@@ -1,11 +1,15 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
+	"processidea/model/jsonval"
 	"processidea/store/signing"
 )
 
@@ -32,12 +36,17 @@ type StandingOrder struct {
 	Proof string `json:"proof,omitempty" doc:"a signature made elsewhere"`
 }
 
-func (o StandingOrder) payload() map[string]any {
-	return object(struct {
-		StandingOrder
-		By     string   `json:"by,omitempty"`
-		Groups []string `json:"groups,omitempty"`
-	}{o, o.By, o.Groups})
+func (o StandingOrder) payload() map[string]any { return orderPayload(o, o.By, o.Groups) }
+
+func orderPayload(order any, by string, groups []string) map[string]any {
+	payload := object(order)
+	if by != "" {
+		payload["by"] = by
+	}
+	if groups != nil {
+		payload["groups"] = jsonval.ToJSONValue(groups)
+	}
+	return payload
 }
 
 // Validate reports what is wrong with the form of an order, without asking anybody; the error wraps ErrInvalid.
@@ -50,17 +59,47 @@ func (o StandingOrder) Validate() error {
 // it: there is no such Tool, the giver may not decide on its Calls, the id is in use. It wraps ErrInvalid if the order
 // is malformed. Status().Orders counts the Calls approved under it.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
-	order, err := approval.ReadStandingOrder(o.payload())
-	if err == nil && o.Key != nil && o.Proof == "" {
-		o.Proof, err = o.Key.Sign(signing.NewClaims(order.ToProve(p.id), o.ID, o.Groups))
-	}
-	if err != nil {
-		return kind.Errorf(ErrInvalid, "%s: %w", approval.SteerAllow, err)
-	}
-	return p.steer(ctx, approval.SteerAllow, o.payload())
+	return p.give(ctx, approval.SteerAllow, o.payload(), approval.ReadStandingOrder, o.Key)
 }
 
-// Disallow ends a standing order. What was approved under it stays so.
+// Deputy decides in the place of By for a time, on Calls of one process.
+type Deputy struct {
+	// ID is its name, by which Disallow ends it early; empty: one is made.
+	ID string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended; absent: one is made"`
+	To string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
+	// From is when it begins; zero: at once.
+	From  time.Time `json:"from,omitzero" doc:"absent: at once"`
+	Until time.Time `json:"until" doc:"the moment from which they may not any more"`
+	// By is who names the deputy.
+	By     string   `json:"-"`
+	Groups []string `json:"-"`
+	Reason string   `json:"reason,omitempty"`
+	// Key and Proof are as in StandingOrder.
+	Key   Signer `json:"-"`
+	Proof string `json:"proof,omitempty" doc:"a signature made elsewhere"`
+}
+
+// Deputy has somebody decide in the place of By. Whether By may decide is checked with each decision. The error is a
+// *RefusedError if the process refused it, and wraps ErrInvalid if the Deputy is malformed.
+func (p *Process) Deputy(ctx context.Context, d Deputy) error {
+	d.ID = cmp.Or(d.ID, "deputy-"+uuid.NewString()[:8])
+	return p.give(ctx, approval.SteerDeputy, orderPayload(d, d.By, d.Groups), approval.ReadDeputy, d.Key)
+}
+
+// give sends an order, signed where there is a key and no proof.
+func (p *Process) give(ctx context.Context, signal string, payload map[string]any,
+	read func(map[string]any) (approval.StandingOrder, error), key Signer) error {
+	o, err := read(payload)
+	if err == nil && key != nil && o.Proof == "" {
+		payload["proof"], err = key.Sign(signing.NewClaims(o.ToProve(p.id), o.ID, o.Groups))
+	}
+	if err != nil {
+		return kind.Errorf(ErrInvalid, "%s: %w", signal, err)
+	}
+	return p.steer(ctx, signal, payload)
+}
+
+// Disallow ends a standing order, or a deputy's time. What was decided stays so.
 func (p *Process) Disallow(ctx context.Context, order string, by By) error {
 	payload := by.payload()
 	payload["order"] = order

@@ -24,7 +24,7 @@ func (p *Process) act(
 ) (Count, error) {
 	id := uuid.NewString()
 	key := "id"
-	if name == approval.SteerAllow {
+	if approval.GivesOrder(name) {
 		key = "act"
 	}
 	payload[key] = id

@@ -58,7 +58,7 @@ def wrong(key, process, d):
         said, given = {"reason": order["reason"]} if order.get("reason") else {}, {k: order[k] for k in ("id", "tool", "when", "count", "until") if k in order}
         d = {**d, "call": order["id"], "decision": "allow", "digest": hashlib.sha256(canonical(given).encode()).hexdigest()}
     said |= {"amend": lambda: {"params": d["signed"].get("params", {})}, "replace": lambda: {"with": d["with"]},
-             "answer": lambda: {"output": d.get("output")}}.get(d["decision"], dict)()
+             "hand-over": lambda: {k: d[k] for k in ("to", "toGroup") if k in d}, "answer": lambda: {"output": d.get("output")}}.get(d["decision"], dict)()
     found = {"process": re.sub("/~part/[0-9]+", "", process), "call": typed(d["call"]), "digest": d["digest"], "decision": d["decision"], "sub": d["by"],
              "groups": d.get("groups", []), "iss": key["iss"], "details": hashlib.sha256(canonical(said).encode()).hexdigest()}
     says = {**says, "call": typed(says["call"]), "groups": says.get("groups", []), "process": re.sub("/~part/[0-9]+", "", says["process"])}

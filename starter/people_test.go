@@ -291,6 +291,37 @@ func TestACallIsTalkedAboutAndHandedOverFromTheCommandLine(t *testing.T) {
 		"approve by bob")
 }
 
+func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {
+	d := newDesk(t, signed(`{"when": {"properties": {"text": {"minLength": 3}}}, "by": {"people": ["ann"]},
+		"allow": ["approve", "handOver"]}`))
+	d.dev()
+	d.signable("p", 2)
+	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	d.do("deputy", "p", "--to", "bob").is(exit.Usage).complains(`it would never end: "until" is missing`)
+	d.do("deputy", "p", "--until", "monday").is(exit.Usage).complains("--until is a time such as")
+	d.do("deputy", "p", "--to", "ann", "--until", until, "--by", "ann").is(exit.Usage).complains("their own deputy")
+	d.do("comment", "p", "1.1@3", "--text", "hm", "--by", "ann").is(exit.Usage).complains(
+		"comment is not allowed here; allowed: approve, hand-over")
+	d.do("approve", "p", "1.1@3", "--by", "bob").is(exit.Usage).complains("bob may not decide on it, only ann may")
+	d.do("deputy", "p", "leave", "--to", "bob", "--until", until, "--by", "ann").is(exit.Done).tells("deputy taken")
+	d.eventually("the Calls are told", func() bool {
+		return strings.Count(d.do("approvals", "p").is(exit.Done).out,
+			"bob may decide in place of ann until "+until) == 2
+	})
+	d.do("allow", "p").is(exit.Done).tells("leave: deputy bob, until", "by ann")
+	d.do("approve", "p", "1.1@3", "--by", "bob").is(exit.Done)
+	d.do("disallow", "p", "leave", "--by", "ann").is(exit.Done)
+	d.eventually("the end is told", func() bool {
+		return !strings.Contains(d.do("approvals", "p").is(exit.Done).out, until)
+	})
+	d.do("approve", "p", "1.1@2", "--by", "bob").is(exit.Usage).complains("bob may not decide on it")
+	d.do("approve", "p", "1.1@2", "--by", "ann").is(exit.Done)
+	d.do("watch", "p").is(exit.Done)
+	d.do("decisions", "p").is(exit.Done).tells("approve by bob in place of ann", "approve by ann",
+		"deputy by ann to bob")
+	d.do("verify", "p").is(exit.Done)
+}
+
 func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	d := newDesk(t, signed(`true`))
 	d.dev()

@@ -151,6 +151,46 @@ func TestAKeyThatSomebodyElseMadeIsAddedToThoseThatCount(t *testing.T) {
 	}
 }
 
+// Where decisions are signed, a Call is handed over by a proof that names the new person, whose own proof decides; and
+// a deputy is named by one.
+func TestASignedHandOverAndADeputysDecisionAreCheckedByAnybody(t *testing.T) {
+	d := newDesk(t, signed(`{"proof": "signed", "by": {"groups": ["finance"]}}`))
+	d.keyed()
+	d.dev()
+	d.signable("p", 3)
+	for _, c := range []struct{ args, refused string }{
+		{"hand-over p 1.1@1 --to bob --by ann --group finance", "it takes a signed decision"},
+		{"hand-over p 1.1@1 --to bob --key ann.key", ""},
+		{"approve p 1.1@1 --key ann.key", "ann has handed it over to bob"},
+		{"approve p 1.1@1 --key bob.key", ""},
+		{"approve p 1.1@2 --key eve.key", "eve may not decide on it"},
+		{"deputy p leave --to eve --until 2100-01-01T00:00:00Z --key ann.key", ""},
+	} {
+		if e := d.do(strings.Fields(c.args)...); c.refused == "" {
+			e.is(exit.Done)
+		} else {
+			e.is(exit.Usage).complains(c.refused)
+		}
+	}
+	d.eventually("the Calls are told", func() bool {
+		return strings.Count(d.do("approvals", "p").is(exit.Done).out, "eve may decide in place of ann") == 2
+	})
+	d.do("approve", "p", "1.1@2", "--key", "eve.key").is(exit.Done)
+	d.do("approve", "p", "1.1@3", "--key", "bob.key").is(exit.Done)
+	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == "completed" })
+	d.do("decisions", "p").is(exit.Done).tells("hand-over by ann of finance to bob, signed",
+		"approve by eve in place of ann")
+	d.do("verify", "p").is(exit.Done).tells("0 declared, 4 signed; every signature is right")
+	d.do("export", "p", "-o", "p.jsonl").is(exit.Done)
+	t.Run("by the Python of docs/check_proofs.py", func(t *testing.T) {
+		check := d.pythonOfDocs(t)
+		export, err := os.ReadFile(filepath.Join(d.dir, "p.jsonl"))
+		if out := check(string(export)); err != nil || strings.Count(out, " good\n") != 4 {
+			t.Error(out, err)
+		}
+	})
+}
+
 // A signed order stands behind each Call that it covers: whoever checks the chain finds its proof right, also in a fork
 // of it.
 func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 func (s *scenario) steer(name string, payload map[string]any) (refused string) {
 	s.t.Helper()
 	act, key := uuid.NewString(), "id"
-	if name == approval.SteerAllow {
+	if approval.GivesOrder(name) {
 		key = "act"
 	}
 	payload = maps.Clone(payload)

@@ -124,5 +124,9 @@ func decided(d approval.Notice) string {
 	case d.DecidedBy == "":
 		return d.DecisionKind
 	}
-	return d.DecisionKind + " by " + jsonval.Clip(d.DecidedBy, 80)
+	text := d.DecisionKind + " by " + jsonval.Clip(d.DecidedBy, 80)
+	if d.DecidedFor != "" {
+		text += " in place of " + jsonval.Clip(d.DecidedFor, 80)
+	}
+	return text
 }

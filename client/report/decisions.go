@@ -36,9 +36,10 @@ func Decisions(made []client.Decided) []Decision {
 	out := make([]Decision, len(made))
 	for n, d := range made {
 		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: decider(d.Decision), What: what(d),
-			Proof:  proofOf(d.Decision),
-			Reason: text(d.Reason),
-			Order:  d.Kind == approval.SteerAllow || d.Kind == approval.SteerDisallow, Details: details(d)}
+			Proof:   proofOf(d.Decision),
+			Reason:  text(d.Reason),
+			Order:   approval.GivesOrder(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
+			Details: details(d)}
 	}
 	return out
 }
@@ -58,6 +59,7 @@ var verbs = map[string]string{
 	approval.SteerUndo:   "had Calls taken back", approval.SteerAdd: "added instances",
 	approval.SteerAllow:    "gave a standing order",
 	approval.SteerDisallow: "ended a standing order",
+	approval.SteerDeputy:   "named a deputy",
 }
 
 func what(d client.Decided) string {
@@ -85,10 +87,11 @@ func decider(d approval.Decision) string {
 	case "":
 		return "somebody without a name"
 	}
+	who := d.DecidedBy
 	if len(d.Groups) > 0 {
-		return text(d.DecidedBy + " of " + strings.Join(d.Groups, ", "))
+		who += " of " + strings.Join(d.Groups, ", ")
 	}
-	return text(d.DecidedBy)
+	return text(approval.InPlaceOf(who, d.For))
 }
 
 // proofOf says how it is proved who decided. What the words claim is checked by verifying the chain.
@@ -155,6 +158,12 @@ func details(d client.Decided) (list []Detail) {
 // orderText says in words what a standing order allows.
 func orderText(o approval.StandingOrder) string {
 	s := fmt.Sprintf("%s: Calls of %s are approved", o.ID, o.Tool)
+	if o.To != "" {
+		s = fmt.Sprintf("%s: %s may decide", o.ID, o.To)
+	}
+	if !o.From.IsZero() {
+		s += ", from " + readable.Stamp(o.From)
+	}
 	if o.When != nil {
 		s += " whose parameters fit " + string(jsonval.Encode(o.When))
 	}

@@ -15,10 +15,29 @@ func (a *API) addOrders() {
 		func(ctx context.Context, p *client.Process, b orderBody) error {
 			return p.Allow(ctx, SignedBy(access.From(ctx), b.StandingOrder))
 		})
-	actOn(a, access.Decide, approval.SteerDisallow, "End a standing order", "What was approved under it stays so.",
+	actOn(a, access.Decide, approval.SteerDeputy, "Name a deputy",
+		"Has somebody decide in the place of the token's person for a time, on Calls that wait now or later. Each "+
+			"such decision names both, and for all rules they are one person. GET /api/processes/{id} lists it "+
+			"under orders.",
+		func(ctx context.Context, p *client.Process, b deputyBody) error {
+			return p.Deputy(ctx, DeputyOf(access.From(ctx), b.Deputy))
+		})
+	actOn(a, access.Decide, approval.SteerDisallow, "End a standing order, or a deputy's time",
+		"What was decided stays so.",
 		func(ctx context.Context, p *client.Process, b endOrderBody) error {
 			return p.Disallow(ctx, b.Order, b.by(ctx))
 		})
+}
+
+type deputyBody struct {
+	_ struct{} `additionalProperties:"false"`
+	client.Deputy
+}
+
+// DeputyOf is a deputy as a person names one, signed where the gateway signs for them.
+func DeputyOf(who *access.Person, d client.Deputy) client.Deputy {
+	d.By, d.Groups, d.Key = who.Name, who.Groups, who.Key
+	return d
 }
 
 type orderBody struct {

@@ -9,6 +9,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/planpage"
+	"processidea/model/approval"
 )
 
 // decideMany takes one decision on each Call that was selected.
@@ -104,6 +105,7 @@ func (d *Desk) waitsAgain(r *http.Request, one api.DecisionResult) string {
 var past = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced",
 	client.Answer: "answered", client.Comment: "said", client.Ask: "asked", client.HandOver: "handed over",
+	approval.SteerDeputy: "given a deputy",
 }
 
 func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes) {

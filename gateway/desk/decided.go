@@ -61,7 +61,8 @@ func whoDecided(one approval.Decision) string {
 	if one.DecidedBy == approval.DecidedByTimeout {
 		return "nobody in time"
 	}
-	text := approval.Vote{Kind: policy.Approve, DecidedBy: one.DecidedBy, Groups: one.Groups}.InWords()
+	text := approval.Vote{Kind: policy.Approve, DecidedBy: one.DecidedBy, Groups: one.Groups,
+		For: one.For}.InWords()
 	if one.OrderID != "" {
 		text += ", by a standing order"
 	}

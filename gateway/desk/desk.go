@@ -117,6 +117,7 @@ func (d *Desk) addPages() {
 
 		"POST /desk/processes/{process}/orders":     d.allow,
 		"POST /desk/processes/{process}/orders/end": d.disallow,
+		"POST /desk/processes/{process}/deputy":     d.deputy,
 	})
 	d.add(access.Start, map[string]act{
 		"GET /desk/start":                     d.showStart,

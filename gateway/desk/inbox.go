@@ -15,6 +15,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
@@ -143,13 +144,30 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	for n := range rules {
 		rules[n].NotStarter, rules[n].NotSameAs = false, nil // checked only where the decision is applied
 	}
+	d := approval.Decision{DecidedBy: who.Name, Account: who.Account, Groups: who.Groups}
+	if as.Signed {
+		d.Signed = &proof.Signed{Name: as.AlsoNamed}
+	}
+	why := ""
+	for _, one := range a.Capacities(d, time.Now()) {
+		if one.For != nil {
+			as = one.Decider()
+		}
+		if why = denialOf(a, rules, one, as); why == "" {
+			return ""
+		}
+	}
+	return why
+}
+
+// denialOf is the denial of a decision in one capacity: a person's own, or a deputy's.
+func denialOf(a client.Approval, rules policy.Rules, d approval.Decision, as policy.Person) string {
 	for _, v := range a.DecidedSoFar {
-		if v.Identity().Is(policy.Identity{Name: who.Name, Account: who.Account}) {
+		if policy.AnyOf(v.Identities(), d.Identities()) {
 			return "You have decided; others must too."
 		}
 	}
-	if err := a.CheckHandedOver(approval.Decision{DecidedBy: who.Name, Account: who.Account,
-		Groups: who.Groups}); err != nil {
+	if err := a.CheckHandedOver(d); err != nil {
 		return err.Error()
 	}
 	return rules.DenialReason(as, nil)

@@ -82,11 +82,9 @@ func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 			return unfit("The number of Calls must be a whole number from 1, such as 40.")
 		}
 	}
-	if text := strings.TrimSpace(form.Get("until")); text != "" {
-		day, err := time.Parse(time.DateOnly, text)
-		if err != nil {
-			return unfit("The last day must be a date, such as 2026-12-04.")
-		}
+	if day, err := dayOf(form, "until"); err != nil {
+		return err
+	} else if !day.IsZero() {
 		o.Until = day.Add(24 * time.Hour) // that day counts
 	}
 	if o.When, err = d.readOrderFields(r, id, o.Tool); err != nil {
@@ -98,6 +96,42 @@ func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
 	who := access.From(r.Context())
 	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
 		return p.Allow(ctx, api.SignedBy(who, o))
+	}); err != nil {
+		return err
+	}
+	return lead(w, r, processHref(id)+"#orders")
+}
+
+// dayOf reads a date of a form; zero where it is empty.
+func dayOf(form url.Values, key string) (day time.Time, err error) {
+	text := strings.TrimSpace(form.Get(key))
+	if text == "" {
+		return day, nil
+	}
+	if day, err = time.Parse(time.DateOnly, text); err != nil {
+		return day, unfit("A day must be a date, such as 2026-12-04.")
+	}
+	return day, nil
+}
+
+// deputy has somebody decide in the caller's place for some days.
+func (d *Desk) deputy(w http.ResponseWriter, r *http.Request) error {
+	id, form := r.PathValue("process"), r.PostForm
+	deputy := client.Deputy{To: entered(r, "to"), Reason: entered(r, "reason")}
+	var err error
+	if deputy.From, err = dayOf(form, "from"); err != nil {
+		return err
+	}
+	if deputy.Until, err = dayOf(form, "until"); err != nil {
+		return err
+	}
+	if deputy.To == "" || deputy.Until.IsZero() {
+		return unfit("A deputy needs a name and a last day.")
+	}
+	deputy.Until = deputy.Until.Add(24 * time.Hour) // that day counts
+	who := access.From(r.Context())
+	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
+		return p.Deputy(ctx, api.DeputyOf(who, deputy))
 	}); err != nil {
 		return err
 	}

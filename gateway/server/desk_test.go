@@ -221,6 +221,49 @@ func TestACallIsTalkedAboutAndHandedOverAtTheDesk(t *testing.T) {
 		"1 case is approved")
 }
 
+func TestADeputyIsNamedAtTheDeskAndDecidesThere(t *testing.T) {
+	h := open(t)
+	id := h.pays(`{"values": {"order": "A-79", "cents": 110}}`)
+	b := h.browse()
+	at := "/desk/processes/" + url.PathEscape(id)
+	f := b.open(at).is(200).form("Name the deputy")
+	f.set("to", "bob").press("Name the deputy").is(422).says("a name and a last day")
+	f.set("to", "bob", "until", "soon").press("Name the deputy").is(422).says("must be a date")
+	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(time.DateOnly)
+	f.set("to", "ann", "until", tomorrow).press("Name the deputy").is(409).says("ann cannot be their own deputy")
+	f.set("to", "bob", "until", tomorrow, "reason", "on leave").press("Name the deputy").is(200).says("Deputy: bob",
+		"on leave", "End it")
+	call := "/?process=" + url.QueryEscape(id)
+	eventually(t, "the Call is told", func() bool {
+		return strings.Contains(b.open(call).link("@").is(200).text(), "bob may decide in place of ann until")
+	})
+	b.open(at).form("End it").press("End it").is(200).says("ended by ann")
+	h.post("/api/processes/"+id+"/deputy", `{"to": "bob"}`).problem(422, "invalid")
+	h.post("/api/processes/"+id+"/deputy", `{"id": "mine", "to": "bob", "until": "2100-01-01T00:00:00Z"}`).is(204)
+}
+
+func TestWhatAPolicyDoesNotAllowIsNotOfferedAndRefused(t *testing.T) {
+	h := open(t)
+	id := strings.NewReplacer("/", "-").Replace(h.Name())
+	start := payment(id, `{"values": {"order": "A-80", "cents": 110}}`)
+	start["idea"] = json.RawMessage(strings.Replace(string(start["idea"].(json.RawMessage)), `{"timeout"`,
+		`{"allow": ["approve", "comment"], "timeout"`, 1))
+	h.post("/api/processes", start).is(201)
+	waits := h.waiting(id, 1)[0]
+	for _, kind := range []string{"hand-over", "ask", "reject"} {
+		one := h.decide(decisionOn(waits, kind, "by", "ann", "to", "bob", "reason", "why?"))[0]
+		if kind == "reject" {
+			one = h.decide(decisionOn(waits, kind, "by", "ann", "reason", "no"))[0]
+		}
+		if one["outcome"] != "refused" ||
+			!strings.Contains(fmt.Sprint(one["reason"]), kind+" is not allowed here; allowed: approve, comment") {
+			t.Errorf("%s: %v", kind, one)
+		}
+	}
+	p := h.browse().open("/?process="+id).link("@").is(200).says("Say it").lacks("Hand it over", "Reject")
+	p.form("Say it").set("reason", "hm").press("Say it").is(200).says("ann says: hm")
+}
+
 func TestHowDecisionsGoIsSeenAtTheDeskAndInTheAPI(t *testing.T) {
 	h := open(t)
 	since := time.Now().UTC()

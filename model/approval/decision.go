@@ -16,8 +16,8 @@ import (
 // Decision is a person's decision on a Call, whose record keeps it, or on the whole process. The log of the next Idea
 // keeps every one.
 type Decision struct {
-	// Kind is approve, reject, amend, replace or answer; comment, ask or hand-over, which decide nothing; of a process
-	// pause, resume, revise or add; of a Plan approve-plan, amend-plan or reject-plan.
+	// Kind is approve, reject, amend, replace or answer; comment, ask, hand-over or deputy, which decide nothing; of a
+	// process pause, resume, revise or add; of a Plan approve-plan, amend-plan or reject-plan.
 	Kind string `json:"decision"`
 	// CallID is the Call's id; empty if the decision is about the process.
 	CallID string `json:"call,omitempty"`
@@ -29,7 +29,9 @@ type Decision struct {
 	policy.Account
 	// Groups are the groups that the person claims, or that the proof confirms.
 	Groups []string `json:"groups,omitempty"`
-	Reason string   `json:"reason,omitempty"`
+	// For is in whose place the person decided, as their deputy; nil: they decided for themselves.
+	For    *policy.Person `json:"for,omitempty"`
+	Reason string         `json:"reason,omitempty"`
 	// To and ToGroup are the person or the group that a remark is addressed to.
 	To      string `json:"to,omitempty"`
 	ToGroup string `json:"toGroup,omitempty"`
@@ -48,7 +50,7 @@ type Decision struct {
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams map[string]any `json:"shown,omitempty"`
 	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the
-	// one that a process was given.
+	// one that a process was given, or by which a Call was told of a deputy.
 	OrderID string         `json:"under,omitempty"`
 	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules for who may take the decision; none: anybody may.
@@ -117,7 +119,8 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	texts["call"], texts["digest"] = &d.CallID, &d.ApprovalDigest
 	if IsRemark(kind) {
 		texts["to"], texts["toGroup"] = &d.To, &d.ToGroup
-	} else {
+	}
+	if TakesProof(kind) {
 		texts["proof"] = &d.Proof
 	}
 	err = readTexts(m, texts, &d.Groups, orderKey, payloadKey)
@@ -267,7 +270,7 @@ func (d Decision) PastTense() string {
 }
 
 func (d Decision) decider() string {
-	name := cmp.Or(d.DecidedBy, "a person")
+	name := InPlaceOf(cmp.Or(d.DecidedBy, "a person"), d.For)
 	if d.OrderID != "" {
 		name += " (standing order " + d.OrderID + ")"
 	}

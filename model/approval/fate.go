@@ -64,7 +64,7 @@ func FateOf(signal string, payload map[string]any, at time.Time) Fate {
 		Signal: signal, ID: text(signalIDKey), CallID: text("call"), By: text("by"), OrderID: OrderNamedIn(payload),
 		At: at,
 	}
-	if id := text(actKey); signal == SteerAllow && id != "" {
+	if id := text(actKey); GivesOrder(signal) && id != "" {
 		f.ID = id
 	}
 	f.PassedOn = payload[passedOnKey] == true

@@ -19,27 +19,32 @@ type Notice struct {
 	// DecisionKind was made by By. Both are empty while the Call waits, and when it stopped waiting without a decision.
 	DecisionKind string `json:"decision,omitempty"`
 	DecidedBy    string `json:"by,omitempty"`
+	DecidedFor   string `json:"for,omitempty"` // in whose place, of a deputy's
 	// Reminders counts how often people were reminded of the Call. EscalatedTo are the people who were added to those
 	// who may decide.
 	Reminders   int          `json:"reminders,omitempty"`
 	EscalatedTo policy.Rules `json:"escalatedTo,omitempty"`
-	// RemarkCount counts the questions about the Call and its hand-overs. Remark is the last of these, without its
-	// text.
+	// RemarkCount counts the questions about the Call, its hand-overs and deputies. Remark is the last of these,
+	// without its text.
 	RemarkCount int           `json:"remarkCount,omitempty"`
 	Remark      *NoticeRemark `json:"remark,omitempty"`
 }
 
-// NoticeRemark says who asked whom, or who handed a Call over to whom.
+// NoticeRemark says who asked whom, who handed a Call over to whom, or whose deputy is who.
 type NoticeRemark struct {
-	Kind    string `json:"kind"` // ask or hand-over
+	Kind    string `json:"kind"` // ask, hand-over or deputy
 	By      string `json:"by"`
 	To      string `json:"to,omitempty"`
 	ToGroup string `json:"toGroup,omitempty"`
+	// From and Until bound the time of a deputy.
+	From  time.Time `json:"from,omitzero"`
+	Until time.Time `json:"until,omitzero"`
 }
 
 // String returns the remark as a sentence.
 func (r NoticeRemark) String() string {
-	return Decision{Kind: r.Kind, DecidedBy: r.By, To: r.To, ToGroup: r.ToGroup}.remarkText()
+	return Decision{Kind: r.Kind, DecidedBy: r.By, To: r.To, ToGroup: r.ToGroup,
+		Order: &StandingOrder{From: r.From, Until: r.Until}}.remarkText()
 }
 
 // Notices is one notification about a process.
@@ -80,7 +85,10 @@ func (p Pending) Notice(token string) Notice {
 	for _, r := range p.Remarks {
 		if r.Kind != Comment {
 			n.RemarkCount++
-			n.Remark = &NoticeRemark{r.Kind, r.DecidedBy, r.To, r.ToGroup}
+			n.Remark = &NoticeRemark{Kind: r.Kind, By: r.DecidedBy, To: r.To, ToGroup: r.ToGroup}
+			if r.Order != nil {
+				n.Remark.From, n.Remark.Until = r.Order.From, r.Order.Until
+			}
 		}
 	}
 	if told := p.WhileWaiting.Told(); told != nil {

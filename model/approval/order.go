@@ -10,10 +10,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// StandingOrder is leave that a person gives beforehand: Calls of a Tool that fit are approved under it.
+// StandingOrder is leave that a person gives beforehand: Calls of a Tool that fit are approved under it, or To decides
+// in the person's place.
 type StandingOrder struct {
 	ID   string `json:"id"`
-	Tool string `json:"tool"`
+	Tool string `json:"tool,omitempty"`
+	// To names a deputy, who may decide from From until Until; empty: the order is for the Calls of Tool.
+	To   string    `json:"to,omitempty"`
+	From time.Time `json:"from,omitzero"`
 	// When is a JSON Schema that a Call's parameters fit; nil: any do.
 	When map[string]any `json:"when,omitempty"`
 	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero:
@@ -42,16 +46,13 @@ const (
 // act, the id of the signal itself, which is no part of the order.
 func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 	until := ""
-	texts := actTexts(&o.ID, &o.By, &o.Reason, &o.Account)
-	texts["tool"], texts["until"], texts["proof"], texts[actKey] = &o.Tool, &until, &o.Proof, new(string)
+	texts := orderTexts(&o, &until)
+	texts["tool"] = &o.Tool
 	if err := readTexts(m, texts, &o.Groups, "when", "count"); err != nil {
 		return o, err
 	}
-	if until != "" {
-		if o.Until, err = time.Parse(time.RFC3339Nano, until); err != nil {
-			return o, fmt.Errorf(`"until" is a time such as 2026-12-01T18:00:00Z, not %q`, until)
-		}
-		o.Until = o.Until.UTC() // so that it is signed, kept and shown alike
+	if o.Until, err = readTime("until", until); err != nil {
+		return o, err
 	}
 	if v := m["count"]; v != nil {
 		if o.Count, err = jsonval.ReadCount(v, MaxOrderCount); err != nil {
@@ -69,6 +70,25 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
 	}
 	return o, o.readWhen(m["when"])
+}
+
+// orderTexts maps the text keys that every order may have.
+func orderTexts(o *StandingOrder, until *string) map[string]*string {
+	texts := actTexts(&o.ID, &o.By, &o.Reason, &o.Account)
+	texts["until"], texts["proof"], texts[actKey] = until, &o.Proof, new(string)
+	return texts
+}
+
+// readTime reads a time, in UTC, so that it is signed, kept and shown alike; zero for "".
+func readTime(key, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return at, fmt.Errorf("%q is a time such as 2026-12-01T18:00:00Z, not %q", key, text)
+	}
+	return at.UTC(), nil
 }
 
 func (o *StandingOrder) readWhen(v any) error {
@@ -172,46 +192,63 @@ func OrderNamedIn(payload map[string]any) string {
 // SignalID is the id of the signals that approve Calls under the order.
 func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
 
-// ToProve is what a proof of the order must contain: the order's id as call, its Digest as digest, and SteerAllow as
+// GivesOrder reports whether a signal gives an order, whose id is not the signal's.
+func GivesOrder(signal string) bool { return signal == SteerAllow || signal == SteerDeputy }
+
+// Signal is the signal that gives the order.
+func (o StandingOrder) Signal() string {
+	if o.To != "" {
+		return SteerDeputy
+	}
+	return SteerAllow
+}
+
+// ToProve is what a proof of the order must contain: the order's id as call, its Digest as digest, and its Signal as
 // decision.
 func (o StandingOrder) ToProve(process string) proof.Decision {
 	return proof.Decision{
-		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow,
+		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: o.Signal(),
 		Details: proof.Details(map[string]any{"reason": o.Reason}),
 	}
 }
 
-// Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count and until, without absent
-// keys; until is in UTC.
+// Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count, to, from and until,
+// without absent keys; times are in UTC.
 func (o StandingOrder) Digest() string {
-	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, Until: o.Until.UTC()})
+	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, To: o.To,
+		From: o.From.UTC(), Until: o.Until.UTC()})
 }
 
 // Giver returns who gave the order: the proven person, or else the claimed one. The error says why the proof does not
 // count. finding is the result of the proof's verification.
 func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Person, error) {
-	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Account: o.Account, Groups: o.Groups, Reason: o.Reason,
+	d := Decision{Kind: o.Signal(), Order: &o, DecidedBy: o.By, Account: o.Account, Groups: o.Groups, Reason: o.Reason,
 		Proof: o.Proof, Finding: finding}
 	d, err := d.Proven(Pending{}, nil, now)
 	return d.Decider(), err
 }
 
-// readOrder reads the order under which a decision is taken. The decision counts as taken by the giver of the order.
+// readOrder reads the order under which a decision is taken, or that a Call is told of. It counts as the act of the
+// giver of the order.
 func (d *Decision) readOrder(v any) error {
 	m, ok := v.(map[string]any)
 	switch {
-	case d.Kind != policy.Approve:
+	case d.Kind != policy.Approve && d.Kind != SteerDeputy:
 		return fmt.Errorf("only an approval can stand under an order")
 	case !ok:
 		return fmt.Errorf("%q is an object, not %s", orderKey, jsonval.TypeOf(v))
 	case d.DecidedBy != "" || len(d.Groups) > 0 || d.Reason != "" || d.Proof != "":
 		return fmt.Errorf("an approval under an order is the order's giver's: it may have no other keys")
 	}
-	o, err := ReadStandingOrder(m)
+	read := ReadStandingOrder
+	if d.Kind == SteerDeputy {
+		read = ReadDeputy
+	}
+	o, err := read(m)
 	if err != nil {
 		return fmt.Errorf("%s: %w", orderKey, err)
 	}
-	d.Order, d.OrderID = &o, o.ID
+	d.Order, d.OrderID, d.To = &o, o.ID, o.To
 	d.DecidedBy, d.Account, d.Groups, d.Reason, d.Proof = o.By, o.Account, o.Groups, o.Reason, o.Proof
 	return nil
 }

@@ -51,6 +51,9 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 	if !o.Until.IsZero() && !now.Before(o.Until) {
 		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
 	}
+	if o.To != "" {
+		return o.checkDeputy(giver)
+	}
 	tool := idea.Tool(o.Tool)
 	if tool == nil && !toolsKnown {
 		return nil
@@ -117,14 +120,15 @@ func (o *GivenOrder) IsInForce(now time.Time) bool {
 	return o.Ended == nil && (o.Count == 0 || o.Approved < o.Count) && (o.Until.IsZero() || now.Before(o.Until))
 }
 
-// OrderApproval is a Call that is to be approved under an order.
+// OrderApproval is a Call that is to be approved under an order, or to be told of a deputy.
 type OrderApproval struct {
 	Order   StandingOrder
 	Pending Pending
 }
 
 // Cover returns the Calls of an owner, an instance or a part, that are approved now, each under the first order that
-// covers it, and counts them. If several people must approve, an order gives the approval of its giver only.
+// covers it, and counts them; and those that are told now of a deputy. If several people must approve, an order gives
+// the approval of its giver only.
 func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time) (list []OrderApproval) {
 	for _, o := range l {
 		o.forget(owner, waits)
@@ -132,13 +136,15 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 	for _, p := range waits {
 		people := l.whoApproved(owner, p)
 		for _, o := range l {
-			if len(people) >= p.Deciders.RequiredApprovals() {
-				break
+			if deputy, untold := o.untold(owner, p, now); untold {
+				o.note(owner, p)
+				list = append(list, OrderApproval{deputy, p})
 			}
-			if o.IsInForce(now) && !o.hasHandled(owner, p) && !o.isOfAny(people) && o.covers(p, starters, now) {
+			if len(people) < p.Deciders.RequiredApprovals() && o.IsInForce(now) && !o.hasHandled(owner, p) &&
+				!o.isOfAny(people) && o.covers(p, starters, now) {
 				o.Approved++
 				o.note(owner, p)
-				people = append(people, o.giver())
+				people = append(people, []policy.Identity{o.giver()})
 				list = append(list, OrderApproval{o.StandingOrder, p})
 			}
 		}
@@ -146,14 +152,14 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 	return list
 }
 
-// whoApproved lists the people whose approval of a Call is known or under way.
-func (l Orders) whoApproved(owner string, p Pending) (people []policy.Identity) {
+// whoApproved lists for each approval of a Call that is known or under way for whom it counts.
+func (l Orders) whoApproved(owner string, p Pending) (people [][]policy.Identity) {
 	for _, v := range p.DecidedSoFar {
-		people = append(people, v.Identity())
+		people = append(people, v.Identities())
 	}
 	for _, o := range l {
-		if o.hasApproved(owner, p) && !o.isOfAny(people) {
-			people = append(people, o.giver())
+		if o.To == "" && o.hasApproved(owner, p) && !o.isOfAny(people) {
+			people = append(people, []policy.Identity{o.giver()})
 		}
 	}
 	return people
@@ -163,8 +169,10 @@ func (o *GivenOrder) giver() policy.Identity {
 	return policy.Identity{Name: o.Giver.Name, Account: o.Giver.Account}
 }
 
-func (o *GivenOrder) isOfAny(people []policy.Identity) bool {
-	return slices.ContainsFunc(people, o.giver().Is)
+func (o *GivenOrder) isOfAny(people [][]policy.Identity) bool {
+	return slices.ContainsFunc(people, func(one []policy.Identity) bool {
+		return slices.ContainsFunc(one, o.giver().Is)
+	})
 }
 
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may
@@ -207,7 +215,15 @@ func (o *GivenOrder) hasHandled(owner string, p Pending) bool {
 }
 
 func (o *GivenOrder) hasApproved(owner string, p Pending) bool {
-	return o.Handled[owner][p.CallID] == p.Digest
+	return o.Handled[owner][p.CallID] == o.mark(p)
+}
+
+// mark is what Handled has of a Call: its digest, and whether it was told that a deputy's time has ended.
+func (o *GivenOrder) mark(p Pending) string {
+	if o.To != "" && o.Ended != nil {
+		return "ended " + p.Digest
+	}
+	return p.Digest
 }
 
 func (o *GivenOrder) note(owner string, p Pending) {
@@ -217,7 +233,7 @@ func (o *GivenOrder) note(owner string, p Pending) {
 	if o.Handled[owner] == nil {
 		o.Handled[owner] = map[string]string{}
 	}
-	o.Handled[owner][p.CallID] = p.Digest
+	o.Handled[owner][p.CallID] = o.mark(p)
 }
 
 // forget drops the Calls that no longer wait.

@@ -35,7 +35,7 @@ type Pending struct {
 	Deadline *time.Time `json:"deadline"`
 	// OnTimeout is the decision that is taken at the deadline, or "pause".
 	OnTimeout        string   `json:"onTimeout,omitempty"`
-	AllowedDecisions []string `json:"allow"`
+	AllowedDecisions []string `json:"allow"` // and remarks: see Allows
 	// ReviewReason is why a person is asked, if the Tool's policy is not the reason.
 	ReviewReason string `json:"why,omitempty"`
 	// Note is the policy's text for the people who are asked. It does not affect what runs, and is not part of the
@@ -58,21 +58,25 @@ type Vote struct {
 	Kind      string `json:"decision"`
 	DecidedBy string `json:"by"`
 	policy.Account
-	Groups    []string  `json:"groups,omitempty"` // the groups that the person claims
-	DecidedAt time.Time `json:"at"`
+	Groups []string `json:"groups,omitempty"` // the groups that the person claims
+	// For is in whose place the person decided; nil: for themselves.
+	For       *policy.Person `json:"for,omitempty"`
+	DecidedAt time.Time      `json:"at"`
 }
 
-// Identity is who decided.
-func (v Vote) Identity() policy.Identity {
-	return policy.Identity{Name: v.DecidedBy, Account: v.Account}
+// Identities is everybody for whom the decision counts.
+func (v Vote) Identities() []policy.Identity {
+	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, For: v.For}.Identities()
 }
 
-// InWords names who decided, their groups and, unless it is an approval, the decision: "ann of finance, answer".
+// InWords names who decided, their groups, in whose place and, unless it is an approval, the decision: "ann of finance,
+// answer".
 func (v Vote) InWords() string {
 	text := v.DecidedBy
 	if len(v.Groups) > 0 {
 		text += " of " + strings.Join(v.Groups, " and ")
 	}
+	text = InPlaceOf(text, v.For)
 	if v.Kind != policy.Approve {
 		text += ", " + v.Kind
 	}
@@ -112,7 +116,7 @@ func (p Pending) Told() (lines []string) {
 	if p.Note != "" {
 		lines = append(lines, p.Note)
 	}
-	for _, r := range p.Remarks {
+	for _, r := range p.currentRemarks() {
 		lines = append(lines, r.remarkText())
 	}
 	return lines

@@ -41,7 +41,7 @@ func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) err
 	if err := d.CheckDecider(p.Deciders, starters, causers); err != nil || len(p.Deciders) == 0 {
 		return err
 	}
-	same := func(v Vote) bool { return v.Identity().Is(d.Identity()) }
+	same := func(v Vote) bool { return policy.AnyOf(v.Identities(), d.Identities()) }
 	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, same) {
 		return fmt.Errorf("%s has decided on it already; it takes %d people", d.DecidedBy,
 			p.Deciders.RequiredApprovals())

@@ -65,9 +65,19 @@ func (d Decision) Identity() policy.Identity {
 	return policy.Identity{Name: d.DecidedBy, Account: d.Account}
 }
 
+// Identities is everybody for whom the decision counts: who took it, and in whose place. For all rules they are one.
+func (d Decision) Identities() []policy.Identity {
+	list := []policy.Identity{d.Identity()}
+	if d.For != nil {
+		list = append(list, d.For.Identities()...)
+	}
+	return list
+}
+
 // Vote is the decision as one of several that must be alike, of a kind.
 func (d Decision) Vote(kind string) Vote {
-	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, DecidedAt: d.DecidedAt}
+	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, For: d.For,
+		DecidedAt: d.DecidedAt}
 }
 
 // ToProve returns the decision that a proof of a decision on a Call must be for.
@@ -83,6 +93,8 @@ func (d Decision) ToProve(process string) proof.Decision {
 func (d Decision) details() string {
 	said := map[string]any{"reason": d.Reason}
 	switch d.Kind {
+	case HandOver:
+		said["to"], said["toGroup"] = d.To, d.ToGroup
 	case policy.Amend:
 		said["params"] = jsonval.UnescapeBlobHandles(d.AmendedParams)
 		if d.Signed != nil {
@@ -99,11 +111,16 @@ func (d Decision) details() string {
 	return proof.Details(said)
 }
 
-// Decider is who takes the decision, for the rules on who may.
+// Decider is who takes the decision, for the rules on who may; of a deputy's in whose place, proven where both are.
 func (d Decision) Decider() policy.Person {
 	p := policy.Person{Name: d.DecidedBy, Groups: d.Groups, Account: d.Account}
 	if d.Signed != nil {
 		p.Signed, p.AlsoNamed = true, d.Signed.Name
+	}
+	if d.For != nil {
+		deputy := p
+		p = *d.For
+		p.Signed, p.Deputy = p.Signed && deputy.Signed, deputy.Identities()
 	}
 	return p
 }

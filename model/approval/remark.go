@@ -16,17 +16,34 @@ const (
 	HandOver = "hand-over" // have a person, or a group, decide alone
 )
 
-// Remarks lists them.
+// Remarks lists those that people make. SteerDeputy is one too, where a process tells a Call of a deputy.
 func Remarks() []string { return []string{Comment, Ask, HandOver} }
 
 // IsRemark reports whether the kind is a remark, not a decision.
-func IsRemark(kind string) bool { return slices.Contains(Remarks(), kind) }
+func IsRemark(kind string) bool { return kind == SteerDeputy || slices.Contains(Remarks(), kind) }
+
+// TakesProof reports whether an act on a Call may bring a proof.
+func TakesProof(kind string) bool { return kind == HandOver || !IsRemark(kind) }
+
+// Allows reports whether the policy of a Call allows an act on it. A policy that names no remark allows all, and a
+// deputy where a hand-over is.
+func (p Pending) Allows(kind string) bool {
+	if kind == SteerDeputy {
+		kind = HandOver
+	}
+	return slices.Contains(p.AllowedDecisions, kind) ||
+		IsRemark(kind) && !slices.ContainsFunc(p.AllowedDecisions, IsRemark)
+}
 
 // checkRemark returns what a remark lacks.
 func (d Decision) checkRemark() error {
 	toSomebody := strings.TrimSpace(d.To+d.ToGroup) != ""
 	switch {
-	case strings.TrimSpace(d.DecidedBy) == "":
+	case d.Kind == SteerDeputy && d.Order == nil:
+		return fmt.Errorf(`a process tells a Call of a deputy: "order" is missing`)
+	case d.Kind == SteerDeputy:
+		return nil
+	case strings.TrimSpace(d.DecidedBy) == "" && d.Proof == "":
 		return fmt.Errorf(`it does not say whose it is: "by" is missing`)
 	case d.Kind != HandOver && strings.TrimSpace(d.Reason) == "":
 		return fmt.Errorf(`it says nothing: "reason" is missing`)
@@ -54,6 +71,8 @@ func (d Decision) Recipient() string {
 func (d Decision) remarkText() string {
 	to, text := d.Recipient(), d.DecidedBy
 	switch {
+	case d.Kind == SteerDeputy:
+		text = d.To + " may decide in place of " + d.DecidedBy + d.Order.times()
 	case d.Kind == Comment:
 		text += " says"
 	case d.Kind == HandOver:
@@ -83,7 +102,7 @@ func (p Pending) HandedOver() *Decision {
 func (p Pending) CheckHandedOver(d Decision) error {
 	h := p.HandedOver()
 	switch {
-	case h == nil, h.To != "" && d.Identity().Is(policy.Identity{Name: h.To}):
+	case h == nil, h.To != "" && policy.AnyOf(d.Identities(), policy.Named(h.To)):
 		return nil
 	case h.ToGroup != "" && slices.Contains(d.Decider().Groups, h.ToGroup):
 		return nil

@@ -21,6 +21,9 @@ const (
 	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
 	SteerAllow    = "allow"
 	SteerDisallow = "disallow"
+	// SteerDeputy has somebody decide in one's place for a time (ReadDeputy): an order that a process keeps, and a
+	// remark by which it tells each Call that waits.
+	SteerDeputy = "deputy"
 )
 
 // SteeringPayload is the payload of such a signal.

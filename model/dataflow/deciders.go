@@ -39,6 +39,22 @@ func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	return list
 }
 
+// asMayDecide returns a decision, or a hand-over, as it counts: for who takes it or, where they may not, in place of
+// somebody whose deputy they are.
+func (i *Instance) asMayDecide(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
+	var err error
+	for _, one := range rec.PendingApproval.Capacities(d, i.Now) {
+		err = i.checkDecider(rec, one)
+		if err == nil && !approval.IsRemark(d.Kind) {
+			err = rec.PendingApproval.CheckHandedOver(one)
+		}
+		if err == nil {
+			return one, nil
+		}
+	}
+	return d, err
+}
+
 // checkDecider returns why this person may not take the decision on what waits.
 func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	if err := i.checkNotExcludedElsewhere(rec, d); err != nil {
@@ -49,14 +65,16 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 		return err
 	}
 	for _, other := range rules.ExcludedCallNames() {
-		if id, found := i.decidedCall(rec, other, d.Identity()); found {
-			return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, id, rec.ID)
+		for _, who := range d.Identities() {
+			if id, found := i.decidedCall(rec, other, who); found {
+				return fmt.Errorf("%s decided on %s, and may not decide on %s too", who.Name, id, rec.ID)
+			}
 		}
 		if _, isID := ideafile.ParseCallKey(other); isID && !i.hasCall(other) {
 			return fmt.Errorf("who decided on %s may not decide on it, and there is no such Call", other)
 		}
 	}
-	if v, has := findVote(rec, d.Identity()); has && isVote(d) {
+	if v, has := findVote(rec, d); has && isVote(d) {
 		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind,
 			rules.RequiredApprovals())
 	}
@@ -67,7 +85,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d approval.Decision) error {
 	for _, other := range i.callRecords {
 		for _, made := range other.Decisions {
-			if other == rec || d.DecidedBy == "" || !made.Identity().Is(d.Identity()) {
+			if other == rec || d.DecidedBy == "" || !policy.AnyOf(made.Identities(), d.Identities()) {
 				continue
 			}
 			if slices.ContainsFunc(made.Deciders.ExcludedCallNames(),
@@ -105,7 +123,7 @@ func (i *Instance) callIDsNamed(name string) []string {
 // decidedCall returns a Call other than rec, named in NotSameAs, on which the person decided.
 func (i *Instance) decidedCall(rec *CallRecord, name string, person policy.Identity) (id string, found bool) {
 	for _, other := range i.callRecords {
-		by := func(d approval.Decision) bool { return d.Identity().Is(person) }
+		by := func(d approval.Decision) bool { return slices.ContainsFunc(d.Identities(), person.Is) }
 		if other != rec && i.callMatchesName(other, name) && slices.ContainsFunc(other.Decisions, by) {
 			return other.ID, true
 		}
@@ -131,10 +149,10 @@ func (i *Instance) hasCall(name string) bool {
 // and replaces; what comes of the latter two is decided on by itself.
 func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
-// findVote returns a person's decision on the waiting Call.
-func findVote(rec *CallRecord, person policy.Identity) (approval.Vote, bool) {
+// findVote returns a decision on the waiting Call that counts for one of the people for whom another does.
+func findVote(rec *CallRecord, d approval.Decision) (approval.Vote, bool) {
 	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
-		func(v approval.Vote) bool { return v.Identity().Is(person) })
+		func(v approval.Vote) bool { return policy.AnyOf(v.Identities(), d.Identities()) })
 	if at < 0 {
 		return approval.Vote{}, false
 	}

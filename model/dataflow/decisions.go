@@ -30,10 +30,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
-	if err := i.checkDecider(rec, d); err != nil {
-		return err
-	}
-	if err := rec.PendingApproval.CheckHandedOver(d); err != nil {
+	if d, err = i.asMayDecide(rec, d); err != nil {
 		return err
 	}
 	d.Order = nil // OrderID names it from here on
@@ -75,8 +72,11 @@ func (i *Instance) addRemark(d approval.Decision) error {
 	if err != nil {
 		return err
 	}
+	if d, err = d.Proven(*rec.PendingApproval, rec.Remarks, i.Now); err != nil {
+		return err
+	}
 	if d.Kind == approval.HandOver {
-		if err := i.checkDecider(rec, d); err != nil {
+		if d, err = i.asMayDecide(rec, d); err != nil {
 			return err
 		}
 	}
@@ -84,6 +84,9 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return fmt.Errorf("%d remarks were made on it, and no more are kept: decide, or say it elsewhere", maxRemarks)
 	}
 	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.Now, rec.PendingApproval.Tool
+	if d.Signed != nil {
+		d.ApprovalDigest = rec.PendingApproval.Digest
+	}
 	rec.Remarks = append(slices.Clone(rec.Remarks), d)
 	p := *rec.PendingApproval
 	p.Remarks = rec.Remarks
@@ -102,7 +105,7 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 		return nil, approval.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
 		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.PendingApproval.Digest)
-	case !approval.IsRemark(d.Kind) && !slices.Contains(rec.PendingApproval.AllowedDecisions, d.Kind):
+	case !rec.PendingApproval.Allows(d.Kind):
 		return nil, fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind,
 			strings.Join(rec.PendingApproval.AllowedDecisions, ", "))
 	}

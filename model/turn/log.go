@@ -124,7 +124,7 @@ func SummarizeDecisions(log []LogEntry) []any {
 			d := e.Decision
 			list = append(list, jsonval.ToJSONValue(approval.Decision{Kind: d.Kind, CallID: d.CallID,
 				DecidedBy: d.DecidedBy,
-				Groups:    d.Groups, Reason: d.Reason, To: d.To, ToGroup: d.ToGroup, SignalID: d.SignalID,
+				Groups:    d.Groups, For: d.For, Reason: d.Reason, To: d.To, ToGroup: d.ToGroup, SignalID: d.SignalID,
 				DecidedAt: d.DecidedAt.UTC(),
 				Instances: d.Instances, Told: d.Told,
 				PlanRequest: d.PlanRequest}))

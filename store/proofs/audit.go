@@ -37,6 +37,8 @@ type Audit struct {
 	keys   Keys // nil: signatures are not checked
 	used   map[string]bool
 	orders map[string]*order // standing orders, by their ids
+	// deputies are those orders that name one.
+	deputies []*order
 }
 
 // New begins an audit. With keys nil it checks everything but the signatures.
@@ -68,11 +70,17 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 
 // isByPerson reports whether a person took the decision, on a Call.
 func isByPerson(d approval.Decision) bool {
+	if d.Kind == approval.HandOver {
+		return d.Proof != "" || d.Signed != nil
+	}
 	own := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
 	return slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
 }
 
 func (a *Audit) decision(process string, d approval.Decision) string {
+	if why := a.whyNoDeputy(d); why != "" {
+		return why
+	}
 	switch {
 	case d.Proof == "" && d.Signed != nil:
 		return "its proof is gone"

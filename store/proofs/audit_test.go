@@ -249,3 +249,50 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		}
 	}
 }
+
+// A decision in another's place stands on the record of a deputy for that time, which is signed where decisions are.
+func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(o *approval.StandingOrder, d *approval.Decision)
+		why    string
+	}{
+		"as it was": {func(*approval.StandingOrder, *approval.Decision) {}, ""},
+		"another deputy": {func(o *approval.StandingOrder, _ *approval.Decision) { o.To = "eve" },
+			"ann had not named bob as deputy for that time"},
+		"of another": {func(_ *approval.StandingOrder, d *approval.Decision) { d.For.Name = "cid" },
+			"cid had not named bob"},
+		"another group": {func(_ *approval.StandingOrder, d *approval.Decision) { d.For.Groups = nil },
+			"had not named"},
+		"before": {func(o *approval.StandingOrder, _ *approval.Decision) { o.From = at.Add(1) },
+			"had not named"},
+		"at the end": {func(o *approval.StandingOrder, _ *approval.Decision) { o.Until = at }, "had not named"},
+		"without proof": {func(_ *approval.StandingOrder, d *approval.Decision) {
+			d.Deciders = policy.Rules{{Signed: true}}
+		}, "had not named"},
+	} {
+		o := approval.StandingOrder{ID: "leave", To: "bob", Until: at.Add(time.Hour)}
+		d := approval.Decision{Kind: policy.Approve, CallID: "1.1", DecidedBy: "bob", DecidedAt: at,
+			For: &policy.Person{Name: "ann", Groups: []string{"finance"}}}
+		c.change(&o, &d)
+		named := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", Groups: []string{"finance"}, Order: &o}
+		got := strings.Join(proofs.New(nil).Log("refunds", logOf(named, d)), "")
+		if !strings.Contains(got, c.why) || (c.why == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", name, got, c.why)
+		}
+	}
+}
+
+func TestASignedHandOverIsProvenAgain(t *testing.T) {
+	t.Parallel()
+	k, keys := signer(t, "")
+	d := decided(t, k, keys, approval.Decision{Kind: approval.HandOver, To: "bob"})
+	a := proofs.New(keys)
+	if problems := a.Log("refunds", logOf(d)); len(problems) > 0 || a.Proven != 1 {
+		t.Errorf("%v, %+v", problems, a.Counts)
+	}
+	d.To = "eve"
+	if problems := proofs.New(keys).Log("refunds", logOf(d)); len(problems) != 1 {
+		t.Errorf("whom it names was changed: %v", problems)
+	}
+}

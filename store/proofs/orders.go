@@ -2,6 +2,7 @@ package proofs
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"processidea/model/approval"
@@ -13,6 +14,7 @@ import (
 // order is a standing order from a log, and what was approved under it.
 type order struct {
 	approval.StandingOrder
+	giver    policy.Person
 	approved int
 }
 
@@ -20,10 +22,13 @@ type order struct {
 func (a *Audit) noteOrders(process string, entries []turn.LogEntry) (problems []string) {
 	for _, e := range entries {
 		d := e.Decision
-		if d == nil || d.Kind != approval.SteerAllow || d.Order == nil {
+		if d == nil || d.Order == nil || d.Kind != d.Order.Signal() {
 			continue
 		}
-		a.orders[d.Order.ID] = &order{StandingOrder: *d.Order}
+		given := &order{StandingOrder: *d.Order, giver: d.Decider()}
+		if a.orders[d.Order.ID] = given; d.Order.To != "" {
+			a.deputies = append(a.deputies, given)
+		}
 		if why := a.checkOrder(process, *d); why != "" {
 			problems = append(problems, fmt.Sprintf("the standing order %s by %s: %s", d.Order.ID, d.DecidedBy, why))
 		}
@@ -48,6 +53,19 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 		return fmt.Sprintf("its proof is that of %s", f.Claims.Subject)
 	}
 	return ""
+}
+
+// whyNoDeputy returns why a decision does not count in place of another person. The end of an order is ignored, as for
+// approvals.
+func (a *Audit) whyNoDeputy(d approval.Decision) string {
+	if d.For == nil || slices.ContainsFunc(a.deputies, func(o *order) bool {
+		return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.For.Name) &&
+			slices.Equal(o.giver.Groups, d.For.Groups) && (o.Proof != "" || !d.Deciders.Signed()) &&
+			!d.DecidedAt.Before(o.From) && d.DecidedAt.Before(o.Until)
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("%s had not named %s as deputy for that time", d.For.Name, d.DecidedBy)
 }
 
 // claimToProve returns what the proof of a decision must cover: the decision, or the standing order that it was made

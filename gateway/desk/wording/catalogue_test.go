@@ -23,9 +23,13 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 	until := func(d time.Duration) string { return readable.Until(now, now.Add(d)) }
 	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, Signed: true}}
 	handOver := approval.Decision{Kind: approval.HandOver, DecidedBy: "ann", To: "bob", Reason: "1 case"}
+	deputy := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", To: "bob", Reason: "on leave",
+		Order: &approval.StandingOrder{From: now, Until: now.Add(time.Hour)}}
+	inPlace := approval.Vote{Kind: policy.Approve, DecidedBy: "bob", Groups: []string{"finance"},
+		For: &policy.Person{Name: "ann"}}
 	pending := approval.Pending{Deciders: rules, Note: "approve of it and 3 days ago",
 		DecidedSoFar: []approval.Vote{{Kind: policy.Approve, DecidedBy: "cem", Groups: []string{"finance"}}},
-		Remarks:      []approval.Decision{handOver}}
+		Remarks:      []approval.Decision{handOver, deputy}}
 	for _, one := range []struct{ kind, english, want string }{
 		{"time", ago(0), "gerade eben"},
 		{"time", ago(time.Hour), "vor 1 Stunde"},
@@ -46,6 +50,9 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"mit Unterschrift; nicht wer den Prozess gestartet hat (bisher cem (finance))"},
 		{"told", pending.Told()[0], "approve of it and 3 days ago"},
 		{"told", pending.Told()[1], "ann hat es an bob übergeben: 1 case"},
+		{"told", pending.Told()[2],
+			"bob darf von 2026-11-28T09:00:00Z bis 2026-11-28T10:00:00Z in Vertretung von ann entscheiden: on leave"},
+		{"who", inPlace.InWords(), "bob (finance) in Vertretung von ann"},
 		{"", rules.DenialReason(policy.Person{Name: "ann", Signed: true}, nil),
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
 		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 1, UndoneBy: []string{"p", "q"}}.

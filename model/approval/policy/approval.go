@@ -36,7 +36,8 @@ type Approval struct {
 	// Timeout is the time after which TimeoutAction happens: "reject", "approve" or "pause". 0: it never does.
 	Timeout       time.Duration
 	TimeoutAction string
-	// AllowedDecisions lists the decisions that a person may take.
+	// AllowedDecisions lists the decisions that a person may take, and the remarks; without a remark, every one is
+	// allowed.
 	AllowedDecisions []string
 	// Deciders say who may decide; nil: anybody.
 	Deciders *Rule
@@ -144,15 +145,27 @@ func readNote(v any) (string, error) {
 	return note, nil
 }
 
-func readAllowedDecisions(v any) ([]string, error) {
-	list, ok := jsonval.AsStringList(v)
-	for _, d := range list {
-		ok = ok && slices.Contains(allKinds, d)
+// The remarks as `allow` names them, and their signals.
+var remarkNames = map[string]string{"handOver": "hand-over", "ask": "ask", "comment": "comment"}
+
+// readAllowedDecisions reads `allow`: the decisions, and after them the remarks.
+func readAllowedDecisions(v any) (list []string, err error) {
+	var remarks []string
+	names, ok := jsonval.AsStringList(v)
+	for _, name := range names {
+		switch signal := remarkNames[name]; {
+		case slices.Contains(allKinds, name):
+			list = append(list, name)
+		case signal != "":
+			remarks = append(remarks, signal)
+		default:
+			ok = false
+		}
 	}
 	if !ok || len(list) == 0 {
-		return nil, fmt.Errorf("want a list of %s", strings.Join(allKinds, ", "))
+		return nil, fmt.Errorf("want a list of %s, and of handOver, ask, comment", strings.Join(allKinds, ", "))
 	}
-	return list, nil
+	return append(list, remarks...), nil
 }
 
 // RequiresReviewOf reports whether a person must decide on a Call with these resolved parameters. If the condition

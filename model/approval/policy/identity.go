@@ -45,6 +45,11 @@ func (a Identity) Is(b Identity) bool {
 	return SameName(a.Name, b.Name)
 }
 
+// AnyOf reports whether two lists have a person in common.
+func AnyOf(a, b []Identity) bool {
+	return slices.ContainsFunc(a, func(who Identity) bool { return containsPerson(b, who) })
+}
+
 func containsPerson(list []Identity, who Identity) bool { return slices.ContainsFunc(list, who.Is) }
 
 // isRecorded reports whether a list has the person with the same account.

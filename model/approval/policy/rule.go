@@ -136,6 +136,8 @@ type Person struct {
 	Account
 	// Signed is whether the decision has a proof that was found right.
 	Signed bool `json:"signed,omitempty"`
+	// Deputy is who decides in the person's place, by each of their names; nil: nobody does.
+	Deputy []Identity `json:"-"`
 }
 
 // whyNot says why a person may not decide, or "" if they may. starters are the people who started the process, causers
@@ -152,28 +154,34 @@ func (r Rule) whyNot(p Person, starters, causers []Identity) string {
 		return why
 	case r.NotStarter && (len(starters) == 0 || containsUnknown(starters)):
 		return "the person who started the process may not decide on it, and it is not known who that was"
-	case r.NotStarter && p.isAmong(starters):
-		return p.Name + " started the process, and may not decide on it"
+	case r.NotStarter && p.nameAmong(starters) != "":
+		return p.nameAmong(starters) + " started the process, and may not decide on it"
 	case r.NotStarter && containsUnknown(causers):
 		return "the person who added or revised the instance may not decide on it, and it is not known who that was"
-	case r.NotStarter && p.isAmong(causers):
-		return p.Name +
+	case r.NotStarter && p.nameAmong(causers) != "":
+		return p.nameAmong(causers) +
 			" had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
 	}
 	return ""
 }
 
-func (p Person) isAmong(list []Identity) bool {
-	return slices.ContainsFunc(p.Identities(), func(who Identity) bool { return containsPerson(list, who) })
+// nameAmong is the name under which a list has the person, or their deputy; "": it has neither.
+func (p Person) nameAmong(list []Identity) string {
+	for _, who := range p.Identities() {
+		if containsPerson(list, who) {
+			return who.Name
+		}
+	}
+	return ""
 }
 
-// Identities lists who the person is, by each of their names.
+// Identities lists who the person is, by each of their names, and who their deputy is: for all rules they are one.
 func (p Person) Identities() []Identity {
 	list := []Identity{{p.Name, p.Account}}
 	if p.AlsoNamed != "" {
 		list = append(list, Identity{p.AlsoNamed, p.Account})
 	}
-	return list
+	return append(list, p.Deputy...)
 }
 
 // WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it
@@ -227,7 +235,11 @@ func (rules Rules) RequiredApprovals() int {
 // people who started the process, causers those who caused the Call in another way. ExcludedCallNames is checked
 // elsewhere.
 func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
-	if rules.Signed() && !p.Signed {
+	switch {
+	case !rules.Signed() || p.Signed:
+	case p.Deputy != nil:
+		return "it takes a signed decision, of a deputy who was named with a proof"
+	default:
 		return "it takes a signed decision, and this one has no proof"
 	}
 	for _, r := range rules {

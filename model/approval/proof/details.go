@@ -8,14 +8,15 @@ import (
 )
 
 // Details is the digest in a proof for the rest of a decision: the SHA-256, in hex, of the canonical JSON
-// (jsonval.Encode) of an object with the keys reason, params, with, output and calls of the decision's signal, as far
-// as present. A reason that is null or empty counts as absent; an output of null counts as present. by and groups are
-// excluded, since the proof names who decides, and so is id, which belongs to the signal.
+// (jsonval.Encode) of an object with the keys reason, to, toGroup, params, with, output and calls of the decision's
+// signal, as far as present. A text that is null or empty counts as absent; an output of null counts as present. by and
+// groups are excluded, since the proof names who decides, and so is id, which belongs to the signal.
 func Details(payload map[string]any) string {
 	said := map[string]any{}
-	for _, k := range []string{"reason", "params", "with", "output", "calls"} {
+	for _, k := range []string{"reason", "to", "toGroup", "params", "with", "output", "calls"} {
 		v, has := payload[k]
-		if has && (k != "reason" || (v != nil && v != "")) {
+		isText := k == "reason" || k == "to" || k == "toGroup"
+		if has && (!isText || (v != nil && v != "")) {
 			said[k] = v
 		}
 	}

@@ -49,7 +49,7 @@ type Scope struct {
 
 // Give accepts an order, and returns the entry for the log of the process.
 func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (given approval.Decision, err error) {
-	if err := k.checkWhole(approval.SteerAllow); err != nil {
+	if err := k.checkWhole(o.Signal()); err != nil {
 		return given, err
 	}
 	var finding *proof.Finding
@@ -69,7 +69,7 @@ func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (
 		return given, err
 	}
 	return approval.Decision{
-		Kind: approval.SteerAllow, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof,
+		Kind: o.Signal(), To: o.To, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof,
 		SignalID: o.ID, DecidedAt: now, Order: &o,
 	}, nil
 }
@@ -96,20 +96,25 @@ func (k *Keeper) CheckDecision(d approval.Decision) error {
 	if d.Order == nil || k.part != nil {
 		return nil
 	}
-	return fmt.Errorf("the process itself approves what a standing order covers: %s gives an order, and %s names none",
-		approval.SteerAllow, d.Kind)
+	return fmt.Errorf("the process itself approves what a standing order covers, and tells of a deputy: %s gives an "+
+		"order, and %s names none", d.Order.Signal(), d.Kind)
 }
 
-// Approve has approvals sent of what waits with an owner, an instance or a part, and is covered by orders.
+// Approve has approvals sent of what waits with an owner, an instance or a part, and is covered by orders; and has it
+// told of deputies.
 func (k *Keeper) Approve(
 	ctx workflow.Context, idea *ideafile.Idea, owner string, waits []approval.Pending,
-	send func(call string, payload map[string]any),
+	send func(signal, call string, payload map[string]any),
 ) {
 	if len(k.Orders) == 0 {
 		return
 	}
 	for _, a := range k.Orders.Cover(owner, waits, policy.ReadStarters(idea.Source), workflow.Now(ctx)) {
-		send(a.Pending.CallID, a.Order.Approval(a.Pending))
+		signal := policy.Approve
+		if a.Order.To != "" {
+			signal = approval.SteerDeputy
+		}
+		send(signal, a.Pending.CallID, a.Order.Approval(a.Pending))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/approval"
-	"processidea/model/approval/policy"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/orders"
@@ -12,7 +11,7 @@ import (
 
 // This file takes standing orders, and sends the approvals under them.
 
-// Allow takes a standing order, and approves what waits and is covered.
+// Allow takes a standing order, and approves what waits and is covered; or a deputy, of whom it tells what waits.
 func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) error {
 	given, err := c.orders.Give(ctx, o, orders.Scope{
 		ProcessID: c.processID, Idea: c.idea, Override: c.approvalOverride(), ToolsKnown: c.phase != opening,
@@ -33,16 +32,17 @@ func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.St
 	d := steeringDecision(ctx, approval.SteerDisallow, s)
 	d.OrderID = order
 	c.log(d)
+	c.own.approveAll(ctx) // a Call that was told of a deputy is told of the end
 	return nil
 }
 
 // approveOf approves under orders the waiting Calls of an owner, an instance or a part. Undelivered approvals do not
 // count.
 func (c *processCore) approveOf(ctx workflow.Context, owner string, waits []approval.Pending) {
-	c.orders.Approve(ctx, c.idea, owner, waits, func(call string, payload map[string]any) {
+	c.orders.Approve(ctx, c.idea, owner, waits, func(signal, call string, payload map[string]any) {
 		to, _ := c.own.receiverOf(owner, call)
 		c.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
-			Signal: policy.Approve, Payload: payload, RefusalReason: nothingWaitsThere,
+			Signal: signal, Payload: payload, RefusalReason: nothingWaitsThere,
 		})
 	})
 }

@@ -23,7 +23,7 @@ type ProcessHandler interface {
 	Revise(ctx workflow.Context, s approval.SteeringPayload) error
 	AddInstances(ctx workflow.Context, s approval.SteeringPayload) error
 	Undo(ctx workflow.Context, s approval.SteeringPayload) error
-	// Allow takes a standing order, and Disallow ends the one of an id.
+	// Allow takes a standing order or a deputy, and Disallow ends the one of an id.
 	Allow(ctx workflow.Context, o approval.StandingOrder) error
 	Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error
 	// DecidePlan takes a decision on a Plan that waits as a whole, or passes it on.
@@ -66,7 +66,10 @@ var table = []signalKind{
 	signalOf(approval.SteerAllow,
 		`Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		approval.ReadStandingOrder, ProcessHandler.Allow),
-	{approval.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
+	{approval.SteerDeputy,
+		`Have somebody decide in one's place for a time: {"id", "to", "until", "from"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
+		deputy, true},
+	{approval.SteerDisallow, `End what allow or deputy gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
 
 	planSignal(approval.SteerApprovePlan,
 		`Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`),
@@ -130,6 +133,14 @@ func planSignal(kind, description string) signalKind {
 		}
 		return p.DecidePlan(ctx, payload, d)
 	}, false}
+}
+
+// deputy takes a deputy, or passes on that a Call is to be told of one.
+func deputy(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+	if payload["call"] != nil {
+		return decisionSignal(approval.SteerDeputy, "").handle(p, ctx, payload)
+	}
+	return signalOf("", "", approval.ReadDeputy, ProcessHandler.Allow).handle(p, ctx, payload)
 }
 
 func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {

@@ -75,7 +75,7 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	var got []string
 	for _, s := range table {
 		got = append(got, s.name)
-		if s.isDecision != slices.Contains(onCalls, s.name) {
+		if s.isDecision != (approval.IsRemark(s.name) || slices.Contains(onCalls, s.name)) {
 			t.Errorf("%s: decides is %v", s.name, s.isDecision)
 		}
 		if s.description == "" {
@@ -102,6 +102,7 @@ var payloads = map[string]map[string]any{
 	approval.SteerDecide:      {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
 	approval.SteerAllow:       {"id": "o", "tool": "t", "count": json.Number("1")},
 	approval.SteerDisallow:    {"id": "o"},
+	approval.SteerDeputy:      {"id": "d", "to": "bob", "until": "2030-01-01T00:00:00Z"},
 	approval.SteerApprovePlan: {"request": json.Number("1")},
 	approval.SteerAmendPlan:   {"request": json.Number("1"), "calls": []any{map[string]any{"_tool": "t"}}},
 	approval.SteerRejectPlan:  {"request": json.Number("1"), "reason": "no"},
@@ -121,7 +122,7 @@ func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) 
 			t.Fatalf("%s calls %q, %v", s.name, p.called, err)
 		}
 		method := p.called[0]
-		if by, taken := reached[method]; taken && method != "Decide" && method != "DecidePlan" {
+		if by, taken := reached[method]; taken && !slices.Contains([]string{"Decide", "DecidePlan", "Allow"}, method) {
 			t.Errorf("%s and %s both call %s", by, s.name, method)
 		}
 		reached[method] = s.name

@@ -113,8 +113,18 @@ signed, as it must be for a Tool whose decisions are. Without --tool the orders 
 		flags: orderFlags, prepare: allow, alternative: listOrders,
 	},
 	{
+		name: approval.SteerDeputy, args: "ID [NAME] --to PERSON --until TIME",
+		short: "Have somebody decide in your place for a time",
+		long: `Have somebody decide in your place for a time, on Calls of a process that wait now or later. They may
+what you may; each such decision names you both, and for all rules you are one person. It
+holds where the policy allows a hand-over. NAME is a name of your own (default: one is
+made up), by which "disallow" ends it early; "allow ID" lists it.`,
+		example: `  starter deputy refunds --to bob --until 2026-12-04T18:00:00Z --reason "on leave" --by ann`,
+		flags:   deputyFlags, prepare: deputy,
+	},
+	{
 		name: approval.SteerDisallow, args: "ID ORDER",
-		short:   "End a standing order; what was approved under it stays so",
+		short:   "End a standing order, or a deputy's time; what was decided stays so",
 		example: `  starter disallow refunds small --reason "the sale is over"`, flags: byFlags,
 		prepare: steering(func(ctx context.Context, p *client.Process, g *given) error {
 			return p.Disallow(ctx, g.args[1], g.signer())

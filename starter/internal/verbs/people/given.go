@@ -30,7 +30,7 @@ type given struct {
 	limits                  ideafile.Limits
 	pauseReason             string // resume only processes that paused for this reason
 	order                   client.StandingOrder
-	when, until             string // of the order
+	when, from, until       string // of the order, or of the deputy
 	many                    selected
 	undo, yes               bool // of cancel
 }

@@ -29,6 +29,44 @@ func orderFlags(f *pflag.FlagSet, g *given) {
 	f.StringVar(&g.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
 }
 
+func deputyFlags(f *pflag.FlagSet, g *given) {
+	decidesFlags(f, g)
+	f.StringVar(&g.to, "to", "", "the `name` of the deputy")
+	f.StringVar(&g.from, "from", "", "the `time` at which it begins (default now)")
+	f.StringVar(&g.until, "until", "", "the `time` at which it ends, such as 2026-12-04T18:00:00Z")
+}
+
+// deputy names a deputy.
+func deputy(g *given) (do action, err error) {
+	by, err := g.decision()
+	if err != nil {
+		return nil, err
+	}
+	d := client.Deputy{To: g.to, By: by.By, Groups: by.Groups, Reason: by.Reason, Key: by.Key}
+	if len(g.args) == 2 {
+		d.ID = g.args[1]
+	}
+	if d.From, err = g.time("from", g.from); err == nil {
+		d.Until, err = g.time("until", g.until)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Deputy(ctx, d) })(g)
+}
+
+// time reads a time of a flag; zero for "".
+func (g *given) time(flag, text string) (at time.Time, err error) {
+	if text == "" {
+		return at, nil
+	}
+	if at, err = time.Parse(time.RFC3339, text); err != nil {
+		return at, exit.Usagef("%s %s: --%s is a time such as 2026-12-04T18:00:00Z, not %q", g.verb, g.args[0], flag,
+			text)
+	}
+	return at, nil
+}
+
 // allow gives a standing order.
 func allow(g *given) (do action, err error) {
 	o := &g.order
@@ -51,10 +89,8 @@ func allow(g *given) (do action, err error) {
 			return nil, exit.Usagef("allow %s: --when is a JSON Schema, an object", o.ID)
 		}
 	}
-	if g.until != "" {
-		if o.Until, err = time.Parse(time.RFC3339, g.until); err != nil {
-			return nil, exit.Usagef("allow %s: --until is a time such as 2026-12-04T18:00:00Z, not %q", o.ID, g.until)
-		}
+	if o.Until, err = g.time("until", g.until); err != nil {
+		return nil, err
 	}
 	if err := o.Validate(); err != nil {
 		return nil, exit.Usagef("allow %s: %w", o.ID, err)
@@ -94,11 +130,20 @@ func ordersInForce(ctx context.Context, s *server.Session, process string) strin
 func ordersText(list approval.Orders, now time.Time) string {
 	var b strings.Builder
 	for _, o := range list {
-		print.Fprintf(&b, "%s: %s", o.ID, o.Tool)
+		if o.To != "" {
+			print.Fprintf(&b, "%s: deputy %s", o.ID, o.To)
+		} else {
+			print.Fprintf(&b, "%s: %s", o.ID, o.Tool)
+		}
 		if o.When != nil {
 			fmt.Fprintf(&b, " where %s", print.Shown(o.When))
 		}
-		fmt.Fprintf(&b, ", %d approved", o.Approved)
+		if o.To == "" {
+			fmt.Fprintf(&b, ", %d approved", o.Approved)
+		}
+		if !o.From.IsZero() {
+			fmt.Fprintf(&b, ", from %s", o.From.Local().Format(time.DateTime))
+		}
 		if o.Count > 0 {
 			fmt.Fprintf(&b, " of %d, %d left", o.Count, o.Count-o.Approved)
 		}

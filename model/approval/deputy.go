@@ -1,0 +1,120 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"processidea/model/approval/policy"
+)
+
+// This file holds deputies. A person names one as an order of the process, which tells each Call that waits by a
+// remark; with the Call, the remark is what counts.
+
+// ReadDeputy reads the payload of SteerDeputy: id, to, from, until, by, groups, reason and proof; and act, as
+// ReadStandingOrder does.
+func ReadDeputy(m map[string]any) (o StandingOrder, err error) {
+	from, until := "", ""
+	texts := orderTexts(&o, &until)
+	texts["to"], texts["from"] = &o.To, &from
+	if err := readTexts(m, texts, &o.Groups); err != nil {
+		return o, err
+	}
+	if o.Until, err = readTime("until", until); err == nil {
+		o.From, err = readTime("from", from)
+	}
+	switch {
+	case err != nil:
+		return o, err
+	case o.ID == "":
+		return o, errors.New(`it has no name: "id" is missing`)
+	case len(o.ID) > maxOrderIDLength:
+		return o, fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
+	case o.To == "":
+		return o, errors.New(`it names no deputy: "to" is missing`)
+	case o.Until.IsZero():
+		return o, errors.New(`it would never end: "until" is missing`)
+	case !o.From.Before(o.Until):
+		return o, errors.New(`it would never begin: "from" is not before "until"`)
+	}
+	return o, policy.CheckName(o.To)
+}
+
+// checkDeputy returns why nobody can be the deputy of the giver.
+func (o StandingOrder) checkDeputy(giver policy.Person) error {
+	switch {
+	case giver.Name == "":
+		return errors.New(`it does not say whose deputy: "by" is missing`)
+	case slices.ContainsFunc(giver.Identities(), policy.Identity{Name: o.To}.Is):
+		return fmt.Errorf("%s cannot be their own deputy", o.To)
+	}
+	return nil
+}
+
+// times says in words when somebody is a deputy.
+func (o StandingOrder) times() (text string) {
+	if !o.From.IsZero() {
+		text = " from " + o.From.Format(time.RFC3339)
+	}
+	if !o.Until.IsZero() {
+		text += " until " + o.Until.Format(time.RFC3339)
+	}
+	return text
+}
+
+// untold returns what a Call must still be told of a deputy: that there is one, or that the time ended early.
+func (o *GivenOrder) untold(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
+	if o.To == "" || o.hasHandled(owner, p) || !p.Allows(SteerDeputy) {
+		return tell, false
+	}
+	tell = o.StandingOrder
+	var told *StandingOrder
+	for _, r := range p.currentRemarks() {
+		if r.Kind == SteerDeputy && r.OrderID == o.ID {
+			told = r.Order
+		}
+	}
+	if o.Ended == nil {
+		return tell, told == nil && o.IsInForce(now)
+	}
+	tell.Until, tell.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
+	return tell, told != nil && tell.Until.Before(told.Until)
+}
+
+// currentRemarks are the remarks without those on a deputy that a later one replaces.
+func (p Pending) currentRemarks() (list []Decision) {
+	for n, r := range p.Remarks {
+		replaces := func(later Decision) bool { return later.Kind == SteerDeputy && later.OrderID == r.OrderID }
+		if r.Kind != SteerDeputy || !slices.ContainsFunc(p.Remarks[n+1:], replaces) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Capacities are the ways in which a decision on the Call can count: for who takes it, and then in place of each person
+// whose deputy they are at the time.
+func (p Pending) Capacities(d Decision, now time.Time) []Decision {
+	list := []Decision{d}
+	if d.Order != nil {
+		return list // a deputy decides, and gives no orders
+	}
+	for _, r := range p.currentRemarks() {
+		if r.Kind == SteerDeputy && !now.Before(r.Order.From) && now.Before(r.Order.Until) &&
+			d.Identity().Is(policy.Identity{Name: r.To}) {
+			who := r.Decider()
+			d.For = &who
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// InPlaceOf names a deputy and in whose place they act.
+func InPlaceOf(name string, whom *policy.Person) string {
+	if whom == nil {
+		return name
+	}
+	return name + " in place of " + whom.Name
+}

@@ -1,0 +1,114 @@
+package approval_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/modeltest"
+)
+
+const annsDeputy = `"id": "d", "to": "bob", "by": "ann", "until": "2026-01-02T13:00:00Z"`
+
+func TestADeputyHasANameAndAnEnd(t *testing.T) {
+	t.Parallel()
+	for payload, why := range map[string]string{
+		annsDeputy + `, "from": "2026-01-02T12:00:00+01:00", "act": "1", "proof": "a.b.c"`: "",
+		`"to": "bob", "until": "2026-01-02T13:00:00Z"`:                                     `"id" is missing`,
+		`"id": "d", "by": "ann", "until": "2026-01-02T13:00:00Z"`:                          `"to" is missing`,
+		`"id": "d", "to": "bob"`:                                                           `"until" is missing`,
+		annsDeputy + `, "from": "2026-01-02T13:00:00Z"`:                                    `is not before "until"`,
+		annsDeputy + `, "from": "monday"`:                                                  `"from" is a time such as`,
+		annsDeputy + `, "tool": "pay"`:                                                     `unknown key "tool"`,
+		`"id": "d", "to": "b\u200bob", "until": "2026-01-02T13:00:00Z"`:                    "invisible character",
+		`"to": "bob", "id": "` + strings.Repeat("x", 101) + `"`:                            `longer than 100`,
+	} {
+		_, err := approval.ReadDeputy(modeltest.DecodeJSON(t, `{`+payload+`}`).(map[string]any))
+		if got := modeltest.ErrorText(err); !strings.Contains(got, why) || (why == "") != (err == nil) {
+			t.Errorf("%s: %q, want %q", payload, got, why)
+		}
+	}
+	o := deputy(t)
+	for by, why := range map[string]string{"": `"by" is missing`, " BOB": "bob cannot be their own deputy", "ann": ""} {
+		err := approval.CheckStandingOrder(o, policy.Person{Name: by}, nil, policy.Override{}, nil, noon, true)
+		if got := modeltest.ErrorText(err); !strings.Contains(got, why) || (why == "") != (err == nil) {
+			t.Errorf("%q: %v", by, err)
+		}
+	}
+	if err := approval.CheckStandingOrder(o, policy.Person{Name: "ann"}, nil, policy.Override{}, nil,
+		noon.Add(time.Hour), true); err == nil {
+		t.Error("its time is past")
+	}
+}
+
+func deputy(t *testing.T) approval.StandingOrder {
+	t.Helper()
+	o, err := approval.ReadDeputy(modeltest.DecodeJSON(t, `{`+annsDeputy+`}`).(map[string]any))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// told is a Call that was told of a deputy as an order says.
+func told(t *testing.T, p approval.Pending, o approval.StandingOrder) approval.Pending {
+	t.Helper()
+	d, err := approval.ReadDecision(approval.SteerDeputy, o.Approval(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Remarks = append(p.Remarks, d)
+	return p
+}
+
+func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
+	t.Parallel()
+	l := &approval.Orders{}
+	if err := l.Give(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
+		t.Fatal(err)
+	}
+	closed := waits(t, 2, "1")
+	closed.AllowedDecisions = []string{policy.Approve, approval.Ask}
+	list := []approval.Pending{waits(t, 1, "1"), closed}
+	first := l.Cover("①", list, nil, noon)
+	if got := approved(first); got != "d 1.1" || first[0].Order.To != "bob" {
+		t.Fatal(got)
+	}
+	if got := approved(l.Cover("①", list, nil, noon)); got != "" {
+		t.Errorf("told again: %s", got)
+	}
+	list[0] = told(t, list[0], first[0].Order)
+	again := list[0]
+	again.TimesAsked++
+	again.SetDigest()
+	if got := approved(l.Cover("①", []approval.Pending{again}, nil, noon)); got != "" {
+		t.Errorf("a Call that was told is told again: %s", got)
+	}
+	if got := approved(l.Cover("②", list[1:], nil, noon.Add(time.Hour))); got != "" {
+		t.Errorf("told after its time: %s", got)
+	}
+	if got := approved(l.Cover("①", []approval.Pending{waits(t, 3, "1")}, nil, noon)); got != "d 1.3" {
+		t.Errorf("a Call that waits later: %s", got)
+	}
+	_ = l.End("d", approval.OrderEnding{By: "ann", EndedAt: noon.Add(time.Minute)})
+	end := l.Cover("①", []approval.Pending{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute))
+	if got := approved(end); got != "d 1.1" || !end[0].Order.Until.Equal(noon.Add(time.Minute)) {
+		t.Errorf("the end: %s", got)
+	}
+	if got := approved(l.Cover("①", list[:1], nil, noon.Add(time.Minute))); got != "" {
+		t.Errorf("told of the end again: %s", got)
+	}
+	if got := approved(l.Cover("①", []approval.Pending{told(t, list[0], end[0].Order)}, nil, noon)); got != "" {
+		t.Errorf("told of the end again, once it is known: %s", got)
+	}
+}
+
+func TestPeopleAreNotifiedOfADeputy(t *testing.T) {
+	t.Parallel()
+	n := told(t, waits(t, 1, "1"), deputy(t)).Notice("①")
+	if n.RemarkCount != 1 || n.Remark.String() != "bob may decide in place of ann until 2026-01-02T13:00:00Z" {
+		t.Errorf("%+v", n)
+	}
+}
