@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"processidea/client"
+	"processidea/gateway/access"
 	"processidea/gateway/server"
 )
 
@@ -18,6 +19,9 @@ func (s *service) serveGateway(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: serve the gateway: %w", errUsage, err)
 	}
+	s.health.add(&condition{name: "gateway", holds: func(ctx context.Context) error {
+		return access.Ready(ctx, o.Guard)
+	}, logs: true})
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
 	served, err := server.Listen(ctx, s.gateway, o)
 	if err != nil {
