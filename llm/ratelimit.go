@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -31,12 +32,9 @@ type modelPause struct {
 
 // newRateLimiter reads the limits of a Config.
 func newRateLimiter(c Config) (*rateLimiter, error) {
-	requests, err := perMinute("OPENAI_RPM", c.RPM)
-	if err != nil {
-		return nil, err
-	}
-	tokens, err := perMinute("OPENAI_TPM", c.TPM)
-	if err != nil {
+	requests, badRequests := perMinute("OPENAI_RPM", c.RPM)
+	tokens, badTokens := perMinute("OPENAI_TPM", c.TPM)
+	if err := errors.Join(badRequests, badTokens); err != nil {
 		return nil, err
 	}
 	l := &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{},

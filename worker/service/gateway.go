@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"processidea/client"
 	"processidea/gateway/access"
@@ -15,10 +14,7 @@ func (s *service) serveGateway(ctx context.Context) error {
 	if s.gateway == "" {
 		return nil
 	}
-	o, err := server.FromEnvironment(s.gateway, server.User(os.Getenv), os.Getenv)
-	if err != nil {
-		return fmt.Errorf("%w: serve the gateway: %w", errUsage, err)
-	}
+	o := s.served
 	s.health.add(&condition{name: "gateway", holds: func(ctx context.Context) error {
 		return access.Ready(ctx, o.Guard)
 	}, logs: true})
