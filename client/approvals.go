@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 
-	"processidea/client/internal/kind"
 	"processidea/internal/safego"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -68,10 +67,8 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 	if err == nil {
 		return v, nil
 	}
-	if down := p.client.health(ctx); down != nil {
-		return v, kind.Errorf(ErrUnreachable, "ask %s: %w", p.id, down)
-	}
-	return v, kind.Errorf(ErrNoWorker, "list approvals of %s: no worker answers: %w", p.id, err)
+	_, err = p.client.explainUnreachable(ctx, p.id, err)
+	return v, fmt.Errorf("list approvals of %s: %w", p.id, err)
 }
 
 // addMissingCases queries the instances whose case is not in the process's answer: all instances of a split process,

@@ -85,7 +85,8 @@ func (p *Process) ended(ctx context.Context) bool {
 func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
-		return nil, kind.Errorf(ErrNoWorker, "ask %s: no worker answers: %w", p.id, err)
+		_, err = p.client.explainUnreachable(ctx, p.id, err)
+		return nil, fmt.Errorf("ask %s: %w", p.id, err)
 	}
 	idea := &ideafile.Idea{}
 	latest, err := p.Chain().Length(ctx) // what a split process says counts the Ideas of its parts
