@@ -112,6 +112,17 @@ func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	return all, nil
 }
 
+// AwaitingDelegates lists the ids of the delegates, at any depth, in which somebody is waited for: their Calls are not
+// among those of the process.
+func (p *Process) AwaitingDelegates(ctx context.Context) ([]string, error) {
+	ids, err := p.client.awaiting(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
+	}
+	slices.Sort(ids)
+	return slices.DeleteFunc(ids, func(id string) bool { return !p.isDelegate(id) }), nil
+}
+
 // queryAwaiting queries every process that waits for a person.
 func queryAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error)) ([]T, error) {
 	ids, err := c.awaiting(ctx)

@@ -109,9 +109,7 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
 	err := p.client.executions(ctx, processQuery, func(e *workflowpb.WorkflowExecutionInfo) bool {
 		id := e.GetExecution().GetWorkflowId()
-		below, mine := strings.CutPrefix(id, p.id+"/")
-		if mine && !isPart(id) && strings.Contains(below, "~call/") &&
-			e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+		if p.isDelegate(id) && e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 			found[id] = true
 		}
 		return true
@@ -120,6 +118,12 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
 	}
 	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// isDelegate reports whether a process is a delegate of this one, at any depth.
+func (p *Process) isDelegate(id string) bool {
+	below, mine := strings.CutPrefix(id, p.id+"/")
+	return mine && !isPart(id) && strings.Contains(below, "~call/")
 }
 
 // isPart reports whether a workflow id names a part of a process, for which the process itself answers.
