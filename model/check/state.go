@@ -98,7 +98,7 @@ func (c *checker) locateValue(kind, token string, p jsonval.Path) (location stri
 
 func (m locatedMessage) payloadPath() string {
 	if key := m.PayloadKey(); key != "" {
-		return jsonval.JSONPathWithKey(m.jsonPath, key)
+		return jsonval.JSONPathWithKey(m.jsonPath(), key)
 	}
-	return m.jsonPath
+	return m.jsonPath()
 }
