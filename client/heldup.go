@@ -76,9 +76,10 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 		Mend:    "the worker's log says why; then it goes on by itself"}
 }
 
+// keysMissing leaves out the packages in which an error came up: a table shows its beginning alone.
 func keysMissing(why string) *turn.HeldUp {
 	return &turn.HeldUp{Cause: turn.CodeKeysMissing,
-		Message: "the worker cannot decrypt the data of the process: " + why,
+		Message: "the worker cannot decrypt it: " + strings.TrimSpace(why[strings.LastIndex(why, ":")+1:]),
 		Mend:    "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
 }
 
