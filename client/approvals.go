@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 
-	"processidea/client/internal/kind"
 	"processidea/internal/safego"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -68,10 +67,8 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 	if err == nil {
 		return v, nil
 	}
-	if down := p.client.health(ctx); down != nil {
-		return v, kind.Errorf(ErrUnreachable, "ask %s: %w", p.id, down)
-	}
-	return v, kind.Errorf(ErrNoWorker, "list approvals of %s: no worker answers: %w", p.id, err)
+	_, err = p.client.explainUnreachable(ctx, p.id, err)
+	return v, fmt.Errorf("list approvals of %s: %w", p.id, err)
 }
 
 // addMissingCases queries the instances whose case is not in the process's answer: all instances of a split process,
@@ -113,6 +110,17 @@ func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	}
 	all.Plans = withoutDuplicates(all.Plans, func(p PendingPlan) string { return p.Digest })
 	return all, nil
+}
+
+// AwaitingDelegates lists the ids of the delegates, at any depth, in which somebody is waited for: their Calls are not
+// among those of the process.
+func (p *Process) AwaitingDelegates(ctx context.Context) ([]string, error) {
+	ids, err := p.client.awaiting(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
+	}
+	slices.Sort(ids)
+	return slices.DeleteFunc(ids, func(id string) bool { return !p.isDelegate(id) }), nil
 }
 
 // queryAwaiting queries every process that waits for a person.

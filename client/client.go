@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -40,15 +41,10 @@ type Options struct {
 // configuration file, PROCESSIDEA_STORE (or store under PROCESSIDEA_DATA) and PROCESSIDEA_KEYS.
 func FromEnvironment() (Options, error) {
 	temporal, _, err := connect.TemporalFromEnvironment()
-	if err != nil {
-		return Options{}, kind.Of(ErrInvalid, err)
-	}
-	data, err := connect.DataFolder("")
-	if err != nil {
-		return Options{}, err
-	}
-	keys, err := KeysFromEnvironment()
-	return Options{Temporal: temporal, Store: connect.StorePlace(data), Keys: keys}, err
+	data, noFolder := connect.DataFolder("")
+	keys, badKeys := KeysFromEnvironment()
+	return Options{Temporal: temporal, Store: connect.StorePlace(data), Keys: keys},
+		errors.Join(kind.Of(ErrInvalid, err), noFolder, badKeys)
 }
 
 // KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS; nil where it is not set. The error wraps ErrKeys.

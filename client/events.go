@@ -106,7 +106,8 @@ func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Ev
 			event := Event{Kind: EventStatus, Status: v}
 			switch {
 			case err != nil:
-				event = Event{Kind: EventUnseen, Err: p.client.explainUnreachable(ctx, p.id, err), Since: seen}
+				_, why := p.client.explainUnreachable(ctx, p.id, err)
+				event = Event{Kind: EventUnseen, Err: why, Since: seen}
 				last = nil // its next answer is news
 			case last != nil && v.Awaiting == 0 && reflect.DeepEqual(*last, v):
 				seen = time.Now()
@@ -159,18 +160,15 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 }
 
 // explainUnreachable says why a process does not answer: the server is unreachable, no worker runs, or a worker runs
-// but cannot continue the process.
-func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) error {
+// but cannot continue the process. It also returns what holds the process up, as far as that can be told.
+func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) (*turn.HeldUp, error) {
 	if down := c.health(ctx); down != nil {
-		return kind.Errorf(ErrUnreachable, "the server does not answer: %w", down)
+		return nil, kind.Errorf(ErrUnreachable, "the server does not answer: %w", down)
 	}
-	switch h := c.explainNoAnswer(ctx, process, cause); {
-	case h == nil:
-		return kind.Errorf(ErrNoWorker, "a worker serves the task queue %s, and does not answer yet: %w",
+	h := c.explainNoAnswer(ctx, process, cause)
+	if h == nil {
+		return nil, kind.Errorf(ErrNoWorker, "a worker serves the task queue %s, and does not answer yet: %w",
 			protocol.TaskQueue, cause)
-	case h.Cause == turn.CodeNoWorker:
-		return kind.Errorf(ErrNoWorker, "no worker answers on task queue %s: %w", protocol.TaskQueue, cause)
-	default:
-		return kind.Errorf(ErrNoWorker, "%s; %s: %w", h.Message, h.Mend, cause)
 	}
+	return h, kind.Errorf(ErrNoWorker, "%s; %s: %w", h.Message, h.Mend, cause)
 }

@@ -7,6 +7,8 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	failurepb "go.temporal.io/api/failure/v1"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/serviceerror"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -56,6 +58,7 @@ type fakeTemporal struct {
 	length  func() int64                        // of its history, whenever it is described; nil: 0
 	pollers []*taskqueuepb.PollerInfo           // of the task queue
 	task    *workflowpb.PendingWorkflowTaskInfo // that no worker has done
+	failed  *failurepb.Failure                  // of it
 }
 
 // on gives the process of the fake.
@@ -89,10 +92,19 @@ func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string,
 type queue struct {
 	workflowservice.WorkflowServiceClient
 	pollers []*taskqueuepb.PollerInfo
+	failed  *failurepb.Failure
 }
 
 func (f *fakeTemporal) WorkflowService() workflowservice.WorkflowServiceClient {
-	return queue{pollers: f.pollers}
+	return queue{pollers: f.pollers, failed: f.failed}
+}
+
+func (q queue) GetWorkflowExecutionHistoryReverse(
+	context.Context, *workflowservice.GetWorkflowExecutionHistoryReverseRequest, ...grpc.CallOption,
+) (*workflowservice.GetWorkflowExecutionHistoryReverseResponse, error) {
+	return &workflowservice.GetWorkflowExecutionHistoryReverseResponse{History: &historypb.History{
+		Events: []*historypb.HistoryEvent{{}, {Attributes: &historypb.HistoryEvent_WorkflowTaskFailedEventAttributes{
+			WorkflowTaskFailedEventAttributes: &historypb.WorkflowTaskFailedEventAttributes{Failure: q.failed}}}}}}, nil
 }
 
 func (q queue) DescribeTaskQueue(

@@ -7,10 +7,13 @@ import (
 	"strings"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 
+	"processidea/connect"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -51,9 +54,7 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 	var failed *serviceerror.QueryFailed
 	if errors.As(unanswered, &failed) {
 		if why, said := strings.CutPrefix(failed.Error(), refusal); said {
-			return &turn.HeldUp{Cause: turn.CodeKeysMissing,
-				Message: "the worker cannot decrypt the data of the process: " + why,
-				Mend:    "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
+			return keysMissing(why)
 		}
 	}
 	if !c.hasWorker(ctx) {
@@ -67,9 +68,39 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 	if err != nil || task.GetAttempt() <= 1 {
 		return nil
 	}
+	if why := c.refusedTask(ctx, workflow); why != "" {
+		return keysMissing(why)
+	}
 	return &turn.HeldUp{Cause: turn.CodeWorkerFails, Since: task.GetOriginalScheduledTime().AsTime(),
 		Message: fmt.Sprintf("a worker runs, but cannot continue the process (attempt %d)", task.GetAttempt()),
 		Mend:    "the worker's log says why; then it goes on by itself"}
+}
+
+// keysMissing leaves out the packages in which an error came up: a table shows its beginning alone.
+func keysMissing(why string) *turn.HeldUp {
+	return &turn.HeldUp{Cause: turn.CodeKeysMissing,
+		Message: "the worker cannot decrypt it: " + strings.TrimSpace(why[strings.LastIndex(why, ":")+1:]),
+		Mend:    "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
+}
+
+// refusedTask returns why a worker refused the workflow task that fails, for want of a key; empty: that is not why.
+// While a task fails, Temporal passes no query on. Only its first attempt stands in the history.
+func (c *Client) refusedTask(ctx context.Context, workflow string) string {
+	r, err := c.temporal.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx,
+		&workflowservice.GetWorkflowExecutionHistoryReverseRequest{Namespace: c.namespace, MaximumPageSize: 100,
+			Execution: &commonpb.WorkflowExecution{WorkflowId: workflow}})
+	if err != nil {
+		return ""
+	}
+	for _, e := range r.GetHistory().GetEvents() {
+		if f := e.GetWorkflowTaskFailedEventAttributes().GetFailure(); f != nil {
+			if f.GetSource() != connect.RefusalSource {
+				break
+			}
+			return f.GetMessage()
+		}
+	}
+	return ""
 }
 
 // addHoldUp adds to a Summary what holds up a process that did not answer.

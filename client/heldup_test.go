@@ -8,12 +8,14 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/api/serviceerror"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"processidea/connect"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -43,10 +45,14 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 		"it is only slow":            {polled(time.Second), nil, nil, "", "does not answer yet"},
 		"its first attempt is at it": {polled(time.Second), first, nil, "", "does not answer yet"},
 		"the worker lacks the key":   {polled(time.Second), fails, noKey, turn.CodeKeysMissing, "key k2"},
+		"its task lacks the key":     {polled(time.Second), fails, nil, turn.CodeKeysMissing, "key k3"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			f := &fakeTemporal{pollers: row.pollers, task: row.task}
+			if row.cause == turn.CodeKeysMissing {
+				f.failed = &failurepb.Failure{Source: connect.RefusalSource, Message: "encrypted with key k3"}
+			}
 			if row.says != nil {
 				f.view = func() (any, error) { return nil, row.says }
 			}
@@ -61,8 +67,8 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 				}
 			}
 			_, unanswered := p.Status(t.Context())
-			if err := p.client.explainUnreachable(t.Context(), "p", unanswered); !errors.Is(err, ErrNoWorker) ||
-				(row.cause != turn.CodeNoWorker && !strings.Contains(err.Error(), row.text)) {
+			if _, err := p.client.explainUnreachable(t.Context(), "p", unanswered); !errors.Is(err, ErrNoWorker) ||
+				!strings.Contains(err.Error(), row.text) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -85,7 +85,8 @@ func (p *Process) ended(ctx context.Context) bool {
 func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
-		return nil, kind.Errorf(ErrNoWorker, "ask %s: no worker answers: %w", p.id, err)
+		_, err = p.client.explainUnreachable(ctx, p.id, err)
+		return nil, fmt.Errorf("ask %s: %w", p.id, err)
 	}
 	idea := &ideafile.Idea{}
 	latest, err := p.Chain().Length(ctx) // what a split process says counts the Ideas of its parts
@@ -108,9 +109,7 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
 	err := p.client.executions(ctx, processQuery, func(e *workflowpb.WorkflowExecutionInfo) bool {
 		id := e.GetExecution().GetWorkflowId()
-		below, mine := strings.CutPrefix(id, p.id+"/")
-		if mine && !isPart(id) && strings.Contains(below, "~call/") &&
-			e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+		if p.isDelegate(id) && e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 			found[id] = true
 		}
 		return true
@@ -119,6 +118,12 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
 	}
 	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// isDelegate reports whether a process is a delegate of this one, at any depth.
+func (p *Process) isDelegate(id string) bool {
+	below, mine := strings.CutPrefix(id, p.id+"/")
+	return mine && !isPart(id) && strings.Contains(below, "~call/")
 }
 
 // isPart reports whether a workflow id names a part of a process, for which the process itself answers.

@@ -2,13 +2,13 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	sdk "go.temporal.io/sdk/client"
 
-	"processidea/client/internal/kind"
 	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -114,15 +114,15 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	if err == nil {
 		return p.WithStates(ctx, v)
 	}
-	if down := p.client.health(ctx); down != nil {
-		return loop.Result{}, kind.Errorf(ErrUnreachable, "look at %s: %w", p.id, down)
+	held, err := p.client.explainUnreachable(ctx, p.id, err)
+	if errors.Is(err, ErrUnreachable) {
+		return loop.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
 	}
 	r := loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}
-	why := "no worker answers"
-	if h := p.client.explainNoAnswer(ctx, p.id, err); h != nil {
-		r.HeldUp, why = []turn.HeldUp{*h}, h.Message
+	if held != nil {
+		r.HeldUp = []turn.HeldUp{*held}
 	}
-	return r, kind.Errorf(ErrNoWorker, "look at %s: %s, so only its status is known: %w", p.id, why, err)
+	return r, fmt.Errorf("look at %s: only its status is known: %w", p.id, err)
 }
 
 // WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer

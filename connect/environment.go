@@ -129,19 +129,23 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 // unset.
 func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 	// The library takes what is neither for unset, so that a program would go without TLS.
+	var wrong []error
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
 		switch text := os.Getenv(name); strings.ToLower(text) {
 		case "", "0", "1", "false", "true":
 		default:
-			return o, false, fmt.Errorf("connect: read how to reach Temporal: %s is %q; it is true or false", name,
-				text)
+			wrong = append(wrong, fmt.Errorf("connect: read how to reach Temporal: %s is %q; it is true or false",
+				name, text))
 		}
 	}
 	// It takes a file that is not there for an empty one, and a program would go to another server than was meant.
 	if file := os.Getenv("TEMPORAL_CONFIG_FILE"); file != "" {
 		if _, err := os.Stat(file); err != nil {
-			return o, false, fmt.Errorf("connect: read how to reach Temporal: TEMPORAL_CONFIG_FILE: %w", err)
+			wrong = append(wrong, fmt.Errorf("connect: read how to reach Temporal: TEMPORAL_CONFIG_FILE: %w", err))
 		}
+	}
+	if len(wrong) > 0 {
+		return o, false, errors.Join(wrong...)
 	}
 	profile, err := envconfig.LoadClientConfigProfile(
 		envconfig.LoadClientConfigProfileOptions{EnvLookup: nonEmptyEnv{}})

@@ -83,6 +83,9 @@ func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking,
 
 const refusalTimeout = 5 * time.Second
 
+// RefusalSource is the source of failures of workflow tasks that a worker refused for want of a key.
+const RefusalSource = "processidea"
+
 func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from asking,
 	t *workflowservice.PollWorkflowTaskQueueResponse,
 	cause error) error {
@@ -99,7 +102,7 @@ func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from a
 	_, err := c.RespondWorkflowTaskFailed(ctx, &workflowservice.RespondWorkflowTaskFailedRequest{
 		TaskToken: t.GetTaskToken(), Namespace: from.GetNamespace(), Identity: from.GetIdentity(),
 		Cause:   enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE,
-		Failure: &failurepb.Failure{Message: cause.Error(), Source: "processidea"},
+		Failure: &failurepb.Failure{Message: cause.Error(), Source: RefusalSource},
 	})
 	return err
 }

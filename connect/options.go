@@ -30,7 +30,7 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	o.ExternalStorage = store.ExternalStorage()
 	o.ConnectionOptions.DialOptions = slices.Concat(
 		[]grpc.DialOption{recovering(), retryWhenLimited()}, o.ConnectionOptions.DialOptions,
-		[]grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
+		[]grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger), sayPlainly()})
 	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}

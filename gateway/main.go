@@ -15,6 +15,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/server"
+	"processidea/internal/flags"
 	_ "processidea/store/buckets" // stores in buckets
 )
 
@@ -85,13 +86,10 @@ reached.`,
 
 func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for what panics, and for libraries
-	o, err := server.FromEnvironment(address, server.User(os.Getenv), os.Getenv)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
-	}
+	o, wrong := server.FromEnvironment(address, server.User(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()
-	if err != nil {
-		return err
+	if err = flags.Wrong(wrong, err); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	options.Logger = log
 	if o.Client, err = client.Dial(ctx, options); err != nil {

@@ -39,20 +39,24 @@ const DefaultModel = "gpt-5-mini"
 // Configured reports whether there is a server to ask.
 func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
 
-// Check returns the error in the address or the limits.
+// Check returns what is wrong with the address, the key, the model and the limits.
 func (c Config) Check() error {
-	if _, err := newRateLimiter(c); err != nil {
-		return err
-	}
+	_, err := newRateLimiter(c)
+	wrong := []error{err, checkAddress(c.BaseURL)}
 	for name, text := range map[string]string{"OPENAI_API_KEY": c.Key, "OPENAI_MODEL": c.Model} {
 		if strings.ContainsFunc(text, unicode.IsControl) {
-			return fmt.Errorf("llm: read %s: it has a line break or another control character in it", name)
+			wrong = append(wrong, fmt.Errorf("llm: read %s: it has a line break or another control character in it",
+				name))
 		}
 	}
-	if c.BaseURL == "" {
+	return errors.Join(wrong...)
+}
+
+func checkAddress(text string) error {
+	if text == "" {
 		return nil
 	}
-	u, err := url.Parse(c.BaseURL)
+	u, err := url.Parse(text)
 	if err == nil && u.Port() != "" {
 		_, err = strconv.ParseUint(u.Port(), 10, 16)
 	}

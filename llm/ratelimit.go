@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -48,12 +49,13 @@ func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
 // newRateLimiter reads the limits of a Config.
 func newRateLimiter(c Config) (*rateLimiter, error) {
 	l := &rateLimiter{reservations: map[string]time.Time{}, paused: map[string]modelPause{}}
-	var err error
-	if l.requests, l.sharedRequests, err = perMinute("OPENAI_RPM", c.RPM, c.SharedRequests); err != nil {
+	var badRequests, badTokens error
+	l.requests, l.sharedRequests, badRequests = perMinute("OPENAI_RPM", c.RPM, c.SharedRequests)
+	l.tokens, l.sharedTokens, badTokens = perMinute("OPENAI_TPM", c.TPM, c.SharedTokens)
+	if err := errors.Join(badRequests, badTokens); err != nil {
 		return nil, err
 	}
-	l.tokens, l.sharedTokens, err = perMinute("OPENAI_TPM", c.TPM, c.SharedTokens)
-	return l, err
+	return l, nil
 }
 
 // perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too: one of

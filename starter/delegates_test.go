@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,14 +115,14 @@ func TestADelegateGoesOnInAForkOfItsCaller(t *testing.T) {
 			waits := func(of string) (a protocol.Approval) {
 				t.Helper()
 				d.eventually("a delegate of "+of+" waits", func() bool {
-					var list []protocol.Approval
-					d.do("approvals", "--json").is(exit.Done).json(&list)
-					n := slices.IndexFunc(list,
-						func(a protocol.Approval) bool { return strings.HasPrefix(a.Process, of+"/") })
-					if n >= 0 {
-						a = list[n]
+					var list, all []protocol.Approval
+					d.do("approvals", of+"/2", "--json").is(exit.Done).json(&list)
+					d.do("approvals", of, "--json").is(exit.Done).json(&all)
+					if len(list) == 0 || len(all) == 0 {
+						return false
 					}
-					return n >= 0
+					a = list[0]
+					return strings.HasPrefix(a.Process, of+"/") && len(all) == 1
 				})
 				return a
 			}

@@ -60,7 +60,8 @@ func TestHardenSaysWhatIsNotGeneralised(t *testing.T) {
 	d.do("run", "idea.json", "--id", "j", "--replies", "replies.jsonl", noUI).is(exit.Done)
 	e := d.do("harden", "j", "--json").is(exit.Done)
 	e.complains("not generalised: judge → †state.mood: the tool has no code, the LLM writes its result")
-	e.complains("not generalised: the output of j: the LLM wrote it")
+	e.complains("decide what gives its result: name code as _activity in schema.tools.judge, or leave it to the LLM: context[")
+	e.complains("not generalised: the output of j: the LLM wrote it", "write their References")
 	e.complains("2 things are not generalised: the Plan is not optimal")
 	var made harden.Result
 	e.json(&made)

@@ -5,11 +5,19 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"processidea/client"
 	"processidea/connect"
+	"processidea/internal/devserver/devtest"
+	"processidea/model/turn"
 	"processidea/starter/internal/exit"
 	"processidea/store/encryption"
 )
@@ -41,6 +49,88 @@ func TestBrokenKeysAreRefusedAndNotShown(t *testing.T) {
 			t.Error(e.err)
 		}
 	}
+}
+
+func TestAllThatIsWrongWithTheSettingsIsSaidBeforeAServerStarts(t *testing.T) {
+	d := newDesk(t, judge()).ownServer().set("PROCESSIDEA_KEYS=k1:c2hvcnQ=", "PROCESSIDEA_HOOKS=/no/hooks",
+		"PROCESSIDEA_DECIDERS=/no/deciders", "PROCESSIDEA_LLM_PAUSE=soon", "PROCESSIDEA_MEMORY_LIMIT_BYTES=x",
+		"PROCESSIDEA_MCP_COMMANDS=npx x; *", "OPENAI_RPM=x")
+	for _, verb := range []string{"dev", "run ."} {
+		e := d.do(strings.Fields(verb)...).is(exit.Usage).quiet().complains("7 settings are wrong")
+		for _, name := range []string{"PROCESSIDEA_KEYS", "PROCESSIDEA_HOOKS", "PROCESSIDEA_DECIDERS",
+			"PROCESSIDEA_LLM_PAUSE", "PROCESSIDEA_MEMORY_LIMIT_BYTES", "PROCESSIDEA_MCP_COMMANDS", "OPENAI_RPM"} {
+			if !strings.Contains(e.err, name) {
+				t.Errorf("%s: %s is not said: %s", verb, name, e.err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, ".processidea", "temporal.db")); err == nil {
+		t.Error("a server was started")
+	}
+}
+
+// The worker that has the key is gone, and the one that comes has another: everything that looks says which is missing,
+// before and after somebody decides, until a worker has it.
+func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
+	k1, k2 := freshKey(t, "k1"), freshKey(t, "k2")
+	d := newDesk(t, signed("true")).set("PROCESSIDEA_KEYS=" + k1 + "," + k2).ownServer()
+	n, _ := d.dev("--worker=false")
+	program := devtest.Program(t, ".", "processidea/worker")
+	work := func(keys string) (log *lines, stop func()) {
+		t.Helper()
+		w := exec.Command(program)
+		log = newLines()
+		w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store,
+			"PROCESSIDEA_LISTEN=", "PROCESSIDEA_KEYS="+keys), t.TempDir(), log
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return log, sync.OnceFunc(func() {
+			_ = w.Process.Signal(syscall.SIGTERM)
+			_ = w.Wait()
+		})
+	}
+	_, stop := work(k1)
+	t.Cleanup(stop)
+	list := d.signable("p", 3)
+	stop()
+	log, stop := work(k2)
+	t.Cleanup(stop)
+	said := func(when string) {
+		t.Helper()
+		for what, look := range map[string]func() string{
+			"list":   func() string { return d.do("list").out },
+			"show":   func() string { e := d.do("show", "p"); return e.out + e.err },
+			"result": func() string { e := d.do("result", "p"); return e.out + e.err },
+			"desk":   func() string { return d.page(n.Gateway, "/desk/processes/p") },
+			"API":    func() string { return d.page(n.Gateway, "/api/processes/p") },
+		} {
+			text := ""
+			d.eventually(what+" says it "+when, func() bool {
+				text = look()
+				return strings.Contains(text, "cannot decrypt") && strings.Contains(text, "key k1")
+			})
+		}
+	}
+	said("while nothing happens")
+	if _, ok := log.wait("a key is missing"); !ok {
+		t.Errorf("the log does not say it: %s", log)
+	}
+	d.start("approve", "p", list[0].CallID)
+	d.eventually("the decision waits", func() bool {
+		var listed []client.Summary
+		d.do("list", "--json").is(exit.Done).json(&listed)
+		return len(listed) == 1 && len(listed[0].HeldUp) == 1 && listed[0].HeldUp[0].Cause == turn.CodeKeysMissing
+	})
+	said("while a decision waits")
+	stop()
+	_, stop = work(k2 + "," + k1)
+	t.Cleanup(stop)
+	d.eventually("it goes on", func() bool {
+		var listed []client.Summary
+		d.do("list", "--json").is(exit.Done).json(&listed)
+		return len(listed) == 1 && len(listed[0].HeldUp) == 0 && listed[0].Awaiting == 2
+	})
 }
 
 func TestTheCodecServerOfTheProgramShowsWhatIsEncrypted(t *testing.T) {

@@ -90,7 +90,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	worker := devtest.Program(t, ".", "processidea/worker")
 	n, _ := d.dev("--worker=false")
 	p := d.start("run", ".", "--id", "p", "--json")
-	p.says("no worker answers on task queue process-idea")
+	p.says("no worker serves the task queue process-idea; start a worker")
 
 	w := exec.Command(worker)
 	said := newLines()

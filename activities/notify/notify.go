@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -55,22 +56,24 @@ const timeout = 10 * time.Second
 // FromEnvironment makes the Sender that the variables describe; nil where none is wanted.
 func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	address := strings.TrimSpace(getenv(URLVariable))
+	var wrong []error
 	for name, at := range map[string]string{URLVariable: address,
 		LinkVariable: linkReplacer("p", "c").Replace(getenv(LinkVariable))} {
 		if u, err := url.Parse(at); at != "" &&
 			(err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
-			return nil, fmt.Errorf("notify: read %s: not an http or https URL", name) // it may hold a secret
+			wrong = append(wrong, fmt.Errorf("notify: read %s: not an http or https URL", name)) // it may hold a secret
 		}
 	}
 	s := &Sender{url: address, format: cmp.Or(getenv(FormatVariable), FormatJSON), link: getenv(LinkVariable),
 		now: time.Now}
 	if !slices.Contains(formats, s.format) {
-		return nil, fmt.Errorf("notify: read %s: %q is none of %s", FormatVariable, s.format,
-			strings.Join(formats, ", "))
+		wrong = append(wrong, fmt.Errorf("notify: read %s: %q is none of %s", FormatVariable, s.format,
+			strings.Join(formats, ", ")))
 	}
 	var err error
 	s.keys, err = readKeys(getenv(SecretVariable))
-	if err != nil || address == "" { // the other settings are checked even without an address
+	// The other settings are checked even without an address.
+	if err = errors.Join(append(wrong, err)...); err != nil || address == "" {
 		return nil, err
 	}
 	u, _ := url.Parse(address) // it was parsed above

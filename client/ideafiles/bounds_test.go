@@ -121,3 +121,52 @@ func atItsPeak(do func()) (bytes int) {
 		}
 	}
 }
+
+// Not parallel: it measures the memory of the program.
+func TestATableTakesLessThanTenTimesItsSize(t *testing.T) {
+	const size = 4 << 20
+	table := func(head, row string) string {
+		var b strings.Builder
+		b.WriteString(head)
+		for n := 0; b.Len() < size; n++ {
+			b.WriteString(strings.ReplaceAll(row, "N", strconv.Itoa(100_000+n)))
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"rows.csv": table("order,customer,mail,amount,country,note\n",
+			"N,Ann Example N,annN@example.com,129.90,DE,please deliver to the neighbour on the second floor before noon\n"),
+		"rows.jsonl": table("", `{"order":"N","customer":"Ann Example N","mail":"annN@example.com","amount":129.90,`+
+			`"country":"DE","note":"please deliver to the neighbour on the second floor before noon"}`+"\n"),
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{name: text, "idea.json": `{"schema": {"tools": {"look": {"type": "object",
+			"properties": {"order": {"type": "string"}}, "_activity": "note"}}}, "context": [{"type": "input", "schema": {
+			"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["order"]}},
+			{"type": "plan", "stage": "optimal", "plan": [{"_tool": "look", "order": "†input.order"}]}]}`} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		source, err := ideafiles.Find(filepath.Join(dir, "idea.json"), filepath.Join(dir, name), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		inUse := func() uint64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		before := inUse()
+		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.Knowing(nil, nil), Elsewhere: true})
+		taken := inUse() - before
+		if err != nil || len(problems.Errors()) > 0 || len(d.Read.Context) < 10_000 {
+			t.Fatalf("%s: %v, %v", name, err, problems)
+		}
+		if times := float64(taken) / float64(len(text)); times >= 10 {
+			t.Errorf("%s, of %d KB, takes %.2f times as much", name, len(text)>>10, times)
+		}
+		runtime.KeepAlive(d)
+	}
+}

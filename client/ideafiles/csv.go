@@ -82,6 +82,7 @@ func readTable(
 	schemas := shared.SchemaByKind
 	empty := 0
 	r.ReuseRecord = true // the texts of its cells are their own
+	known := knownCells{}
 	for left := jsonval.MaxParts(len(data)); ; {
 		cells, err := r.Read()
 		if left -= jsonval.ObjectParts + len(cells); left < 0 && err == nil {
@@ -102,8 +103,8 @@ func readTable(
 			continue
 		}
 		line, _ := r.FieldPos(0)
-		row := row{place: fmt.Sprintf("%s:%d", file, skipped+line), fields: map[string]any{}}
-		wrong := row.fill(header, cells, schemas, untyped)
+		row := row{file: file, line: skipped + line, fields: make(map[string]any, len(header))}
+		wrong := row.fill(header, cells, schemas, untyped, known)
 		row.isWrong = len(wrong) > 0
 		ps.Append(wrong...)
 		rows = append(rows, row)
@@ -164,7 +165,8 @@ func csvProblem(file string, skipped int, err error) diag.Problem {
 
 // fill puts the cells of a line under their keys. Messages of different types share one header, so that an empty cell
 // of a row with a type is left out.
-func (r row) fill(header, cells []string, schemas map[string]any, untyped untypedColumns) (ps diag.Problems) {
+func (r row) fill(header, cells []string, schemas map[string]any, untyped untypedColumns,
+	known knownCells) (ps diag.Problems) {
 	kind := ideafile.TypeInput
 	for n, key := range header {
 		if key == "type" && cells[n] != "" {
@@ -186,9 +188,9 @@ func (r row) fill(header, cells []string, schemas map[string]any, untyped untype
 		if len(typesOf(properties[key])) == 0 {
 			untyped.see(kind, key, text)
 		}
-		v, keep, err := cell(text, typesOf(properties[key]))
+		v, keep, err := known.cell(kind, key, text, typesOf(properties[key]))
 		if err != nil {
-			ps.Add(r.place+" "+jsonval.JSONPathWithKeys("$", key), "%s", err)
+			ps.Add(r.place()+" "+jsonval.JSONPathWithKeys("$", key), "%s", err)
 		}
 		if keep {
 			r.fields[key] = v
@@ -203,7 +205,8 @@ type untypedColumns map[string]map[string]string
 
 // see looks at one cell. An empty one says nothing.
 func (u untypedColumns) see(kind, column, text string) {
-	if text == "" {
+	before, seen := u[kind][column]
+	if text == "" || seen && before == "" {
 		return
 	}
 	if u[kind] == nil {
@@ -215,7 +218,7 @@ func (u untypedColumns) see(kind, column, text string) {
 			is = t
 		}
 	}
-	if before, seen := u[kind][column]; seen && before != is {
+	if seen && before != is {
 		is = ""
 	}
 	u[kind][column] = is
@@ -287,6 +290,26 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 		return nil, false, err
 	}
 	return text, true, nil
+}
+
+// knownCells are values of cells that have come up, by the kind of data and the column: one that repeats is kept once.
+type knownCells map[[2]string]map[string]any
+
+// maxKnownCells bounds those of a column.
+const maxKnownCells = 256
+
+func (k knownCells) cell(kind, column, text string, types []string) (v any, keep bool, err error) {
+	of := [2]string{kind, column}
+	if v, known := k[of][text]; known {
+		return v, true, nil
+	}
+	if v, keep, err = cell(text, types); keep && len(k[of]) < maxKnownCells {
+		if k[of] == nil {
+			k[of] = map[string]any{}
+		}
+		k[of][text] = v
+	}
+	return v, keep, err
 }
 
 // decimalComma finds 12,50 and 1.234,50.

@@ -25,9 +25,9 @@ type Definition struct {
 	// Delegates are the Idea files of delegates as JSON values, by their path from the folder of the first one.
 	Delegates map[string]any
 
-	// rowPlaces are the file and line of each row. Rows are the messages of the context from firstRow on.
-	rowPlaces []string
-	firstRow  int
+	// rowLines are the line of each row in its file. Rows are the messages of the context from firstRow on.
+	rowLines []int32
+	firstRow int
 }
 
 // Load reads the files of a process and reports everything that is wrong with any of them. The Definition is whole
@@ -172,7 +172,7 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	messages, places, wrong := readRows(d.Source.Instances, data, d.Read)
+	messages, lines, wrong := readRows(d.Source.Instances, data, d.Read)
 	problems.Append(wrong...)
 	if len(wrong.Errors()) > 0 {
 		return false, nil
@@ -186,7 +186,7 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 		d.Idea = named
 	}
 	context := jsonval.AsList(d.Idea["context"])
-	d.rowPlaces, d.firstRow = places, len(context)
+	d.rowLines, d.firstRow = lines, len(context)
 	// What is wrong with the Idea is known by now, and nothing is wrong with the rows.
 	if d.Idea, err = WithInstructions(WithMessages(d.Idea, messages), d.Source.Idea, problems); err != nil {
 		return false, err
@@ -201,7 +201,7 @@ func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
 		index, rest, ok := strings.Cut(strings.TrimPrefix(p.JSONPath, "$.context["), "]")
 		at, err := strconv.Atoi(index)
 		row := at - d.firstRow
-		if !ok || err != nil || index+"]"+rest == p.JSONPath || row < 0 || row >= len(d.rowPlaces) {
+		if !ok || err != nil || index+"]"+rest == p.JSONPath || row < 0 || row >= len(d.rowLines) {
 			continue
 		}
 		// A plain row has no key "input".
@@ -209,7 +209,7 @@ func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
 		if _, plain := m[ideafile.TypeInput].(map[string]any); plain && m["type"] == ideafile.TypeInput {
 			rest = strings.TrimPrefix(rest, "."+ideafile.TypeInput)
 		}
-		problems[n].JSONPath = d.rowPlaces[row] + " $" + rest
+		problems[n].JSONPath = placeOf(filepath.Base(d.Source.Instances), int(d.rowLines[row])) + " $" + rest
 	}
 	return problems
 }

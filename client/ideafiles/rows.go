@@ -18,9 +18,19 @@ import (
 
 // row is one line of an instances file.
 type row struct {
-	place   string // file and line, for messages about it
+	file    string // for messages about it; empty: there is none
+	line    int
 	fields  map[string]any
 	isWrong bool // which was said: a cell of it has no value
+}
+
+func (r row) place() string { return placeOf(r.file, r.line) }
+
+func placeOf(file string, line int) string {
+	if file == "" {
+		return fmt.Sprintf("row %d", line)
+	}
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
 // ReadRows reads the bytes of an instances file and gives its rows as messages: CSV by the name of its path, else JSON
@@ -32,8 +42,8 @@ func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Proble
 	return messages, ps
 }
 
-// readRows is ReadRows, and gives the place of each message: its file and line.
-func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, places []string, ps diag.Problems) {
+// readRows is ReadRows, and gives the line of each message in the file.
+func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, lines []int32, ps diag.Problems) {
 	var rows []row
 	name := filepath.Base(path)
 	data, problem := utf8Text(name, data)
@@ -54,11 +64,12 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 		ps.Add(name, "it has no rows")
 	}
 	messages, wrong := messagesOf(rows, idea)
-	for _, r := range rows {
-		places = append(places, r.place)
+	lines = make([]int32, len(rows)) // no text each: there are many
+	for n, r := range rows {
+		lines[n] = int32(r.line) //nolint:gosec // no file that is read has more lines
 	}
 	ps.Append(wrong...)
-	return messages, places, ps
+	return messages, lines, ps
 }
 
 // Messages makes rows the messages that they stand for, as ReadRows does, where they come from no file. A row is an
@@ -66,7 +77,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
 	list := make([]row, len(rows))
 	for n, fields := range rows {
-		list[n] = row{place: fmt.Sprintf("row %d", n+1), fields: maps.Clone(fields)}
+		list[n] = row{line: n + 1, fields: maps.Clone(fields)}
 	}
 	return messagesOf(list, idea)
 }
@@ -79,19 +90,19 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 			continue
 		}
 		if alike := names.reserve(token); alike != "" {
-			ps.Add(r.place+" $._instance", "%s", ideafile.ConfusableTokensError(token, alike))
+			ps.Add(r.place()+" $._instance", "%s", ideafile.ConfusableTokensError(token, alike))
 		}
 	}
 	given, fits := givenBefore(idea), inputFits(idea)
 	for _, r := range rows {
 		if len(r.fields) > maxFields {
-			ps.Add(r.place, "the row has %d fields, where a spreadsheet has %d columns at most",
+			ps.Add(r.place(), "the row has %d fields, where a spreadsheet has %d columns at most",
 				len(r.fields), maxFields)
 			continue
 		}
-		m := r.message(names)
+		m, named := r.message(names)
 		messages = append(messages, m)
-		wrong := r.problems(m, given)
+		wrong := r.problems(m, named, given)
 		if len(wrong) == 0 && !r.isWrong {
 			wrong = r.inputProblems(m, fits)
 		}
@@ -137,7 +148,7 @@ func (r row) inputProblems(message map[string]any, fits func(any) error) (ps dia
 		return nil
 	}
 	if err := fits(input); err != nil {
-		ps.Add(r.place+" $", "the row does not fit the schema of the input: %s", err)
+		ps.Add(r.place()+" $", "the row does not fit the schema of the input: %s", err)
 	}
 	return ps
 }
@@ -145,12 +156,12 @@ func (r row) inputProblems(message map[string]any, fits func(any) error) (ps dia
 // payloadOf names the data of one kind that one instance has.
 type payloadOf struct{ instance, kind string }
 
-// givenBefore says where instances have their data already: in the Idea.
-func givenBefore(idea *ideafile.Idea) map[payloadOf]string {
-	given := map[payloadOf]string{}
+// givenBefore says in which row instances have their data already; 0: in the Idea.
+func givenBefore(idea *ideafile.Idea) map[payloadOf]int {
+	given := map[payloadOf]int{}
 	for _, m := range idea.Context {
 		if m.InstanceToken != "" && m.PayloadKind != "" && len(jsonval.AsObject(m.Payload)) > 0 {
-			given[payloadOf{m.InstanceToken, m.PayloadKind}] = "the Idea"
+			given[payloadOf{m.InstanceToken, m.PayloadKind}] = 0
 		}
 	}
 	return given
@@ -165,8 +176,7 @@ func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 		if len(line) == 0 {
 			continue
 		}
-		place := fmt.Sprintf("%s:%d", file, n+1)
-		r, problem := readRow(place, line)
+		r, problem := readRow(file, n+1, line)
 		if problem != nil && len(rows)+len(ps) == 0 && isOneObject(data) {
 			problem.Message =
 				"an object over several lines: write each row on one line, or all rows as a list, [{…}, {…}]"
@@ -188,32 +198,33 @@ func isOneObject(data []byte) bool {
 }
 
 // readRow reads the text of one object.
-func readRow(place string, text []byte) (row, *diag.Problem) {
+func readRow(file string, line int, text []byte) (row, *diag.Problem) {
 	v, err := jsonval.Decode(text)
 	if err != nil {
-		return row{}, &diag.Problem{JSONPath: place, Message: DecodeCause(err)}
+		return row{}, &diag.Problem{JSONPath: placeOf(file, line), Message: DecodeCause(err)}
 	}
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return row{}, &diag.Problem{JSONPath: place, Message: "a row is an object, not " + jsonval.TypeOf(v)}
+		return row{}, &diag.Problem{JSONPath: placeOf(file, line),
+			Message: "a row is an object, not " + jsonval.TypeOf(v)}
 	}
-	return row{place: place, fields: fields}, nil
+	return row{file: file, line: line, fields: fields}, nil
 }
 
 // readList reads a JSON list of objects. The place of each is the line that it begins in.
 func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	line, counted := 1, 0
-	place := func(offset int) string {
+	lineAt := func(offset int) int {
 		line += bytes.Count(data[counted:offset], []byte("\n"))
 		counted = offset
-		return fmt.Sprintf("%s:%d", file, line)
+		return line
 	}
 	_, err := d.Token()
 	for err == nil && d.More() {
 		var text json.RawMessage
 		if err = d.Decode(&text); err == nil {
-			r, problem := readRow(place(int(d.InputOffset())-len(text)), text)
+			r, problem := readRow(file, lineAt(int(d.InputOffset())-len(text)), text)
 			if problem != nil {
 				ps.Append(*problem)
 			} else {
@@ -230,7 +241,7 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 		}
 		err = errors.New("text after the list of rows: write one list, or one row a line")
 	}
-	ps.Add(place(max(counted, int(d.InputOffset()))), "%s", listCause(err))
+	ps.Add(placeOf(file, lineAt(max(counted, int(d.InputOffset())))), "%s", listCause(err))
 	return rows, ps
 }
 
@@ -244,36 +255,41 @@ func listCause(err error) string {
 
 // message makes a row the message that it stands for, of its fields themselves: of a long table there is no room for
 // copies. Those of a plain row go under the key "input", where none of them can be taken for a key of the message.
-func (r row) message(names *namer) map[string]any {
-	m := r.fields
+// named is false where the instance gets a name that no other has.
+func (r row) message(names *namer) (m map[string]any, named bool) {
+	m = r.fields
 	if m["type"] == nil {
 		m = map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: r.fields, "_instance": r.fields["_instance"]}
 		delete(r.fields, "_instance")
 	}
-	if m["_instance"] == nil {
+	if named = m["_instance"] != nil; !named {
 		m["_instance"] = names.next()
 	}
-	return m
+	return m, named
 }
 
 // problems reports what is wrong with a row's message, and notes which data it gives: two rows must not give the same.
-func (r row) problems(message any, given map[payloadOf]string) diag.Problems {
+func (r row) problems(message any, named bool, given map[payloadOf]int) diag.Problems {
 	var ps diag.Problems
 	m, ok := ideafile.ReadMessage(message, "$", &ps)
-	if ok {
+	if ok && named {
 		of := payloadOf{m.InstanceToken, m.PayloadKind}
-		if before := given[of]; before != "" && m.PayloadKind != "" && m.InstanceToken != "" {
+		if line, again := given[of]; again && m.PayloadKind != "" && m.InstanceToken != "" {
+			before := "the Idea"
+			if line > 0 {
+				before = placeOf(r.file, line)
+			}
 			ps.Add("$._instance", "%s already gives instance %s its %s: one instance cannot have two rows", before,
 				m.InstanceToken, m.PayloadKind)
 		} else {
-			given[of] = r.place
+			given[of] = r.line
 		}
 	}
 	for n := range ps {
 		if ps[n].JSONPath == "$.type" {
 			ps[n].Message += `; a row with a "type" is a message: a row of data that has such a field says {"type":"input","input":{…}}`
 		}
-		ps[n].JSONPath = r.place + " " + ps[n].JSONPath
+		ps[n].JSONPath = r.place() + " " + ps[n].JSONPath
 	}
 	if r.fields["type"] == nil {
 		r.checkKeys(&ps)
@@ -286,7 +302,7 @@ func (r row) problems(message any, given map[payloadOf]string) diag.Problems {
 func (r row) checkKeys(ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(r.fields) {
 		if strings.HasPrefix(k, "_") && k != "_instance" && diag.NearestName(k, []string{"_instance"}) != "" {
-			ps.Add(r.place+" "+jsonval.JSONPathWithKey("$", k),
+			ps.Add(r.place()+" "+jsonval.JSONPathWithKey("$", k),
 				"a row names its instance by _instance; did you mean that?")
 		}
 	}

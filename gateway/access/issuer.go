@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -178,7 +179,7 @@ func (g *IssuerGuard) isVerified(claims Claims) bool {
 func (g *IssuerGuard) Known(name string, groups []string, account client.Account) (*Person, error) {
 	rights, err := g.issuer.Roles.Of(name, groups)
 	if err != nil {
-		return nil, err
+		return nil, broken(err)
 	}
 	p := &Person{Name: name, Groups: groups, Account: account, Rights: rights}
 	if speaker := g.issuer.Key.For(name, groups); speaker != nil {
@@ -186,6 +187,26 @@ func (g *IssuerGuard) Known(name string, groups []string, account client.Account
 		p.Key = speaker
 	}
 	return p, nil
+}
+
+// LogTo has what becomes of the file of roles logged.
+func (g *IssuerGuard) LogTo(log *slog.Logger) {
+	g.issuer.Roles.mu.Lock()
+	defer g.issuer.Roles.mu.Unlock()
+	g.issuer.Roles.log = log
+}
+
+// Ready returns why nobody has rights, if that is so.
+func (g *IssuerGuard) Ready(context.Context) error {
+	if _, err := g.issuer.Roles.current(); err != nil {
+		return broken(err)
+	}
+	return nil
+}
+
+// broken reports to the caller only that the roles are broken. The reason names a file of this machine.
+func broken(err error) error {
+	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeRoles, rolesBroken}, err)
 }
 
 // open asks the issuer for its keys' place, once.

@@ -19,6 +19,7 @@ const (
 	CodeForbidden   = "forbidden"    // the person lacks the right
 	CodeForeignPage = "foreign-page" // a page of another origin had a browser send it
 	CodeIssuerAway  = "issuer-away"  // the issuer of tokens does not answer
+	CodeRoles       = "roles-broken" // nobody has rights until the file of roles is mended
 	CodeForeignHost = "foreign-host" // the name by which the gateway was called is not its own
 )
 

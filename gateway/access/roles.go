@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ type Roles struct {
 	file string
 
 	mu      sync.Mutex
+	log     *slog.Logger // nil: none
 	version string
 	list    []role
 	failed  error
@@ -40,7 +42,8 @@ func OpenRoles(file string) (*Roles, error) {
 	return r, err
 }
 
-// Of gives the rights of a person. Where the file cannot be read, or is broken, nobody has any.
+// Of gives the rights of a person. Where the file cannot be read, or is broken, nobody has any: the change may have
+// been meant to take rights away.
 func (r *Roles) Of(name string, groups []string) ([]Right, error) {
 	list, err := r.current()
 	var rights []Right
@@ -63,23 +66,33 @@ func (r role) isOf(name string, groups []string) bool {
 func (r *Roles) current() ([]role, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	info, err := os.Stat(r.file)
-	if err != nil {
-		return nil, fmt.Errorf("access: read roles: %w", err)
+	version := "none" // there is no file
+	if info, err := os.Stat(r.file); err == nil {
+		version = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 	}
-	version := fmt.Sprint(info.ModTime().UnixNano(), info.Size())
-	if version != r.version {
-		var data []byte
-		r.version, r.list = version, nil
-		if data, r.failed = os.ReadFile(r.file); r.failed == nil {
-			r.list, r.failed = readRoles(data)
-		}
+	if version == r.version && r.failed == nil {
+		return r.list, nil
 	}
-	if r.failed != nil {
-		return nil, fmt.Errorf("access: read roles in %s: %w", r.file, r.failed)
+	last, wasBroken := r.version, r.failed != nil
+	r.version, r.list = version, nil
+	data, err := os.ReadFile(r.file)
+	if err == nil {
+		r.list, err = readRoles(data)
 	}
-	return r.list, nil
+	if r.failed = nil; err != nil {
+		r.failed = fmt.Errorf("access: read roles in %s: %w", r.file, err)
+	}
+	switch {
+	case r.log == nil:
+	case err != nil && (version != last || !wasBroken):
+		r.log.Warn(rolesBroken, "error", r.failed)
+	case err == nil && wasBroken:
+		r.log.Info("the file of roles is whole again", "file", r.file)
+	}
+	return r.list, r.failed
 }
+
+const rolesBroken = "nobody may do anything at this gateway: its file of roles is broken, until it is mended"
 
 func readRoles(data []byte) ([]role, error) {
 	file, err := jsonval.DecodeObject(data)

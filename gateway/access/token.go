@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -14,6 +15,14 @@ import (
 // Guard identifies who sent a request. The error is a *Refusal, or an error of the issuer.
 type Guard interface {
 	Identify(r *http.Request) (*Person, error)
+}
+
+// Ready returns why a guard admits nobody, if that is so.
+func Ready(ctx context.Context, g Guard) error {
+	if g, ok := g.(interface{ Ready(context.Context) error }); ok {
+		return g.Ready(ctx)
+	}
+	return nil
 }
 
 // shortestToken is in characters. rand.Text gives 26, of 5 bits each.

@@ -173,7 +173,7 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
 		if err != nil {
-			return nil, a.explain(ctx, op.OperationID, err)
+			return nil, a.Explain(ctx, op.OperationID, err)
 		}
 		return out, nil
 	})
@@ -216,10 +216,12 @@ func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Cont
 	}
 }
 
-// explain makes a problem of an error, and logs errors that are not the caller's fault.
-func (a *API) explain(ctx context.Context, operation string, err error) *Problem {
+// Explain makes a problem of an error, and logs errors that are not the caller's fault. What is wrong with the roles is
+// logged once, where they are read.
+func (a *API) Explain(ctx context.Context, operation string, err error) *Problem {
 	p := ProblemOf(err)
-	if p.Status >= http.StatusInternalServerError && !errors.Is(ctx.Err(), context.Canceled) {
+	if p.Status >= http.StatusInternalServerError && p.Code != access.CodeRoles &&
+		!errors.Is(ctx.Err(), context.Canceled) {
 		a.Log.Error("a request failed", "operation", operation, "code", p.Code, "error", err)
 	}
 	return p
@@ -227,7 +229,7 @@ func (a *API) explain(ctx context.Context, operation string, err error) *Problem
 
 // Refuse answers with a problem.
 func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operation string, err error) {
-	p := a.explain(ctx, operation, err)
+	p := a.Explain(ctx, operation, err)
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

@@ -133,7 +133,7 @@ func ProblemOf(err error) *Problem {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem(http.StatusServiceUnavailable, CodeNoWorker,
-			"no worker answers yet; what was sent takes effect when one does: "+err.Error())
+			"no worker answers yet; what was sent takes effect when one does")
 	case client.IsUnreachable(err):
 		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
 	case errors.Is(err, context.Canceled): // nobody but the gateway ends a request whose answer is read

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -234,10 +233,7 @@ func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge,
 			Message: "What was sent is too large: decide on fewer at once, or start with smaller files."}
 	}
-	p := api.ProblemOf(err)
-	if p.Status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
-		d.Log.Error("a page failed", "page", r.Pattern, "code", p.Code, "error", err)
-	}
+	p := d.API.Explain(r.Context(), r.Pattern, err)
 	if p.Code == api.CodeNoWorker && r.Method == http.MethodGet {
 		w.Header().Set("Refresh", strconv.Itoa(lookForWorker))
 	}
@@ -263,4 +259,6 @@ var advice = map[string]string{
 		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "The administrators of this gateway decide who may do what.",
+	access.CodeRoles: "The processes are safe. The administrators of this gateway must mend the file: " +
+		"its log says what is wrong.",
 }

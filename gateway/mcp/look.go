@@ -89,17 +89,16 @@ func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance
 		return nil, err
 	}
 	if !ended {
-		v, err := p.Status(ctx)
-		if errors.Is(err, client.ErrNoWorker) {
-			return map[string]any{"process": p.ID(), "status": "running", "waiting": []string{"no worker answers"}}, nil
-		}
-		if err != nil || instance == "" {
-			return withHint(v), err
+		if v, err := p.Status(ctx); err == nil && instance == "" {
+			return withHint(v), nil
 		}
 	}
 	r, err := p.Snapshot(ctx)
 	if ended {
 		r, err = p.Result(ctx)
+	}
+	if errors.Is(err, client.ErrNoWorker) {
+		return map[string]any{"process": p.ID(), "status": r.Status, "waiting": []string{err.Error()}}, nil
 	}
 	if err != nil {
 		return nil, err

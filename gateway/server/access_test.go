@@ -181,17 +181,26 @@ func TestRolesSayWhoMayDoWhat(t *testing.T) {
 	i.write(`{"roles": [{"may": ["look"], "people": ["*"]}]}`)
 	dan.get("/api/processes").is(200)
 	dan.post("/api/decisions", decision).problem(403, "forbidden")
-	for _, broken := range []string{`{`, `{"roles": [{"may": ["fly"], "people": ["*"]}]}`,
+	for n, broken := range []string{`{`, `{"roles": [{"may": ["fly"], "people": ["*"]}]}`,
 		`{"roles": [{"may": ["look"]}]}`,
 		`{"roles": [{"may": ["look"], "people": ["*"], "group": ["x"]}]}`} {
 		i.write(broken)
-		if a := dan.get("/api/processes"); a.problem(500, "internal") == nil ||
-			strings.Contains(string(a.body), i.roles) {
-			t.Errorf("it says where the file is: %s", a.body)
+		for _, a := range []*answer{dan.get("/api/processes"), dan.post("/mcp", `{}`), h.as("").get("/readyz"),
+			dan.get("/api/processes")} {
+			if a.problem(503, access.CodeRoles); strings.Contains(string(a.body), i.roles) {
+				t.Errorf("it says where the file is: %s", a.body)
+			}
+		}
+		if got := h.log.String(); strings.Count(got, "level=WARN") != n+1 || strings.Contains(got, "level=ERROR") ||
+			!strings.Contains(got, i.roles) {
+			t.Errorf("the log does not say once what is broken: %s", got)
 		}
 	}
-	if log := h.log.String(); !strings.Contains(log, i.roles) {
-		t.Errorf("the log does not say what is broken: %s", log)
+	i.write(`{"roles": [{"may": ["look"], "people": ["*"]}]}`)
+	dan.get("/api/processes").is(200)
+	if a := h.as("").ask("GET", "/readyz", nil, "Host", "10.0.0.7"); a.is(200).status != 200 ||
+		!strings.Contains(h.log.String(), "whole again") {
+		t.Errorf("it is not said that it is mended: %s", h.log)
 	}
 }
 

@@ -205,4 +205,12 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 			t.Errorf("%s: the token stands in the error", c.name)
 		}
 	}
+	_, err := server.FromEnvironment("", access.Person{}, func(string) string { return "x" })
+	for _, name := range []string{server.HooksVariable, signing.DecidersVariable, server.KeyVariable,
+		server.RolesVariable, server.IssuerVariable, server.SecretVariable, server.URLVariable, server.IdeasVariable,
+		server.UnverifiedVariable, server.BeyondVariable, server.OriginsVariable} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("of all that is wrong %s is not said: %v", name, err)
+		}
+	}
 }

@@ -40,60 +40,64 @@ const (
 )
 
 // FromEnvironment reads who may use a gateway that listens at an address. who is the person with the one token. The
-// error names a missing setting.
+// error joins one for each setting that is missing or wrong.
 func FromEnvironment(address string, who access.Person, getenv func(string) string) (o Options, err error) {
 	list := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	o.Fence = access.Fence{Hosts: list(HostsVariable), Origins: list(OriginsVariable)}
-	if err := checkSettings(o.Fence, getenv); err != nil {
-		return o, err
-	}
+	wrong := []error{checkSettings(o.Fence, getenv)}
 	if u, err := url.Parse(getenv(URLVariable)); err == nil && u.Host != "" {
 		o.Fence.Hosts = append(o.Fence.Hosts, u.Hostname())
 	}
-	if o.Hooks, err = HooksFromEnvironment(getenv); err != nil {
-		return o, err
-	}
-	if o.Deciders, err = signing.FromEnvironment(context.Background(), getenv); err != nil {
-		return o, err
-	}
+	o.Hooks, err = HooksFromEnvironment(getenv)
+	wrong = append(wrong, err)
+	o.Deciders, err = signing.FromEnvironment(context.Background(), getenv)
+	wrong = append(wrong, err)
 	o.Agents = AgentsFromEnvironment(getenv)
 	var key *signing.PrivateKey
 	if file := getenv(KeyVariable); file != "" {
 		if key, err = signing.LoadPrivateKey(file); err != nil {
-			return o, fmt.Errorf("%s: %w", KeyVariable, err)
+			wrong = append(wrong, fmt.Errorf("%s: %w", KeyVariable, err))
 		}
 	}
 	if getenv(IssuerVariable) != "" {
 		o.Guard, err = issuerGuard(key, getenv)
-		return o, err
+	} else {
+		o.Guard, err = tokenGuard(address, who, key, getenv)
 	}
+	return o, errors.Join(append(wrong, err)...)
+}
+
+func tokenGuard(address string, who access.Person, key *signing.PrivateKey,
+	getenv func(string) string) (access.Guard, error) {
 	token := getenv(TokenVariable)
 	switch {
 	case token == "":
-		return o, errors.New("nobody could use the gateway: set " + IssuerVariable + ", or, for this machine alone, " +
-			TokenVariable)
+		return nil, errors.New("nobody could use the gateway: set " + IssuerVariable +
+			", or, for this machine alone, " + TokenVariable)
 	case !IsLocal(address) && getenv(BeyondVariable) != "true":
-		return o, fmt.Errorf("%s is only for this machine, but other machines can reach %s: set %s, or %s=true "+
+		return nil, fmt.Errorf("%s is only for this machine, but other machines can reach %s: set %s, or %s=true "+
 			"if they cannot, as in a container",
 			TokenVariable, address, IssuerVariable, BeyondVariable)
 	}
 	if speaker := key.For(who.Name, who.Groups); speaker != nil {
 		who.Key = speaker
 	}
-	o.Guard, err = access.NewTokenGuard(token, who)
+	guard, err := access.NewTokenGuard(token, who)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", TokenVariable, err)
 	}
-	return o, err
+	return guard, err
 }
 
 // checkSettings refuses what cannot be meant: read as if it were not set, it would count for nothing in silence.
 func checkSettings(fence access.Fence, getenv func(string) string) error {
+	var all []error
+	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
 	for _, name := range []string{UnverifiedVariable, BeyondVariable, ApprovalsVariable} {
 		if text := getenv(name); text != "" && text != "true" && text != "false" {
-			return fmt.Errorf("%s is %q; it is true or false", name, text)
+			wrong("%s is %q; it is true or false", name, text)
 		}
 	}
 	for needed, names := range map[string][]string{
@@ -103,32 +107,31 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 	} {
 		for _, name := range names {
 			if getenv(name) != "" && getenv(needed) == "" {
-				return fmt.Errorf("%s has no effect without %s: set that too, or unset it", name,
-					needed)
+				wrong("%s has no effect without %s: set that too, or unset it", name, needed)
 			}
 		}
 	}
 	for _, host := range fence.Hosts {
 		if u, err := url.Parse("http://" + host); err != nil || u.Host != host || u.Hostname() != host {
-			return fmt.Errorf("%s: %q is not the name of a host without a port", HostsVariable, host)
+			wrong("%s: %q is not the name of a host without a port", HostsVariable, host)
 		}
 	}
 	for _, origin := range fence.Origins {
 		if err := access.CheckOrigin(origin); err != nil {
-			return fmt.Errorf("%s: %q is %w", OriginsVariable, origin, err)
+			wrong("%s: %q is %w", OriginsVariable, origin, err)
 		}
 	}
 	if at := strings.TrimSuffix(getenv(URLVariable), "/"); at != "" {
 		if err := access.CheckOrigin(at); err != nil {
-			return fmt.Errorf("%s: %q is %w", URLVariable, at, err)
+			wrong("%s: %q is %w", URLVariable, at, err)
 		}
 	}
 	if folder := getenv(IdeasVariable); folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s: %q is not a readable folder", IdeasVariable, folder)
+			wrong("%s: %q is not a readable folder", IdeasVariable, folder)
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // AgentsFromEnvironment reads what agents may use.
@@ -151,25 +154,29 @@ func HooksFromEnvironment(getenv func(string) string) (*hooks.Rules, error) {
 }
 
 func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {
-	file := getenv(RolesVariable)
-	if file == "" {
-		return nil, errors.New("who may look, start, decide and steer is in a file: set " + RolesVariable)
+	var wrong []error
+	roles, err := access.OpenRoles(getenv(RolesVariable))
+	switch {
+	case getenv(RolesVariable) == "":
+		wrong = append(wrong, errors.New("who may look, start, decide and steer is in a file: set "+RolesVariable))
+	case err != nil:
+		wrong = append(wrong, fmt.Errorf("%s: %w", RolesVariable, err))
 	}
-	roles, err := access.OpenRoles(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", RolesVariable, err)
-	}
-	if getenv(AudienceVariable) == "" {
-		return nil, errors.New("an issuer's tokens are for many programs: set " + AudienceVariable +
-			" to the audience of the tokens for this gateway")
+	audience := getenv(AudienceVariable)
+	if audience == "" {
+		wrong = append(wrong, errors.New("an issuer's tokens are for many programs: set "+AudienceVariable+
+			" to the audience of the tokens for this gateway"))
+		audience = AudienceVariable // the rest is looked at all the same
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{
-		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable),
-		Groups:     getenv(GroupsVariable),
+		URL: getenv(IssuerVariable), Audience: audience, Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
 		Unverified: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
 	})
-	if err != nil || getenv(ClientVariable) == "" {
-		return guard, err
+	if err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", IssuerVariable, err))
+	}
+	if getenv(ClientVariable) == "" {
+		return guard, errors.Join(wrong...)
 	}
 	client := access.LoginClient{
 		ID: getenv(ClientVariable), Secret: getenv(SecretVariable), URL: strings.TrimSuffix(getenv(URLVariable), "/"),
@@ -177,9 +184,9 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	}
 	login, err := access.NewIssuerLogin(guard, client)
 	if err != nil {
-		return nil, fmt.Errorf("%s, %s, %s: %w", ClientVariable, SecretVariable, URLVariable, err)
+		wrong = append(wrong, fmt.Errorf("%s, %s, %s: %w", ClientVariable, SecretVariable, URLVariable, err))
 	}
-	return login, nil
+	return login, errors.Join(wrong...)
 }
 
 // UsualAddress is the default address of a gateway.

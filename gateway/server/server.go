@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"net"
@@ -73,6 +74,9 @@ type Gateway struct {
 func New(o Options) *Gateway {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if guard, ok := o.Guard.(interface{ LogTo(*slog.Logger) }); ok {
+		guard.LogTo(o.Log)
 	}
 	if o.RequestTime == 0 {
 		o.RequestTime = requestTime
@@ -151,6 +155,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
+	if r.URL.Path == "/readyz" { // whatever name a probe calls it by
+		g.answerReady(w, r)
+		return
+	}
 	fence := g.fenceOf(r)
 	if refusal := fence.Check(r); refusal != nil && !g.isVisit(r, refusal) {
 		g.Log.Warn("refused a request", "code", refusal.Code, "method", r.Method)
@@ -172,6 +180,16 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Add("Vary", "Accept-Language")
 	language := shown.LanguageFor(r.Header.Get("Accept-Language"))
 	g.api.ServeHTTP(w, r.WithContext(client.WithLanguage(r.Context(), language)))
+}
+
+// answerReady says whether anybody can use the gateway.
+func (g *Gateway) answerReady(w http.ResponseWriter, r *http.Request) {
+	if err := access.Ready(r.Context(), g.Guard); err != nil {
+		api.ProblemOf(err).Write(w)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"status":"ready"}`+"\n")
 }
 
 // isStream reports whether a request follows what goes on: it has no end of its own.

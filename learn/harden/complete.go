@@ -12,8 +12,9 @@ import (
 func (h *Result) MarkComplete() error {
 	if n := len(h.Differences); n > 0 {
 		return fmt.Errorf(
-			"model: harden: the Plan cannot be complete, since it needs an LLM or a person: not generalised: %s",
-			h.Differences[0])
+			"model: harden: the Plan cannot be complete, since it needs an LLM or a person: not generalised: %s; "+
+				"decide %s",
+			h.Differences[0], h.Differences[0].Advice())
 	}
 	for _, raw := range jsonval.AsList(h.Idea["context"]) {
 		if m := jsonval.AsObject(raw); m["type"] == ideafile.TypePlan && m["stage"] == ideafile.StageOptimal {

@@ -63,6 +63,9 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		if len(made.Undecided) > 0 {
 			also += "; left to the LLM, as no run had it: " + diag.FirstNamesAndCount(made.Undecided)
 		}
+		if also != "" {
+			also += "; more runs decide it, or you: change the condition"
+		}
 		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text,
 			countInstances(made.InClass),
 			countInstances(made.Total-made.InClass), also)

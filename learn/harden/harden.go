@@ -15,8 +15,21 @@ import (
 
 // Difference is something that the runs do not have in common, and the instances in which it differs.
 type Difference struct {
-	Description string   `json:"what"`
-	Instances   []string `json:"instances,omitempty"`
+	Description string `json:"what"`
+	// Decide is what a person has to decide, and Where the place in the Idea at which they write it, such as
+	// context[1].plan[0].amount; empty: there is no Idea. A Plan that says it, and runs, is hardened as it is.
+	Decide    string   `json:"decide"`
+	Where     string   `json:"where,omitempty"`
+	Instances []string `json:"instances,omitempty"`
+	at        valueLocation
+}
+
+// Advice says what to decide, and where.
+func (n Difference) Advice() string {
+	if n.Where == "" {
+		return n.Decide
+	}
+	return n.Decide + ": " + n.Where
 }
 
 // String returns one line of text.
@@ -51,7 +64,8 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 	}
 	if len(h.instances) == 0 {
 		return &Result{Differences: []Difference{}, Notes: h.notes},
-			fmt.Errorf("model: harden: %w: no instance settled", ErrNothingCommon)
+			fmt.Errorf("model: harden: %w: no instance settled; mend what made them fail, and "+
+				"run it again", ErrNothingCommon)
 	}
 	h.assignInstanceNames(len(runs) > 1)
 	h.alignCalls()
@@ -65,7 +79,26 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
 	}
 	made.Idea = h.buildIdea(template)
+	for n := range made.Differences {
+		made.Differences[n].Where = h.placeOf(made.Differences[n].at, made.Idea)
+	}
 	return made, nil
+}
+
+// placeOf is where in the Idea a value is written, or, of a Call that is in no Plan, where the Call is.
+func (h *hardener) placeOf(at valueLocation, idea map[string]any) string {
+	plans := h.plans()
+	first := len(jsonval.AsList(idea["context"])) - len(plans)
+	if at.ownerLabel == outputLabel {
+		return fmt.Sprintf("context[%d].output", first)
+	}
+	for k, p := range plans {
+		if n := slices.Index(p.calls, at.call); n >= 0 {
+			place := fmt.Sprintf("context[%d].plan[%d]", first+k, n)
+			return strings.TrimSuffix(place+"."+at.path.String(), ".")
+		}
+	}
+	return fmt.Sprintf("context[%d].plan", first)
 }
 
 // hardener collects what finished processes have in common.
@@ -146,7 +179,7 @@ func (h *hardener) noCallsReason() string {
 	}
 	// The Calls of a process in parts may come in another order: the reason is the same.
 	first := slices.MinFunc(h.differences, func(a, b Difference) int { return strings.Compare(a.String(), b.String()) })
-	return "nothing can be generalised: " + first.String()
+	return "nothing can be generalised: " + first.String() + "; decide " + first.Decide
 }
 
 func (h *hardener) assignInstanceNames(manyProcesses bool) {
@@ -162,9 +195,16 @@ func (h *hardener) assignInstanceNames(manyProcesses bool) {
 	}
 }
 
-// addDifference records something that the instances do not have in common.
-func (h *hardener) addDifference(instances []*instanceRun, format string, args ...any) {
-	difference := Difference{Description: fmt.Sprintf(format, args...)}
+// addDifference records something that the instances do not have in common, and what a person has to decide. The first
+// argument, where it is a Call or a value, is what it is about.
+func (h *hardener) addDifference(instances []*instanceRun, decide, format string, args ...any) {
+	difference := Difference{Description: fmt.Sprintf(format, args...), Decide: decide}
+	if len(args) > 0 {
+		difference.at, _ = args[0].(valueLocation)
+		if c, ok := args[0].(*mergedCall); ok {
+			difference.at.call = c
+		}
+	}
 	difference.Instances = instanceNames(instances)
 	h.differences = append(h.differences, difference)
 }

@@ -97,6 +97,9 @@ func (h *Result) is(t *testing.T, plan string, named ...string) {
 	var lines []string
 	for _, p := range h.Differences {
 		lines = append(lines, p.String())
+		if p.Decide == "" || !strings.HasPrefix(p.Where, "context[") {
+			t.Errorf("%s: a person is not told what to decide, and where: %q", p, p.Advice())
+		}
 	}
 	if got, want := strings.Join(lines, "\n"), strings.Join(named, "\n"); got != want {
 		t.Errorf("named:\n%s\nwant:\n%s", got, want)
@@ -304,9 +307,9 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 	other := finishedRun(t, 3, sentRun(3))
 	other.Ideas[1]["schema"] = map[string]any{}
 	for want, s := range map[string]past.Run{
-		"model: harden p2: it has not finished":                                      open,
-		"model: harden p3: its Tools or its output form are others than those of p1": other,
-		"model: harden none: it has no Ideas":                                        {ProcessID: "none"},
+		"model: harden p2: it has not finished": open,
+		"model: harden p3: its Tools or its output form are others than those of p1: harden each by itself": other,
+		"model: harden none: it has no Ideas": {ProcessID: "none"},
 	} {
 		if _, err := Harden([]past.Run{good, s}, nil, false); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

@@ -18,18 +18,21 @@ func (h *hardener) generalizeOutput() {
 			if n == 0 && process.lastIdea.OutputSchema == nil {
 				return
 			}
-			h.addDifference(nil, "the output: %s has none", process.ProcessID)
+			h.addDifference(nil, "what the output is: write its References",
+				"%s: %s has none", valueLocation{ownerLabel: outputLabel}, process.ProcessID)
 			return
 		}
 		references, ok := process.outputReferences(output, h.outputsVary())
 		if !ok {
-			h.addDifference(nil, "the output of %s: the LLM wrote it, and it stands nowhere in State",
+			h.addDifference(nil, "which places of State it is made of: write their References, or leave it to the LLM",
+				"%s of %s: the LLM wrote it, and it stands nowhere in State", valueLocation{ownerLabel: outputLabel},
 				process.ProcessID)
 			return
 		}
 		if n > 0 && !jsonval.Equal(references, common) {
-			h.addDifference(nil, "the output: that of %s comes from other places than that of %s", process.ProcessID,
-				h.processes[0].ProcessID)
+			h.addDifference(nil, "which places count: write their References",
+				"%s: that of %s comes from other places than that of %s", valueLocation{ownerLabel: outputLabel},
+				process.ProcessID, h.processes[0].ProcessID)
 			return
 		}
 		common = references
@@ -54,7 +57,7 @@ func (h *hardener) generalizeOutputLiterals(output any) any {
 	for _, r := range h.instances {
 		samples = append(samples, paramSample{instance: r, value: output, requestNumber: math.MaxInt})
 	}
-	return h.generalizeConstant(valueLocation{ownerLabel: "the output "}, samples)
+	return h.generalizeConstant(valueLocation{ownerLabel: outputLabel}, samples)
 }
 
 // outputReferences returns the output as References: those with which a solution or a Plan wired it, or else the only

@@ -89,7 +89,8 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 	}
 	if recorded.call.HasOutput || h.bindings[recorded.call.Tool].Kind == ideafile.KindLatent {
 		planned := h.instancesOf(c)
-		h.addDifference(planned, "%s: the tool has no code, the LLM writes its result", c)
+		h.addDifference(planned, "what gives its result: name code as _activity in schema.tools."+recorded.call.Tool+
+			", or leave it to the LLM", "%s: the tool has no code, the LLM writes its result", c)
 	}
 }
 
@@ -115,7 +116,8 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, other
 			_, ok := c.recordedByInstance[r].call.Params[k]
 			return ok
 		})
-		h.addDifference(given, "%s: parameter %q is given in some instances alone", c, k)
+		h.addDifference(given, "whether it is always given: write it, or two Calls with _when",
+			"%s: parameter %q is given in some instances alone", c, k)
 		others = append(others, k)
 	}
 	return names, others
@@ -139,7 +141,7 @@ func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, 
 			}
 			return places[0].String(), true
 		case len(places) > 1:
-			h.addDifference(instancesOfSamples(samples),
+			h.addDifference(instancesOfSamples(samples), "which place is meant: write its Reference",
 				"%s is in every instance what stands at %s, and it cannot be told which is meant",
 				at, joinReferences(places))
 			return nil, false
@@ -148,7 +150,8 @@ func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, 
 	if steps := commonSteps(samples); len(steps) > 0 {
 		return h.commonValueByParts(at, samples, steps)
 	}
-	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how", at)
+	h.addDifference(outlierInstances(samples), "where it comes from: give it to instances at their start, "+
+		"or have a Call write it, and write the Reference", "%s differs, and nothing at the start tells how", at)
 	return nil, false
 }
 
@@ -161,7 +164,7 @@ func (h *hardener) commonValueByParts(at valueLocation, samples []paramSample, s
 			part, _ := jsonval.ChildValue(sample.value, step)
 			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
-		v, ok := h.commonValue(valueLocation{at.ownerLabel, at.path.With(step)}, parts)
+		v, ok := h.commonValue(valueLocation{at.ownerLabel, at.path.With(step), at.call}, parts)
 		allCommon = allCommon && ok
 		object[step], list = v, append(list, v)
 	}
@@ -187,10 +190,13 @@ func commonSteps(samples []paramSample) []string {
 type valueLocation struct {
 	ownerLabel string
 	path       jsonval.Path
+	call       *mergedCall // nil: the output
 }
 
+const outputLabel = "the output "
+
 func paramLocation(c *mergedCall, path jsonval.Path) valueLocation {
-	return valueLocation{c.String() + ": parameter ", path}
+	return valueLocation{c.String() + ": parameter ", path, c}
 }
 
 func (p valueLocation) String() string {
@@ -218,8 +224,9 @@ func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) a
 			h.addNote("taken for a Reference: %s was always %s, and is %s now", at, clippedJSON(v), places[0])
 			return places[0].String()
 		case len(places) > 0 && isUnlikelyCoincidence(v):
-			h.addDifference(nil, "%s is always %s, which stands at %s: it cannot be told what is meant", at,
-				clippedJSON(v), joinReferences(places))
+			h.addDifference(nil, "whether this value is meant, or a place: write the one or the Reference",
+				"%s is always %s, which stands at %s: it cannot be told what is meant", at, clippedJSON(v),
+				joinReferences(places))
 			return v
 		case len(places) > 0:
 			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", at, clippedJSON(v),

@@ -7,6 +7,7 @@ import (
 	"processidea/model/check"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // dropInvalidParts drops the Calls, and the output, that the check of the file would refuse. Each may have been sound
@@ -30,7 +31,8 @@ func (h *hardener) dropInvalidParts() {
 		}
 		dropped := h.dropCalls(func(c *mergedCall) bool {
 			if problemOf[c] != "" {
-				h.addDifference(nil, "%s: %s", c, problemOf[c])
+				h.addDifference(nil, "how to write it so that it passes the check: "+string(jsonval.Encode(c.rawCall)),
+					"%s: %s", c, problemOf[c])
 			}
 			return problemOf[c] != ""
 		})
@@ -50,6 +52,6 @@ func (h *hardener) reportRemainingProblems(problems diag.Problems, firstPlan int
 		if strings.HasPrefix(p.JSONPath, fmt.Sprintf("$.context[%d].output", firstPlan)) {
 			h.planOutput, h.hasPlanOutput = nil, false
 		}
-		h.addDifference(nil, "the file does not pass the check: %s", p)
+		h.addDifference(nil, "how to mend it there", "the file does not pass the check: %s", p)
 	}
 }

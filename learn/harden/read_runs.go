@@ -23,7 +23,8 @@ func (h *hardener) readRun(run past.Run) error {
 		chains: []*chainRun{newChainRun(own)}}
 	if len(h.processes) > 0 && !jsonval.Equal(h.processes[0].lastIdea.Source["schema"],
 		process.lastIdea.Source["schema"]) {
-		return fmt.Errorf("its Tools or its output form are others than those of %s", h.processes[0].ProcessID)
+		return fmt.Errorf("its Tools or its output form are others than those of %s: harden each by itself",
+			h.processes[0].ProcessID)
 	}
 	if len(run.Parts) > 0 {
 		parts, err := past.OpenParts(run)
@@ -79,7 +80,8 @@ func (h *hardener) readInstances(process *processRun) error {
 	}
 	for _, token := range process.lastIdea.InstanceTokens() {
 		if !found[token] {
-			left = append(left, Difference{"of which no part tells what it did", []string{token}})
+			left = append(left, Difference{Description: "of which no part tells what it did",
+				Instances: []string{token}})
 		}
 	}
 	for _, d := range mergeDifferences(left) {
@@ -131,10 +133,10 @@ func (p *processRun) readChainInstances(c *chainRun) (left []Difference) {
 		missing := statelog.MissingRequiredPaths(ends[token].SchemaByKind[ideafile.TypeState], r.finalState)
 		switch {
 		case c.Status[token] != ideafile.InstanceSettled:
-			left = append(left, Difference{"which failed", []string{token}})
+			left = append(left, Difference{Description: "which failed", Instances: []string{token}})
 		case len(missing) > 0:
-			left = append(left, Difference{"which failed: its State lacks " + strings.Join(missing, ", "),
-				[]string{token}})
+			left = append(left, Difference{Description: "which failed: its State lacks " + strings.Join(missing, ", "),
+				Instances: []string{token}})
 		default:
 			p.instances = append(p.instances, r)
 		}

@@ -34,11 +34,14 @@ func (h *hardener) verifyPlanByReplay() {
 		replayed := h.replayPlan(plans, r)
 		h.reportFailure(r, replayed)
 		for _, c := range replayed.callsGivenOtherParams {
-			h.addDifference([]*instanceRun{r}, "%s: in the Plan it would read other values than it did", c)
+			h.addDifference([]*instanceRun{r}, "which values are meant: name in _after what ends before it, "+
+				"or refer to another place", "%s: in the Plan it would read other values than it did", c)
 		}
 		// If something is recorded for the instance already, a different State is to be expected.
 		if !jsonval.Equal(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
-			h.addDifference([]*instanceRun{r}, "the Plan comes to another State: %s",
+			h.addDifference([]*instanceRun{r},
+				"whether that State will do; if not, add or reorder the Calls that write it",
+				"the Plan comes to another State: %s",
 				diag.FirstNamesAndCount(past.DifferingPaths(replayed.instance.State(), r.finalState)))
 		}
 	}
@@ -63,16 +66,21 @@ func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 		}
 		reported = true
 		if len(tried) == 0 {
-			h.addDifference([]*instanceRun{r}, "%s failed, and nothing was planned in its place", c)
+			h.addDifference([]*instanceRun{r}, afterFailure, "%s failed, and nothing was planned in its place", c)
 		} else {
-			h.addDifference([]*instanceRun{r}, "%s failed, and so did what was planned in its place: %s", c,
-				strings.Join(tried, ", "))
+			h.addDifference([]*instanceRun{r}, afterFailure,
+				"%s failed, and so did what was planned in its place: %s", c, strings.Join(tried, ", "))
 		}
 	}
 	if !reported {
-		h.addDifference([]*instanceRun{r}, "something did not come to its end: %s", f.Message)
+		h.addDifference([]*instanceRun{r},
+			"what is to be done then: add a Call, or give instances the value at their start",
+			"something did not come to its end: %s", f.Message)
 	}
 }
+
+const afterFailure = "what is to be done then: write another Call with its _outputPath behind it, " +
+	"or leave it to the LLM"
 
 // alternativeOf reports whether two Calls bring the same value.
 func (c *mergedCall) alternativeOf(o *mergedCall) bool {
@@ -83,12 +91,14 @@ func (c *mergedCall) alternativeOf(o *mergedCall) bool {
 func (h *hardener) reportHumanOverrides(r *instanceRun) {
 	for _, recorded := range r.recordedCalls {
 		if recorded.adapted {
-			h.addDifference([]*instanceRun{r}, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
+			h.addDifference([]*instanceRun{r}, "what makes them fit: a Call before it, or a wider form in "+
+				"schema.tools."+recorded.call.Tool, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
 		}
 		for _, decision := range recorded.Decisions {
 			if decision.Kind != policy.Approve {
-				h.addDifference([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool,
-					decision.Kind)
+				h.addDifference([]*instanceRun{r}, "whether people go on deciding (_approval in schema.tools."+
+					recorded.call.Tool+"; harden --approvals proposes when), or a Call does what they did",
+					"%s: a person decided otherwise: %s", recorded.call.Tool, decision.Kind)
 			}
 		}
 	}
@@ -121,7 +131,8 @@ func (h *hardener) settleUnplannedCalls() bool {
 	}
 	return h.dropCalls(func(c *mergedCall) bool {
 		if unplanned[c] {
-			h.addDifference(h.ranIn(c), "%s: it ran in some instances alone: %s", c, c.doubt)
+			h.addDifference(h.ranIn(c), "when it runs: add "+string(jsonval.Encode(c.rawCall))+" with that as _when",
+				"%s: it ran in some instances alone: %s", c, c.doubt)
 		}
 		return unplanned[c]
 	})
@@ -170,9 +181,11 @@ func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refex
 	case len(without) == 0:
 		return false
 	case len(without) == len(h.instances):
-		h.addDifference(nil, "%s: nothing is left that writes %s", name, e)
+		h.addDifference(nil, "what brings it: add a Call that writes it, or give it to instances at their start",
+			"%s: nothing is left that writes %s", name, e)
 	default:
-		h.addDifference(without, "%s: %s is not there in every instance", name, e)
+		h.addDifference(without, "what counts without it: write another place behind ||, or _when",
+			"%s: %s is not there in every instance", name, e)
 	}
 	return true
 }
@@ -237,7 +250,7 @@ type planReplay struct {
 func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay {
 	chosen, ok := applicablePlan(plans, r)
 	if !ok {
-		h.addDifference([]*instanceRun{r}, "none of the Plans is for it")
+		h.addDifference([]*instanceRun{r}, "by which it runs: widen its when", "none of the Plans is for it")
 	}
 	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal,
 		PlanCalls: ideafile.ParseWrittenCalls(chosen.rawCalls(true))}

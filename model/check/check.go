@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -34,9 +35,9 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 }
 
 func newChecker(idea *ideafile.Idea, bindings ideafile.ToolBindings) *checker {
-	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{},
-		hasOwnContext: map[string]bool{}, context: ideafile.SplitMessagesByInstance(idea.Context),
-		directPlans: ideafile.FindDirectPlans(idea.Context)}
+	c := &checker{idea: idea, bindings: bindings, findingIndex: map[string]int{},
+		context: ideafile.SplitMessagesByInstance(idea.Context), directPlans: ideafile.FindDirectPlans(idea.Context)}
+	c.instanceTokens = c.context.InstanceTokens
 	c.readMessages()
 	return c
 }
@@ -52,14 +53,19 @@ type checker struct {
 	directPlans    ideafile.DirectPlans
 	messages       []locatedMessage
 	findings       []finding
-	findingIndex   map[string]int  // index into findings, by path, text and severity
-	hasOwnContext  map[string]bool // instances that some Message gives data or a text
+	findingIndex   map[string]int // index into findings, by path, text and severity
 }
 
-// locatedMessage is a Message and its path in the file.
-type locatedMessage struct {
-	*ideafile.Message
-	jsonPath string
+// locatedMessage is a Message that knows its path in the file. A long table has as many as it has rows.
+type locatedMessage struct{ *ideafile.Message }
+
+func (m locatedMessage) jsonPath() string {
+	return fmt.Sprintf("$.context[%d]", m.FileIndex)
+}
+
+// givesContext reports whether a Message gives data or a text.
+func (m locatedMessage) givesContext() bool {
+	return m.PayloadKind != "" || m.Type == ideafile.TypeText
 }
 
 // viewOf is what an instance sees.
@@ -74,21 +80,18 @@ func (c *checker) viewOf(token string) ideafile.InstanceView {
 func (c *checker) readMessages() {
 	sound := c.idea.Context
 	for index, raw := range jsonval.AsList(c.idea.Source["context"]) {
-		path := fmt.Sprintf("$.context[%d]", index)
-		if len(sound) == 0 || sound[0].FileIndex != index {
-			m, _ := ideafile.ReadMessage(raw, path, new(diag.Problems))
-			if m.Type == ideafile.TypePlan && m.PlanCalls != nil {
+		if len(sound) == 0 || int(sound[0].FileIndex) != index {
+			m, _ := ideafile.ReadMessage(raw, "", new(diag.Problems))
+			if m.FileIndex = int32(index); m.Type == ideafile.TypePlan && m.PlanCalls != nil {
 				// Errors in its stage, its condition or its record must not hide errors in its Calls.
 				m.PlanStage, m.PlanViewCondition, m.PlanRecordByCallID = "", nil, nil
-				c.messages = append(c.messages, locatedMessage{&m, path})
+				c.messages = append(c.messages, locatedMessage{&m})
 			}
 			continue
 		}
 		m := &sound[0]
 		sound = sound[1:]
-		c.messages = append(c.messages, locatedMessage{m, path})
-		c.hasOwnContext[m.InstanceToken] = c.hasOwnContext[m.InstanceToken] || m.PayloadKind != "" ||
-			m.Type == ideafile.TypeText
+		c.messages = append(c.messages, locatedMessage{m})
 	}
 }
 
@@ -96,7 +99,7 @@ func (c *checker) checkMessage(m locatedMessage) {
 	switch m.Type {
 	case ideafile.TypeInstruction:
 		for n, name := range m.InstructionToolNames {
-			path := fmt.Sprintf("%s.tools[%d]", m.jsonPath, n)
+			path := fmt.Sprintf("%s.tools[%d]", m.jsonPath(), n)
 			c.addProblems(c.idea.ToolProblems(name, path))
 		}
 	case ideafile.TypePlan:
@@ -106,8 +109,9 @@ func (c *checker) checkMessage(m locatedMessage) {
 		}
 		c.checkCompletePlan(m)
 	}
-	if m.InstanceToken != "" && !c.hasOwnContext[m.InstanceToken] {
-		c.addWarning(m.jsonPath+"._instance",
+	if m.InstanceToken != "" && !m.givesContext() && !slices.ContainsFunc(c.context.MessagesByInstance[m.InstanceToken],
+		func(own ideafile.Message) bool { return locatedMessage{&own}.givesContext() }) {
+		c.addWarning(m.jsonPath()+"._instance",
 			"instance %q has no text, input, State or data of its own: a misspelt token makes a new instance%s",
 			m.InstanceToken, diag.DidYouMean(m.InstanceToken, c.instanceTokens))
 	}

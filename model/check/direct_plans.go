@@ -46,14 +46,14 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 	}
 	if c.bindings != nil {
 		for _, n := range c.latentCallIndexes(m) {
-			c.addError(fmt.Sprintf("%s.plan[%d]", m.jsonPath, n),
+			c.addError(fmt.Sprintf("%s.plan[%d]", m.jsonPath(), n),
 				"the LLM would have to write the Call's result, but a complete Plan never asks the LLM: give the "+
 					"Call _output")
 		}
 	}
 	if c.idea.OutputSchema != nil && m.PlanOutput == nil {
 		c.addError(
-			m.jsonPath,
+			m.jsonPath(),
 			"the process needs an output, but a complete Plan never asks the LLM for one: give the Plan an output")
 	}
 }

@@ -24,7 +24,9 @@ func (c *checker) checkDisplay() {
 		c.checkAnnotations(out.Source, "$.schema.output")
 	}
 	for _, m := range c.messages {
-		c.checkAnnotations(m.PayloadSchema, m.jsonPath+".schema")
+		if m.PayloadSchema != nil {
+			c.checkAnnotations(m.PayloadSchema, m.jsonPath()+".schema")
+		}
 	}
 	c.checkTemplate(c.idea.Config.InstanceName, "$.config.instanceName", nil)
 }

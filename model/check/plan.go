@@ -66,7 +66,7 @@ const maxPlanCalls = 10_000
 
 func (c *checker) checkPlan(m locatedMessage) {
 	if n := len(m.PlanCalls); n > maxPlanCalls {
-		c.addError(m.jsonPath+".plan",
+		c.addError(m.jsonPath()+".plan",
 			`a Plan has at most %d Calls, not %d; one Call with "_instance": "*" runs in every instance`,
 			maxPlanCalls, n)
 		return
@@ -75,7 +75,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 	if m.InstanceToken != "" {
 		tokens = []string{m.InstanceToken}
 	}
-	p := &planChecker{checker: c, planJSONPath: m.jsonPath + ".plan", runsDirectly: m.IsDirectPlan(),
+	p := &planChecker{checker: c, planJSONPath: m.jsonPath() + ".plan", runsDirectly: m.IsDirectPlan(),
 		applicableInstanceTokens: c.instancesForPlan(m, tokens), palette: ideafile.Palette{
 			Tools: c.idea.Tools, BindingByTool: c.bindingsOrDefault(), InstanceTokens: tokens,
 			UntargetedCallsGoToAll: true,
@@ -85,7 +85,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 		p.calls = append(p.calls, p.readCall(n, call))
 	}
 	p.checkConditions()
-	p.checkOutputForm(m.PlanOutput, m.jsonPath+".output")
+	p.checkOutputForm(m.PlanOutput, m.jsonPath()+".output")
 	p.checkDataflow(p.readPlanOutput(m))
 }
 
@@ -340,7 +340,7 @@ func (p *planChecker) readAfterProperty(s *planCall) {
 
 // readPlanOutput reads the output of a Plan that runs without a Request as a step behind all Calls that only reads.
 func (p *planChecker) readPlanOutput(m locatedMessage) *planCall {
-	s := &planCall{jsonPath: m.jsonPath + ".output", index: len(m.PlanCalls), instances: p.palette.InstanceTokens}
+	s := &planCall{jsonPath: m.jsonPath() + ".output", index: len(m.PlanCalls), instances: p.palette.InstanceTokens}
 	p.collectReferences(s, s.jsonPath, m.Source["output"], nil)
 	return s
 }

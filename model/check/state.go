@@ -87,7 +87,7 @@ func (c *checker) locateValue(kind, token string, p jsonval.Path) (location stri
 			if !ok || m.PayloadKind != kind || m.InstanceToken != instance {
 				continue
 			}
-			path := m.jsonPath
+			path := m.jsonPath()
 			if key := m.PayloadKey(); key != "" {
 				path = jsonval.JSONPathWithKey(path, key)
 			}

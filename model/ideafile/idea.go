@@ -174,7 +174,7 @@ func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	next := *i
 	next.Context = slices.Clone(messages)
 	for n := range next.Context {
-		next.Context[n].FileIndex = n
+		next.Context[n].FileIndex = int32(n) //nolint:gosec // no file has so many
 	}
 	context := jsonval.Map(messages, func(m Message) any { return m.Source })
 	next.Source = jsonval.WithKey(i.Source, "context", context)

@@ -42,6 +42,8 @@ type Message struct {
 	InstanceSteps []StepOutcome
 	// IsSimulated marks a payload that holds made-up values.
 	IsSimulated bool
+	// FileIndex is its index among the messages of the file, broken ones counted.
+	FileIndex int32
 	// Text of a text message, or of an instruction. For an instruction from a file, it lacks the steps that are about
 	// Tools.
 	Text string
@@ -68,10 +70,8 @@ type Message struct {
 	CallIndexOffset int
 	// PlanOutput of a plan may hold References. It is the process's output if no Request writes one.
 	PlanOutput any
-	// Source is the Message as it was written, and FileIndex its index among the messages of the file, broken ones
-	// counted.
-	Source    jsonval.Object
-	FileIndex int
+	// Source is the Message as it was written.
+	Source jsonval.Object
 }
 
 func (i *Idea) readContext(v any, ps *diag.Problems) {
@@ -85,7 +85,7 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 	for n, raw := range list {
 		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
-		if m.FileIndex = n; ok {
+		if m.FileIndex = int32(n); ok { //nolint:gosec // no file has so many
 			if len(i.Context) == longContext {
 				i.Context = slices.Grow(i.Context, len(list)-n)
 			}

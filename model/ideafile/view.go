@@ -2,7 +2,6 @@ package ideafile
 
 import (
 	"maps"
-	"slices"
 
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -18,15 +17,17 @@ type InstanceView struct {
 // the shared ones.
 func InstanceViewOf(context []Message, token string) InstanceView {
 	view := InstanceMessagesView(context, "")
-	if token == "" {
-		return view
+	if token != "" {
+		view.overlay(InstanceMessagesView(context, token))
 	}
-	own := InstanceMessagesView(context, token)
+	return view
+}
+
+func (view *InstanceView) overlay(own InstanceView) {
 	for kind, payload := range jsonval.Sorted(own.PayloadByKind) {
 		view.PayloadByKind[kind] = jsonval.OverlayObject(view.PayloadByKind[kind], payload)
 	}
 	maps.Copy(view.SchemaByKind, own.SchemaByKind)
-	return view
 }
 
 // InstanceMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones.
@@ -141,5 +142,9 @@ func (c ContextByInstance) FindInstanceToken(word string) (string, bool) {
 
 // InstanceView returns an instance's view: its own Messages over the shared ones.
 func (c ContextByInstance) InstanceView(token string) InstanceView {
-	return InstanceViewOf(slices.Concat(c.SharedMessages, c.MessagesByInstance[token]), token)
+	view := InstanceMessagesView(c.SharedMessages, "")
+	if token != "" {
+		view.overlay(InstanceMessagesView(c.MessagesByInstance[token], token))
+	}
+	return view
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -67,6 +68,8 @@ type Parts struct {
 	Interceptors []interceptor.WorkerInterceptor
 	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
 	Getenv func(string) string
+	// checked: Check has found nothing.
+	checked bool
 }
 
 func (p Parts) getenv(name string) string {
@@ -122,8 +125,8 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if p.Store == nil {
 		return nil, fmt.Errorf("engine: make worker: it needs a store")
 	}
-	p = p.FromEnvironment()
-	if err := p.check(); err != nil {
+	p, err := p.Check()
+	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
 	a, err := p.activities(c)
@@ -157,38 +160,42 @@ func (p Parts) holdUps(c client.Client) *holdups.Keeper {
 	return holdups.New(o)
 }
 
-// check refuses settings that cannot be meant, before anything is started with them.
-func (p *Parts) check() (err error) {
-	if err := mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)); err != nil {
-		return err
+// Check fills in what is missing, and refuses settings that cannot be meant, all of them at once: before anything is
+// started with them.
+func (p Parts) Check() (Parts, error) {
+	if p.checked {
+		return p, nil
 	}
-	if err := httptool.CheckAllow(p.getenv(httptool.AllowVariable)); err != nil {
-		return err
-	}
+	p = p.FromEnvironment()
 	anywhere, err := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
-	if err != nil {
-		return err
-	}
+	wrong := []error{err, mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)),
+		httptool.CheckAllow(p.getenv(httptool.AllowVariable)), p.LLM.Check(), checkLLMServers(p.LLMServers)}
 	if len(anywhere) > 0 {
 		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
 			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
 	}
 	if p.Notices == nil {
 		p.Notices, err = notify.FromEnvironment(p.getenv)
-	}
-	if p.Deciders == nil && err == nil {
-		p.Deciders, err = signing.FromEnvironment(context.Background(), p.getenv)
-	}
-	if p.Prices == nil && err == nil {
-		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
+		wrong = append(wrong, err)
 	}
 	if p.Deciders == nil {
+		p.Deciders, err = signing.FromEnvironment(context.Background(), p.getenv)
+		wrong = append(wrong, err)
+	}
+	if p.Prices == nil {
+		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
+		wrong = append(wrong, err)
+	}
+	if err = errors.Join(wrong...); err != nil {
+		return p, err
+	}
+	if p.checked = true; p.Deciders == nil {
 		p.Log.Info("no keys for signed decisions: if a policy requires one, none counts", "variable",
 			signing.DecidersVariable)
 	} else {
 		p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())
 	}
-	return err
+	return p, nil
 }
 
 // running is a worker with what goes on beside it: it serves the task queue of Requests, looks for instances whose

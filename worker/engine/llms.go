@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,16 +42,27 @@ func variableEnding(name string) string {
 	return "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
+// checkLLMServers returns what is wrong with the settings of servers.
+func checkLLMServers(servers map[string]llm.Config) error {
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		err := servers[name].Check()
+		if !servers[name].Configured() {
+			end := variableEnding(name)
+			err = fmt.Errorf("it has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", end, end)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
 // newLLMServers makes the Clients of servers, which share their limits with other workers'.
 func newLLMServers(servers map[string]llm.Config, longestPause time.Duration,
 	shared func(name string) llm.SharedRate) (map[string]*llm.Client, error) {
 	clients := make(map[string]*llm.Client, len(servers))
 	for name, config := range servers {
-		if !config.Configured() {
-			end := variableEnding(name)
-			return nil, fmt.Errorf("engine: read %s: %q has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s",
-				ServersVariable, name, end, end)
-		}
 		config.LongestPause = longestPause
 		config.SharedRequests, config.SharedTokens = shared("_requests/"+name), shared("_tokens/"+name)
 		c, err := llm.New(config)

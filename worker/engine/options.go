@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -69,9 +70,9 @@ const (
 )
 
 // AloneIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
-func AloneIn(getenv func(string) string) (Limits, error) {
+func AloneIn(getenv func(string) string) (_ Limits, err error) {
 	l := Alone
-	given, err := heap.Bytes(getenv, MemoryVariable)
+	given, bad := heap.Bytes(getenv, MemoryVariable)
 	l.Memory = cmp.Or(given, l.Memory)
 	for _, v := range []struct {
 		name  string
@@ -79,17 +80,17 @@ func AloneIn(getenv func(string) string) (Limits, error) {
 		least time.Duration
 	}{{PatienceVariable, &l.LLMPatience, LeastPatience}, {PauseVariable, &l.LLMPause, LeastPause}} {
 		text := getenv(v.name)
-		if text == "" || err != nil {
+		if text == "" {
 			continue
 		}
 		if *v.into, err = jsonval.ParseDuration(text); err == nil && *v.into < v.least {
 			err = fmt.Errorf("%q: want %s at least", text, v.least)
 		}
 		if err != nil {
-			err = fmt.Errorf("engine: read %s: %w", v.name, err)
+			bad = errors.Join(bad, fmt.Errorf("engine: read %s: %w", v.name, err))
 		}
 	}
-	return l, err
+	return l, bad
 }
 
 // activitySlots are the slots that Requests and Calls share: neither can take all of them from the other.

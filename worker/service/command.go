@@ -45,16 +45,16 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 // Command is the worker as a command, which another program can have among its own. It logs to the writer. ExitCode
 // gives the exit code for its error.
 func Command(log io.Writer, options ...Option) *cobra.Command {
-	return command(os.LookupEnv, func(ctx context.Context, s settings) error {
+	return command(os.LookupEnv, func(ctx context.Context, s settings, wrong error) error {
 		for _, o := range options {
 			o(&s)
 		}
-		return run(ctx, s, s.logger(log))
+		return run(ctx, s, wrong, s.logger(log))
 	})
 }
 
-// command reads the settings and hands them on.
-func command(lookup func(string) (string, bool), then func(context.Context, settings) error) *cobra.Command {
+// command reads the settings and hands them on, with what is wrong with them.
+func command(lookup func(string) (string, bool), then func(context.Context, settings, error) error) *cobra.Command {
 	s := usual()
 	c := &cobra.Command{
 		Use:     "worker",
@@ -80,15 +80,19 @@ reached.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := s.complete(c.Flags(), lookup); err != nil {
-				return err
-			}
-			return then(c.Context(), s)
+			err := s.complete(c.Flags(), lookup)
+			return then(c.Context(), s, err)
 		},
 	}
 	s.declare(c.Flags())
 	c.AddCommand(readyVerb(lookup))
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	c.SetFlagErrorFunc(func(flagged *cobra.Command, err error) error {
+		if flagged != c {
+			return fmt.Errorf("%w: %w", errUsage, err)
+		}
+		err = errors.Join(err, s.complete(c.Flags(), lookup))
+		return then(c.Context(), s, err)
+	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
 }

@@ -3,9 +3,9 @@ package service
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"processidea/client"
+	"processidea/gateway/access"
 	"processidea/gateway/server"
 )
 
@@ -14,10 +14,10 @@ func (s *service) serveGateway(ctx context.Context) error {
 	if s.gateway == "" {
 		return nil
 	}
-	o, err := server.FromEnvironment(s.gateway, server.User(os.Getenv), os.Getenv)
-	if err != nil {
-		return fmt.Errorf("%w: serve the gateway: %w", errUsage, err)
-	}
+	o := s.served
+	s.health.add(&condition{name: "gateway", holds: func(ctx context.Context) error {
+		return access.Ready(ctx, o.Guard)
+	}, logs: true})
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
 	served, err := server.Listen(ctx, s.gateway, o)
 	if err != nil {

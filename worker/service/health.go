@@ -36,6 +36,8 @@ type condition struct {
 	holds func(context.Context) error
 	// aside: the worker is ready without it, but reports it.
 	aside bool
+	// logs: it logs by itself how it stands.
+	logs bool
 
 	mu  sync.Mutex
 	at  time.Time
@@ -99,7 +101,7 @@ func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[stri
 	for _, c := range conditions {
 		err := c.look(ctx)
 		switch {
-		case now != working:
+		case now != working || c.logs:
 		case err != nil:
 			if failed[c.name]++; failed[c.name] == toldAfter {
 				log.Warn(c.name+": this worker is held up", "error", err)

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"time"
 
@@ -26,15 +25,12 @@ func (s *service) measure(context.Context) (err error) {
 // flushing bounds the sending of the last spans.
 const flushing = 5 * time.Second
 
-// trace begins traces of a namespace, where the environment asks for them.
-func (s *service) trace(ctx context.Context, namespace string) (err error) {
+// trace begins traces, where the environment asks for them.
+func (s *service) trace(ctx context.Context) (err error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.log.Warn("telemetry", "error", err) }))
-	s.traces, err = telemetry.NewTraces(ctx, namespace, os.Getenv)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
-	}
+	s.traces, err = telemetry.NewTraces(ctx, s.temporal.Namespace, os.Getenv)
 	if s.traces == nil {
-		return nil
+		return err
 	}
 	s.undo = append(s.undo, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), flushing)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"processidea/internal/flags"
 )
 
 // readyVerb asks a worker that runs beside it, for the health check of a container that has no other program to ask
@@ -28,7 +30,7 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := s.complete(c.Flags(), lookup); err != nil {
-				return err
+				return fmt.Errorf("%w: %w", errUsage, flags.Wrong(err))
 			}
 			return askReady(c.Context(), s.listen)
 		},

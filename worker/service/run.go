@@ -14,6 +14,7 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/connect"
+	"processidea/gateway/server"
 	"processidea/internal/flags"
 	"processidea/internal/heap"
 	"processidea/internal/rehearsal"
@@ -43,15 +44,22 @@ type service struct {
 	namespace string
 	worker    worker.Worker
 	undo      []func()
+	// What judge read.
+	temporal client.Options
+	parts    engine.Parts
+	served   server.Options // of the gateway
 }
 
-// run works until ctx ends, and then drains.
-func run(ctx context.Context, set settings, log *slog.Logger) error {
+// run works until ctx ends, and then drains. wrong is what is known to be wrong with the settings.
+func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error {
 	slog.SetDefault(log) // for what panics, and for libraries
 	s := &service{settings: set, log: log, health: newHealth()}
 	defer s.close()
 	for _, why := range flags.Misspelled(os.Environ()) {
 		log.Warn(why)
+	}
+	if err := s.judge(ctx, wrong); err != nil {
+		return err
 	}
 	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make,
 		s.countWaiting, s.serveGateway} {
@@ -72,6 +80,28 @@ func (s *service) close() {
 	for i := len(s.undo) - 1; i >= 0; i-- {
 		s.undo[i]()
 	}
+}
+
+// judge reads all settings before anything is reached with them, and says all that are wrong.
+func (s *service) judge(ctx context.Context, wrong error) error {
+	all := []error{wrong}
+	note := func(err error) { all = append(all, err) }
+	var err error
+	s.temporal, _, err = connect.TemporalFromEnvironment()
+	note(err)
+	_, err = connect.KeysFromEnvironment()
+	note(err)
+	s.parts, err = engine.Parts{Log: s.log}.With(s.own).Check()
+	note(err)
+	if s.gateway != "" {
+		s.served, err = server.FromEnvironment(s.gateway, server.User(os.Getenv), os.Getenv)
+		note(err)
+	}
+	note(s.trace(ctx))
+	if err = flags.Wrong(all...); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return nil
 }
 
 func (s *service) openStore(ctx context.Context) error {
@@ -143,13 +173,7 @@ func (s *service) beginStore(ctx context.Context) error {
 }
 
 func (s *service) connect(ctx context.Context) error {
-	o, _, err := connect.TemporalFromEnvironment()
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
-	}
-	if err := s.trace(ctx, o.Namespace); err != nil {
-		return err
-	}
+	o := s.temporal
 	o.Logger = log.NewStructuredLogger(s.log)
 	if s.logLevel > slog.LevelDebug {
 		o.Logger = connect.Quiet(o.Logger)
@@ -158,6 +182,7 @@ func (s *service) connect(ctx context.Context) error {
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
 	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
+	var err error
 	s.client, err = client.DialContext(dialing, connect.ClientOptions(o, s.store))
 	if err != nil {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
@@ -169,11 +194,10 @@ func (s *service) connect(ctx context.Context) error {
 }
 
 func (s *service) make(context.Context) (err error) {
-	parts := engine.Parts{
-		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain,
-		Limits:  s.limits,
-		Version: connect.Version{Deployment: s.deployment, BuildID: s.buildID},
-	}.With(s.own)
+	parts := s.parts
+	parts.Store, parts.Observer, parts.Interceptors = s.store, s.observer(), s.interceptors()
+	parts.StopTimeout, parts.Limits = s.drain, s.limits
+	parts.Version = connect.Version{Deployment: s.deployment, BuildID: s.buildID}
 	if !parts.LLM.Configured() {
 		s.log.Warn(
 			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,6 +102,38 @@ func TestBadUsageHasACodeOfItsOwn(t *testing.T) {
 	if code, log := p.Wait(); code != 2 ||
 		!strings.Contains(log, `worker: bad usage: read PROCESSIDEA_MAX_CALLS: "many": `) {
 		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}
+
+// Nothing is reached before all settings are read: that Temporal is away would be another code.
+func TestAllThatIsWrongWithTheSettingsIsSaidAtOnceAndFirst(t *testing.T) {
+	t.Parallel()
+	roles := filepath.Join(t.TempDir(), "roles.json")
+	if err := os.WriteFile(roles, []byte(`{"roles": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrong := map[string]string{"PROCESSIDEA_MAX_CALLS": "many", "PROCESSIDEA_DRAIN": "soon",
+		"PROCESSIDEA_KEYS": "k1:c2hvcnQ=", "PROCESSIDEA_HTTP_ALLOW": "http://x", "PROCESSIDEA_TOOL_SECRETS": "TOKEN",
+		"PROCESSIDEA_MCP_COMMANDS": "npx x; *", "PROCESSIDEA_NOTIFY_URL": "x", "PROCESSIDEA_NOTIFY_FORMAT": "y",
+		"PROCESSIDEA_DECIDERS": roles + "x", "PROCESSIDEA_PRICES": roles, "OPENAI_BASE_URL": "x", "OPENAI_RPM": "x",
+		"OPENAI_TPM": "x", "OPENAI_SERVERS": "backup", "OTEL_EXPORTER_OTLP_ENDPOINT": "x", "PROCESSIDEA_HOOKS": roles,
+		"PROCESSIDEA_ROLES": roles, "PROCESSIDEA_OIDC_ISSUER": "x", "PROCESSIDEA_GATEWAY_URL": "x",
+		"PROCESSIDEA_GATEWAY_BEYOND": "x", "TEMPORAL_TLS": "x"}
+	env := []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_GATEWAY=127.0.0.1:0"}
+	for name, value := range wrong {
+		env = append(env, name+"="+value)
+	}
+	for _, flags := range [][]string{nil, {"--max-requests", "0"}} { // a flag that is wrong too hides none of them
+		code, log := workertest.Start(t, env, flags...).Wait()
+		_, said, _ := strings.Cut(log, "worker: bad usage: ")
+		for variable := range wrong {
+			if !strings.Contains(said, variable) {
+				t.Errorf("%s is not said", variable)
+			}
+		}
+		if code != 2 || len(flags) > 0 && !strings.Contains(said, flags[0]) || strings.Contains(said, "TEMPORAL_ADDRESS") {
+			t.Errorf("it ended with %d:\n%s", code, log)
+		}
 	}
 }
 

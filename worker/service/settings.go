@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -156,40 +157,34 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
 	"build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
 
-// complete takes settings without a flag from the environment, and refuses invalid ones. Empty means unset, except for
+// complete takes settings without a flag from the environment, and returns what is wrong, all of it. Empty means unset, except for
 // the address, which may be empty.
-func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
+func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	var wrong []error
 	f.VisitAll(func(f *pflag.Flag) {
 		for _, from := range append([]string{variable(f.Name)}, standardVariables[f.Name]...) {
 			v, set := lookup(from)
-			if f.Changed || !set || (v == "" && f.Name != "listen") || err != nil {
+			if f.Changed || !set || (v == "" && f.Name != "listen") {
 				continue
 			}
 			if bad := f.Value.Set(v); bad != nil {
-				err = fmt.Errorf("%w: read %s: %q: %w", errUsage, from, v, bad)
+				wrong = append(wrong, fmt.Errorf("read %s: %q: %w", from, v, bad))
 			}
 			return
 		}
 	})
-	if err != nil {
-		return err
-	}
-	return s.check()
-}
-
-func (s *settings) check() error {
 	if (s.deployment == "") != (s.buildID == "") {
-		return fmt.Errorf("%w: --deployment (%s) and --build-id (%s) go together", errUsage, variable("deployment"),
-			variable("build-id"))
+		wrong = append(wrong, fmt.Errorf("--deployment (%s) and --build-id (%s) go together", variable("deployment"),
+			variable("build-id")))
 	}
 	if s.logFormat != "text" && s.logFormat != "json" {
-		return fmt.Errorf("%w: --log-format (%s) is %q; it is text or json", errUsage,
-			variable("log-format"), s.logFormat)
+		wrong = append(wrong, fmt.Errorf("--log-format (%s) is %q; it is text or json", variable("log-format"),
+			s.logFormat))
 	}
 	if s.gateIdeas != "" {
 		if _, err := os.ReadDir(s.gateIdeas); err != nil {
-			return fmt.Errorf("%w: --gate-ideas (%s): %w", errUsage, variable("gate-ideas"), err)
+			wrong = append(wrong, fmt.Errorf("--gate-ideas (%s): %w", variable("gate-ideas"), err))
 		}
 	}
-	return nil
+	return errors.Join(wrong...)
 }

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
 
-	"processidea/client"
 	"processidea/gateway/access"
 	gateway "processidea/gateway/server"
 	"processidea/store/signing"
@@ -31,7 +29,7 @@ type gatewayHome struct {
 var usualGatewayPorts = []int{8300, 8301, 8302, 8303, 8304, 8305, 8306, 8307, 8308, 8309, 0}
 
 // serveGateway serves the HTTP API to clients on this machine that have the folder's token.
-func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) error {
+func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options) error {
 	if port < 0 {
 		return nil
 	}
@@ -47,16 +45,7 @@ func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) 
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	rules, err := gateway.HooksFromEnvironment(os.Getenv)
-	if err != nil {
-		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
-	}
-	keys, err := signing.FromEnvironment(ctx, os.Getenv)
-	if err != nil {
-		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
-	}
-	o := gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Deciders: keys,
-		Agents: gateway.AgentsFromEnvironment(os.Getenv), Log: log}
+	o.Client, o.Guard, o.Agents = s.Client, guard, gateway.AgentsFromEnvironment(os.Getenv)
 	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
 	served, err := listenOn(ctx, portsFrom(port, home.Port), o)
 	if err != nil {

@@ -14,9 +14,12 @@ import (
 	"processidea/activities"
 	"processidea/client"
 	"processidea/connect"
+	gateway "processidea/gateway/server"
+	"processidea/internal/flags"
 	"processidea/internal/heap"
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
+	"processidea/store/signing"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/worker/codecserver"
@@ -87,16 +90,16 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
+	set, err := s.judge(ctx, h, log)
+	if err != nil {
+		return err
+	}
 	unpacker, codec, err := s.codec(ctx)
 	if err != nil {
 		return err
 	}
-	limits, memory, err := limitsFromEnvironment()
-	if err != nil {
-		return err
-	}
 	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
-		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(),
+		Memory: set.memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(),
 		CodecEndpoint: codec,
 	})
 	if err != nil {
@@ -112,22 +115,18 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err := s.beginStore(ctx, unpacker); err != nil {
 		return err
 	}
-	parts := engine.Parts{Store: s.Archive().Store(), Log: log, Recorder: h.Heard, StopTimeout: drain, Limits: limits}
-	if h.Isolated {
-		parts.HTTP, parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
-	}
-	parts = parts.With(s.Place.Own)
+	set.parts.Store = s.Archive().Store()
 	if h.Worker {
-		if err := s.work(parts); err != nil {
+		if err := s.work(set.parts); err != nil {
 			return err
 		}
 	}
-	if err := s.serveGateway(ctx, h.GatewayPort, log); err != nil {
+	if err := s.serveGateway(ctx, h.GatewayPort, set.gateway); err != nil {
 		return err
 	}
 	withdraw, err := s.Place.announce(Running{
 		Address: o.HostPort, Namespace: o.Namespace, UI: s.UI, Gateway: s.Gateway, PID: os.Getpid(),
-		Store: s.Place.Store, Worker: h.Worker, LLM: parts.LLM.Configured(),
+		Store: s.Place.Store, Worker: h.Worker, LLM: set.parts.LLM.Configured(),
 	})
 	if err != nil {
 		return err
@@ -136,16 +135,45 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	return nil
 }
 
-// limitsFromEnvironment returns the worker's limits, and the memory limit of the whole program; 0 is the default.
-func limitsFromEnvironment() (l engine.Limits, memory int64, err error) {
-	l, err = engine.AloneIn(os.Getenv)
-	if err == nil {
-		memory, err = heap.Bytes(os.Getenv, heap.Variable)
+// settings are what the environment says of what runs here.
+type settings struct {
+	parts   engine.Parts // without the store
+	memory  int64        // the limit of the whole program; 0: the default
+	gateway gateway.Options
+}
+
+// judge reads all settings before anything is started with them, and says all that are wrong.
+func (s *Session) judge(ctx context.Context, h Hosting, log *slog.Logger) (set settings, err error) {
+	var wrong []error
+	note := func(err error) { wrong = append(wrong, err) }
+	_, err = client.KeysFromEnvironment()
+	note(err)
+	set.parts = engine.Parts{Log: log, Recorder: h.Heard, StopTimeout: drain}
+	if h.Isolated {
+		set.parts.HTTP, set.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
-	if err != nil {
-		return l, 0, exit.Usagef("%w", err)
+	set.parts = set.parts.With(s.Place.Own)
+	if h.Worker {
+		set.parts, err = set.parts.Check()
+		note(err)
 	}
-	return l, memory, nil
+	set.parts.Limits, err = engine.AloneIn(os.Getenv)
+	note(err)
+	set.memory, err = heap.Bytes(os.Getenv, heap.Variable)
+	note(err)
+	if h.GatewayPort >= 0 {
+		set.gateway.Log = log
+		set.gateway.Hooks, err = gateway.HooksFromEnvironment(os.Getenv)
+		note(err)
+		if set.gateway.Deciders = set.parts.Deciders; !h.Worker {
+			set.gateway.Deciders, err = signing.FromEnvironment(ctx, os.Getenv)
+			note(err)
+		}
+	}
+	if err = flags.Wrong(wrong...); err != nil {
+		return set, exit.Usagef("%w", err)
+	}
+	return set, nil
 }
 
 // codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found

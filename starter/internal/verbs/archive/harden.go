@@ -82,10 +82,11 @@ func noteHardened(a *app.App, made *harden.Result) {
 		a.Note("harden: %s", text)
 	}
 	for _, p := range made.Differences {
-		a.Note("harden: not generalised: %s", p)
+		a.Note("harden: not generalised: %s; decide %s", p, p.Advice())
 	}
 	if n := len(made.Differences); n > 0 && made.Idea != nil {
-		a.Note("harden: %s not generalised: the Plan is not optimal, and guides the LLM", print.PluralIs(n, "thing"))
+		a.Note("harden: %s not generalised: the Plan is not optimal, and guides the LLM. Where that is decided in "+
+			"the file, set \"stage\": \"optimal\" beside its Plan, and it runs without", print.PluralIs(n, "thing"))
 	}
 }
 

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,10 +25,10 @@ func Approvals(a *app.App) *cobra.Command {
 		Short: "List what waits for a person, in one process or in all",
 		Long: `List the Calls that wait for a person: what would run, since when, and what happens at
 the deadline, and the State and input of its instance; and the Plans that wait as a
-whole (see "starter plan"). ID may be an instance of a
-process, refunds/13. Of one process the standing orders in force are listed too. With
---json the list is as the query "approvals" gives it; values that lie in the store are
-whole.`,
+whole (see "starter plan"). ID may be an instance of a process, refunds/13. The Calls of
+its delegates are among them. Of one process the standing orders in force are listed
+too. With --json the list is as the query "approvals" gives it; values that lie in the
+store are whole.`,
 		Example: `  starter approvals
   starter approvals refund-17 --json`,
 		RunE: func(c *cobra.Command, args []string) error { return approvals(c.Context(), a, args) },
@@ -75,6 +76,17 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	list, err := p.Approvals(ctx)
 	if isInstance {
 		list = inInstance(list, word)
+	}
+	var delegates []string
+	if err == nil {
+		delegates, err = p.AwaitingDelegates(ctx)
+	}
+	for _, id := range delegates {
+		if isInstance && !protocol.IsOfInstance(id, word) {
+			continue
+		}
+		below, failed := s.Process(id).Approvals(ctx)
+		list, err = append(list, below...), errors.Join(err, failed)
 	}
 	return list, err
 }

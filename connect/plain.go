@@ -1,0 +1,49 @@
+package connect
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// sayPlainly has errors of the connection say what failed, at which address, and what to do, in place of gRPC's words:
+// they end up before people, at every face.
+func sayPlainly() grpc.DialOption {
+	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		return plain(invoker(ctx, method, req, reply, cc, opts...), cc.Target())
+	})
+}
+
+// plain leaves what Temporal itself says as it is, and all codes but one: a server ends a stream at its deadline by
+// cancelling it, which may arrive before the client's own clock strikes.
+func plain(err error, target string) error {
+	s := status.Convert(err)
+	code := s.Code()
+	says := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s.Message(), part) })
+	}
+	why := ""
+	switch {
+	case len(s.Details()) > 0:
+	case code == codes.DeadlineExceeded, code == codes.Canceled && says("RST_STREAM"):
+		code, why = codes.DeadlineExceeded, "no answer came in time"
+	case code != codes.Unavailable && code != codes.Internal:
+	case says("connection refused"):
+		why = "nothing listens there: start Temporal, or set TEMPORAL_ADDRESS to where it is"
+	case says("no such host", "zero addresses"):
+		why = "no machine has this name: set TEMPORAL_ADDRESS to where it is"
+	case says("tls:", "x509:", "handshake"):
+		why = "the connection is not trusted (" + s.Message() + "): see TEMPORAL_TLS and its kin"
+	case says("RST_STREAM", "reading from server", "transport is closing", "connection reset", "broken pipe", "EOF"):
+		why = "the connection broke off; if this goes on, see whether Temporal, or a proxy before it, is well"
+	}
+	if why == "" {
+		return err
+	}
+	return status.Error(code, "Temporal at "+target[strings.LastIndex(target, "/")+1:]+": "+why)
+}

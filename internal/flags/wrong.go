@@ -1,0 +1,46 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Wrong is the error of settings of which some are wrong: all of them are said, each on a line of its own. What
+// errors.Join has joined counts as several; nil counts as none.
+func Wrong(errs ...error) error {
+	all := apart(errors.Join(errs...))
+	slices.SortStableFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	if len(all) < 2 {
+		return errors.Join(all...)
+	}
+	lines := make([]string, len(all))
+	for n, err := range all {
+		lines[n] = "\n- " + err.Error()
+	}
+	return &wrong{all, fmt.Sprintf("%d settings are wrong:%s", len(all), strings.Join(lines, ""))}
+}
+
+type wrong struct {
+	all  []error
+	text string
+}
+
+func (w *wrong) Error() string   { return w.text }
+func (w *wrong) Unwrap() []error { return w.all }
+
+// apart takes apart what was joined, and leaves whole what wraps several errors in a text of its own.
+func apart(err error) (all []error) {
+	many, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok || errors.Join(many.Unwrap()...).Error() != err.Error():
+		return []error{err}
+	}
+	for _, one := range many.Unwrap() {
+		all = append(all, apart(one)...)
+	}
+	return all
+}
