@@ -33,6 +33,9 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 		"client.list": func(ctx context.Context, p *Process) error {
 			return p.client.addWaiting(ctx, make([]Summary, 1))
 		},
+		"client.undone": func(ctx context.Context, p *Process) error {
+			return p.client.addUndone(ctx, make([]Summary, 1))
+		},
 		"client.resume": func(ctx context.Context, p *Process) error {
 			return p.client.resumeEach(ctx, make([]Resumed, 1), By{})
 		},

@@ -123,7 +123,7 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 }
 
 func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
-	d := &Desk{Options: Options{Log: slog.New(slog.DiscardHandler)}}
+	d := &Desk{Options: Options{API: &api.API{Options: api.Options{Log: slog.New(slog.DiscardHandler)}}}}
 	// a page that looks again must not act again
 	for method, refresh := range map[string]string{http.MethodGet: "5", http.MethodPost: ""} {
 		w := httptest.NewRecorder()

@@ -157,8 +157,8 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
 	"build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
 
-// complete takes settings without a flag from the environment, and returns what is wrong, all of it. Empty means unset, except for
-// the address, which may be empty.
+// complete takes settings without a flag from the environment, and returns what is wrong, all of it. Empty means unset,
+// except for the address, which may be empty.
 func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var wrong []error
 	f.VisitAll(func(f *pflag.Flag) {
