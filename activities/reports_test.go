@@ -68,23 +68,22 @@ func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
 		"it fails":  func(context.Context, reportsSignal) error { return errors.New("no answer") },
 		"it panics": func(context.Context, reportsSignal) error { panic("a fault") },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
 			var g gatherer
-			_, b, _ := g.join("p", reported(1, ""))
-			sent := make(chan struct{})
-			go func() {
-				defer close(sent)
-				defer func() { _ = recover() }()
-				b.err = errNotSent
-				defer close(b.done)
-				b.err = signal(t.Context(), b.reportsSignal)
-			}()
-			err := g.send(t.Context(), "p", reported(2, ""), nil)
-			if err == nil {
-				t.Error("no error")
+			for n := range beforeGathering { // then whoever comes waits for others
+				err := g.send(t.Context(), "p", reported(n, ""), func(context.Context, reportsSignal) error { return nil })
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
-			<-sent
+			go func() {
+				defer func() { _ = recover() }()
+				_ = g.send(t.Context(), "p", reported(8, ""), signal)
+			}()
+			synctest.Wait()
+			if err := g.send(t.Context(), "p", reported(9, ""), nil); err == nil {
+				t.Errorf("%s, and no error", name)
+			}
 		})
 	}
 }

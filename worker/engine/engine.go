@@ -129,6 +129,7 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
+	p.tellSettings()
 	a, err := p.activities(c)
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
@@ -167,13 +168,9 @@ func (p Parts) Check() (Parts, error) {
 		return p, nil
 	}
 	p = p.FromEnvironment()
-	anywhere, err := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
+	_, err := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
 	wrong := []error{err, mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)),
 		httptool.CheckAllow(p.getenv(httptool.AllowVariable)), p.LLM.Check(), checkLLMServers(p.LLMServers)}
-	if len(anywhere) > 0 {
-		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
-			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
-	}
 	if p.Notices == nil {
 		p.Notices, err = notify.FromEnvironment(p.getenv)
 		wrong = append(wrong, err)
@@ -186,16 +183,24 @@ func (p Parts) Check() (Parts, error) {
 		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
 		wrong = append(wrong, err)
 	}
-	if err = errors.Join(wrong...); err != nil {
-		return p, err
+	err = errors.Join(wrong...)
+	p.checked = err == nil
+	return p, err
+}
+
+// tellSettings logs what follows from settings that were found sound.
+func (p Parts) tellSettings() {
+	anywhere, _ := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
+	if len(anywhere) > 0 {
+		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
+			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
 	}
-	if p.checked = true; p.Deciders == nil {
+	if p.Deciders == nil {
 		p.Log.Info("no keys for signed decisions: if a policy requires one, none counts", "variable",
 			signing.DecidersVariable)
-	} else {
-		p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())
+		return
 	}
-	return p, nil
+	p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())
 }
 
 // running is a worker with what goes on beside it: it serves the task queue of Requests, looks for instances whose
