@@ -160,7 +160,7 @@ func TestTwoWorkersShareWhatAnLLMServerTakesInAMinute(t *testing.T) {
 			for range 2 {
 				workertest.Start(t, append(r.env, "OPENAI_SERVERS=twin", "OPENAI_BASE_URL_TWIN="+r.url+"/v1", twoASecond))
 			}
-			const processes = 50
+			const processes = 40
 			for n := range processes {
 				r.start(fmt.Sprintf("p%d", n), `{"config": `+config+`, "context": [{"type": "text", "text": "Go."}]}`)
 			}
