@@ -18,6 +18,7 @@ import (
 func deliverSignals(ctx workflow.Context, list ...protocol.SignalDelivery) workflow.Future {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),
+		ScheduleToCloseTimeout: time.Hour, // of all attempts, while Temporal is away
 	}), protocol.ActivityDeliver, list)
 }
 
