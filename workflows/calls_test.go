@@ -336,23 +336,27 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 	}
 }
 
-func TestACallOfABurstHasNoMoreAttemptsThanItsToolAllows(t *testing.T) {
+// The time of an attempt is not that of all of them: between the last ones lie more than its second.
+func TestACallOfABurstHasAsManyAttemptsAsItsToolAllows(t *testing.T) {
 	t.Parallel()
 	retry := func(n int) string {
-		return strings.TrimSuffix(textTool, "}") + fmt.Sprintf(`, "_retry": {"attempts": %d}}`, n)
+		return strings.TrimSuffix(textTool, "}") + fmt.Sprintf(`, "_retry": {"attempts": %d}`, n)
 	}
-	s := newScenario(t, `{"schema": {"tools": {"falter": `+retry(2)+`, "stumble": `+retry(1)+`}}, "context": [
+	s := newScenario(t, `{"schema": {"tools": {"falter": `+retry(2)+`}, "stumble": `+retry(1)+`},
+		"short": `+retry(4)+`, "_activity": "falter", "_timeout": "1s"}}}, "context": [
 		{"type": "plan", "stage": "optimal", "plan": [
-			{"_tool": "falter", "text": "two attempts", "_outputPath": "a"}, {"_tool": "stumble", "text": "one attempt", "_outputPath": "b"}
+			{"_tool": "falter", "text": "two attempts", "_outputPath": "a"}, {"_tool": "stumble", "text": "one attempt", "_outputPath": "b"},
+			{"_tool": "short", "text": "four attempts", "_outputPath": "d"}
 		]}, {"type": "state", "c": 1}]}`, nothingMore)
-	if r := s.finish(); r.Calls != (turn.CallCounts{Failed: 2}) {
+	if r := s.finish(); r.Calls != (turn.CallCounts{Failed: 3}) {
 		t.Errorf("%+v", r.Calls)
 	}
 	why := map[string]string{}
 	for _, c := range s.instance("").Calls {
 		why[c.Tool] = c.Error.Message
 	}
-	if !strings.Contains(why["falter"], "2 times") || !strings.Contains(why["stumble"], "stumbled") {
+	if !strings.Contains(why["falter"], "2 times") || !strings.Contains(why["stumble"], "stumbled") ||
+		!strings.Contains(why["short"], "4 times") {
 		t.Error(why)
 	}
 }

@@ -25,7 +25,8 @@ func Run(ctx workflow.Context, name, summary string, local, attempt time.Duratio
 
 func runLocally(ctx workflow.Context, name, summary string, timeout time.Duration, in, out any) error {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
+		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout, // then it waits in an activity
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
 	}), name, in).Get(ctx, out)
 }
 

@@ -42,8 +42,9 @@ func (i *instance) executeBatch(ctx workflow.Context, burst []dataflow.ReadyCall
 		timeout += r.Tool.Timeout
 	}
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary: i.batchSummary(burst),
+		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:     i.batchSummary(burst),
 	}), protocol.ActivityBurst, in)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running -= len(burst)

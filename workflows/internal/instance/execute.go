@@ -79,9 +79,9 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 	}
 	i.running++
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: r.Tool.Timeout,
-		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
-		Summary:             i.callActivitySummary(r),
+		StartToCloseTimeout: r.Tool.Timeout, ScheduleToCloseTimeout: activity.AllAttempts,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
+		Summary:     i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
 	releases := i.Releases
 	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.Releases) })

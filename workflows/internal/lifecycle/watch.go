@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/protocol"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/mailbox"
 )
 
@@ -57,7 +58,7 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 func IsAnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),
-		ScheduleToCloseTimeout: 365 * 24 * time.Hour, // unless said, ten seconds are for all attempts together
+		ScheduleToCloseTimeout: activity.AllAttempts,
 	})
 	for _, ref := range processes {
 		var gone bool

@@ -104,7 +104,7 @@ func (c *processCore) pauseUntilResumed(ctx workflow.Context, why *diag.Fault) e
 func prepareTools(ctx workflow.Context, idea map[string]any,
 	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: prepareTimeout, Summary: "bind the tools",
+		StartToCloseTimeout: prepareTimeout, ScheduleToCloseTimeout: prepareTimeout, Summary: "bind the tools",
 	})
 	var r protocol.PrepareResult
 	err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityPrepare, idea, d).Get(ctx, &r)
