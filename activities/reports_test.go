@@ -71,8 +71,8 @@ func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var g gatherer
 			for n := range beforeGathering { // then whoever comes waits for others
-				err := g.send(t.Context(), "p", reported(n, ""), func(context.Context, reportsSignal) error { return nil })
-				if err != nil {
+				arrives := func(context.Context, reportsSignal) error { return nil }
+				if err := g.send(t.Context(), "p", reported(n, ""), arrives); err != nil {
 					t.Fatal(err)
 				}
 			}

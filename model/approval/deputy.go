@@ -24,13 +24,12 @@ func ReadDeputy(m map[string]any) (o StandingOrder, err error) {
 	if o.Until, err = readTime("until", until); err == nil {
 		o.From, err = readTime("from", from)
 	}
+	if err == nil {
+		err = o.checkID()
+	}
 	switch {
 	case err != nil:
 		return o, err
-	case o.ID == "":
-		return o, errors.New(`it has no name: "id" is missing`)
-	case len(o.ID) > maxOrderIDLength:
-		return o, fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
 	case o.To == "":
 		return o, errors.New(`it names no deputy: "to" is missing`)
 	case o.Until.IsZero():

@@ -59,17 +59,25 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 			return o, fmt.Errorf(`"count" says how many Calls: %w`, err)
 		}
 	}
-	switch {
-	case o.ID == "":
-		return o, fmt.Errorf(`it has no name: "id" is missing`)
-	case len(o.ID) > maxOrderIDLength:
-		return o, fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
+	switch err := o.checkID(); {
+	case err != nil:
+		return o, err
 	case o.Tool == "":
 		return o, fmt.Errorf(`it names no Tool: "tool" is missing`)
 	case o.Count == 0 && o.Until.IsZero():
 		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
 	}
 	return o, o.readWhen(m["when"])
+}
+
+func (o *StandingOrder) checkID() error {
+	switch {
+	case o.ID == "":
+		return fmt.Errorf(`it has no name: "id" is missing`)
+	case len(o.ID) > maxOrderIDLength:
+		return fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
+	}
+	return nil
 }
 
 // orderTexts maps the text keys that every order may have.

@@ -79,7 +79,8 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 
 func TestCheckNamesWhatASagaCouldNotTakeBack(t *testing.T) {
 	t.Parallel()
-	const unsaid = "error $.schema.tools.book: config.onFailure undoes the Calls of failed instances, but this tool does not say how: give it \"_undo\", with a tool, \"none\" or \"never\""
+	const unsaid = "error $.schema.tools.book: config.onFailure undoes the Calls of failed instances, but this tool " +
+		"does not say how: give it \"_undo\", with a tool, \"none\" or \"never\""
 	for undo, want := range map[string]string{
 		"": unsaid,
 		`, "_delegate": "anonymous", "_output": {}`: unsaid, // an instance cannot undo what its process did

@@ -32,7 +32,8 @@ func Read(m jsonval.Object, path string, ps *diag.Problems) (list List) {
 		at := jsonval.JSONPathWithKey(path, name)
 		given, ok := v.(jsonval.Object)
 		if !ok {
-			ps.WrongType(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens`, v)
+			ps.WrongType(at,
+				`want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens`, v)
 			continue
 		}
 		one := Model{Name: name, Batch: Dollar}
