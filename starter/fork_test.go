@@ -102,6 +102,10 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	if r := e.result(); r.ProcessID != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
 	}
+	// A signature that comes while the Request about ① is gathered is told by the same one.
+	d.eventually("the LLM has been asked about ①", func() bool {
+		return d.do("result", "p-fork-1", "--json").result().Instances["①"].Status == ideafile.InstanceSettled
+	})
 	before, after := d.asked("p"), d.asked("p-fork-1")
 	if after.CallID != before.CallID || after.Digest != before.Digest || after.Instance != "②" ||
 		!after.Since.After(before.Since) {
