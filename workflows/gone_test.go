@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,5 +90,57 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 				t.Errorf("it is %s with %+v", r.Status, r.Error)
 			}
 		})
+	}
+}
+
+// No Request follows that would give the instance Calls: what the process hears from Temporal alone tells it.
+func TestAProcessHearsOfAnInstanceThatIsTerminatedWhileItWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	const plan = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "a"}]}}`
+	const direct = `, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "a"}]}`
+	for name, c := range map[string]struct{ config, context, of string }{
+		"in one piece":     {`"batch": 2`, "", ""},
+		"in parts":         {`"batch": 1`, "", "part-2"},
+		"by a direct Plan": {`"batch": 2`, direct, ""},
+		"settled together": {`"batch": 2, "settle": "together"`, "", ""},
+		"undone":           {`"batch": 2, "onFailure": "undo"`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t, `{"config": {`+c.config+`}, "schema": {"tools": {"shout": `+
+				strings.Replace(textTool, `"type"`, `"_approval": true, "_undo": "none", "type"`, 1)+`}}, "context": [`+
+				rows(1, 2)+c.context+`]}`)
+			s.script(plan, plan, nothingMore, nothingMore)
+			run := s.start()
+			s.waitsFor(2)
+			of := *s
+			if c.of != "" {
+				of.id = protocol.PartID(s.id, 2)
+			}
+			of.terminateInstance("2")
+			left := s.waitsFor(1)[0]
+			s.decide("approve", left.CallID, "")
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			_ = run.Get(ctx, nil)
+			r := s.processStatus().Result
+			one, two := r.Instances["1"], r.Instances["2"]
+			if one.Status != ideafile.InstanceSettled || two.Status != ideafile.InstanceFailed ||
+				r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != turn.CodeInstanceGone {
+				t.Errorf("%s\n%s", asJSON(r), s.story())
+			}
+		})
+	}
+}
+
+func TestADelegateWhoseInstanceIsTerminatedFailsItsCall(t *testing.T) {
+	t.Parallel()
+	s, id := underWay(t)
+	of := *s
+	of.id = id
+	of.terminateInstance("")
+	if r := s.end(s.client.GetWorkflow(t.Context(), s.id, "")); r.Calls.Failed != 1 ||
+		!strings.Contains(s.promptWith("1.1 review("), "delegate_failed") {
+		t.Errorf("%+v\n%s", r.Calls, s.story())
 	}
 }

@@ -82,7 +82,7 @@ func (l *Loop) hasRequestEnded() bool {
 	number, mustTell := l.requestInFlight.RequestNumber, l.MustTellCalls(l.requestInFlight.Reply)
 	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.RequestInput) {
 		switch {
-		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token):
+		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isGone():
 		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() &&
 			inst.ToldThroughRequest < number:
 			return false

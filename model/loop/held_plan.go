@@ -295,15 +295,23 @@ func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map
 	return byToken
 }
 
-// MarkGone records the instances whose workflows took none of the delivered Calls, because somebody had terminated or
-// deleted them.
+// MarkGone records the instances whose workflows somebody has terminated or deleted. None of their Calls waits for
+// anybody any more.
 func (l *Loop) MarkGone(tokens []string) {
 	for _, token := range tokens {
 		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {
+			inst.InstanceStanding = turn.InstanceStanding{Idle: true}
+			if inst.UndoneBy != nil {
+				inst.TookBack = &turn.TakenBack{Said: "its workflow was terminated or deleted", Failed: true}
+			}
 			l.endInstance(inst, ideafile.InstanceFailed,
 				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
 		}
 	}
+}
+
+func (p *InstanceProgress) isGone() bool {
+	return p.Fault != nil && p.Fault.Code == turn.CodeInstanceGone
 }
 
 // checkPlansSeen returns why instances that people add may not join: they would run a direct Plan of the Idea that no

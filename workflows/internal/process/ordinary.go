@@ -26,6 +26,7 @@ type unsplitProcess struct {
 	endStatusesSealed bool // the latest Idea records how each instance has ended
 
 	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
+	goneInstances  workflow.Channel               // tokens of those that somebody has terminated
 	joining        []joiningInstances
 	earlySignals   []func(workflow.Context) // of a process that has no instances yet
 	endedInstances endedInstances
@@ -35,7 +36,7 @@ type unsplitProcess struct {
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
-	p := &unsplitProcess{processCore: c}
+	p := &unsplitProcess{processCore: c, goneInstances: workflow.NewBufferedChannel(ctx, 1)}
 	p.SentNotices = loop.SentNotices{}
 	if carried != nil {
 		p.restore(carried)
@@ -75,6 +76,12 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHeldUp(ctx)
+	p.inbox.OnChannelReceive(p.goneInstances, func(c workflow.ReceiveChannel) {
+		var token string
+		c.ReceiveAsync(&token)
+		p.loop.MarkGone([]string{token})
+		p.concludeEndedUndo(ctx)
+	})
 	return p.registerQueries(ctx, p, "", "instances")
 }
 
@@ -92,10 +99,14 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
-	o, refusal := p.loop.TakeEndedUndo()
-	p.concludeUndo(ctx, o, refusal)
+	p.concludeEndedUndo(ctx)
 	p.orders.TakeFates(r.Fates)
 	p.approveOf(ctx, r.Token, r.PendingApprovals)
+}
+
+func (p *unsplitProcess) concludeEndedUndo(ctx workflow.Context) {
+	o, refusal := p.loop.TakeEndedUndo()
+	p.concludeUndo(ctx, o, refusal)
 }
 
 func (p *unsplitProcess) open(ctx workflow.Context) error {

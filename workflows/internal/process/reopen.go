@@ -88,7 +88,7 @@ func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []
 			started := p.startInstance(ctx, setup, protocol.InstanceStart{Token: r.instance.Token, Reopened: reopened})
 			err := started.GetChildWorkflowExecution().Get(ctx, nil)
 			if err == nil {
-				p.childInstances = append(p.childInstances, started)
+				p.watchInstances(ctx, []string{r.instance.Token}, []workflow.ChildWorkflowFuture{started})
 				break
 			}
 			var open *temporal.ChildWorkflowExecutionAlreadyStartedError

@@ -1,0 +1,53 @@
+package loop_test
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/model/approval"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/modeltest"
+	"processidea/model/turn"
+)
+
+// Nothing that waits for an instance waits for one whose workflow was terminated.
+func TestALostReplyIsConcludedWithoutAnInstanceThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.ExpectRequest()
+	s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
+	s.RunToIdle("①", 1)
+	r := s.Report("①", 1)
+	r.ToldThroughRequest = 1
+	s.DeliverReport(r)
+	s.Loop.ApplyReply(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	if s.Loop.ConcludeRequest() != nil {
+		t.Error("it is concluded before ② has told its Calls")
+	}
+	s.Loop.MarkGone([]string{"②"})
+	if s.Loop.ConcludeRequest() == nil {
+		t.Error("it still waits for ②")
+	}
+	if inst := s.Loop.Instances[1]; inst.Status != ideafile.InstanceFailed || inst.Fault.Code != turn.CodeInstanceGone {
+		t.Errorf("② is %s, %v", inst.Status, inst.Fault)
+	}
+}
+
+func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	order := &approval.UndoOrder{By: "ann"}
+	for _, inst := range s.Loop.Instances {
+		inst.UndoneBy = order
+	}
+	s.Loop.Instances[0].TookBack = &turn.TakenBack{Said: "all was undone"}
+	if o, _ := s.Loop.TakeEndedUndo(); o != nil {
+		t.Error("it has ended before ②")
+	}
+	s.Loop.MarkGone([]string{"②"})
+	o, err := s.Loop.TakeEndedUndo()
+	if o != order || !strings.Contains(modeltest.ErrorText(err), "was terminated") {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
