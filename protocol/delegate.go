@@ -18,6 +18,9 @@ type DelegationContext struct {
 	// first.
 	Files map[string]any `json:"files,omitempty"`
 	File  string         `json:"file,omitempty"`
+	// Resumed is the key in Files of the Idea from which this process goes on, in a fork of the one that it works for;
+	// empty: it begins, or is no delegate.
+	Resumed string `json:"resumed,omitempty"`
 	// Depth counts the delegates within which this process runs.
 	Depth int `json:"depth,omitempty"`
 	// Above are the processes and instances with which this one ends.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -145,6 +146,47 @@ func TestADelegateGoesOnInAForkOfItsCaller(t *testing.T) {
 			d.do("verify", "again").is(exit.Done)
 		})
 	}
+}
+
+// All of these Calls have the same id.
+func TestADelegateWithinADelegateGoesOnInAFork(t *testing.T) {
+	c := newCounter(t)
+	plan := `"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}]}`
+	d := newDesk(t, map[string]string{
+		"idea.json":  `{"schema": {"tools": {"ask": {"type": "object", "_delegate": "asked.json"}}}, ` + plan,
+		"asked.json": `{"schema": {"tools": {"ask": {"type": "object", "_delegate": "deeper.json"}}}, ` + plan,
+		"deeper.json": `{"schema": {"tools": {` + c.tool("tell", "") + "," + c.tool("sign", `, "_approval": true`) + `}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "_outputPath": "told"},
+				{"_tool": "sign", "text": "†state.told"}]}]}`,
+	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
+	d.dev()
+	waits := func(of string) (a protocol.Approval) {
+		t.Helper()
+		d.eventually("a delegate of "+of+" waits", func() bool {
+			var list []protocol.Approval
+			d.do("approvals", "--json").is(exit.Done).json(&list)
+			n := slices.IndexFunc(list, func(a protocol.Approval) bool { return strings.HasPrefix(a.Process, of+"/") })
+			if n >= 0 {
+				a = list[n]
+			}
+			return n >= 0
+		})
+		return a
+	}
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	waits("p")
+	d.do("pause", "p").is(exit.Done) // seals
+	var at string
+	d.eventually("it is sealed", func() bool {
+		at = d.latestWith("p", `"running"`)
+		return at != ""
+	})
+	d.do("fork", "p", "--at", at, "--id", "again", "--detach").is(exit.Done).complains("continue from what they had done")
+	asked := waits("again")
+	want(t, c.String(), `{"/tell":1}`)
+	d.do("approve", asked.Process, asked.CallID).is(exit.Done)
+	d.do("watch", "again", "--json").is(exit.Done)
+	want(t, c.String(), `{"/sign":1,"/tell":1}`)
 }
 
 // latestWith is the number of the latest Idea of a process if it holds a text; "" if not.

@@ -55,6 +55,9 @@ func (t *fileExtractor) extractFiles(source jsonval.Object, from, at string) jso
 			t.problems.Add(place, "%s", err)
 			continue
 		}
+		if strings.HasPrefix(name, resumedMark) {
+			key = from + name
+		}
 		t.addFile(key, file, place)
 	}
 	return jsonval.WithoutKey(source, ideafile.DelegatesKey)
@@ -71,18 +74,23 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 	t.filesByKey[key] = file
 }
 
+const resumedMark = "~call:"
+
 // ResumedKey is the key of the Idea from which the delegate of a Call goes on, in a fork of the process that had
-// started it. It names no file: the files in a delegate's Idea are named from the folder of the first file.
-func ResumedKey(callID string) string { return "~call:" + ideafile.TypeableCallID(callID) }
+// started it. from is the key of the Idea from which that process goes on, if it is a delegate itself; two Calls with
+// one id have two keys so. It names no file: the files in a delegate's Idea are named from the folder of the first file.
+func ResumedKey(from, callID string) string {
+	return from + resumedMark + ideafile.TypeableCallID(callID)
+}
 
 // IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
 func IsResumed(source jsonval.Object, callID string) bool {
-	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedKey(callID)] != nil
+	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedKey("", callID)] != nil
 }
 
 // WithResumed returns an Idea's source that carries what the delegate of a Call goes on from.
 func WithResumed(source jsonval.Object, callID string, resumed jsonval.Object) jsonval.Object {
-	carried := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey(callID), resumed)
+	carried := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey("", callID), resumed)
 	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
 

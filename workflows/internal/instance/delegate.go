@@ -70,9 +70,14 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 		return start, err
 	}
 	idea := delegate.NewIdea(r.Tool, file, i.setup.LLM, r.Params, r.ScopeValues)
-	resumed := delegate.ResumedKey(r.Record.ID)
+	resumed := ""
+	if d.Depth == 0 || d.Resumed != "" {
+		resumed = delegate.ResumedKey(d.Resumed, r.Record.ID)
+	}
 	if left, ok := loadStoredFile(ctx, d.Files[resumed]); ok {
 		key, idea = resumed, left
+	} else {
+		resumed = ""
 	}
 	if r.Binding.Simulation != nil {
 		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a Call that is played is real
@@ -88,7 +93,7 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 		StartedBy: append(slices.Clone(i.setup.StartedBy),
 			i.dataflow.CausersOf(r.Record)...), SaveActions: i.setup.SaveActions,
 		Delegation: protocol.DelegationContext{
-			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.Owners(), self),
+			Files: d.Files, File: key, Resumed: resumed, Depth: d.Depth + 1, Above: append(i.setup.Owners(), self),
 			To:        &protocol.ParentCall{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
 			Oversight: i.setup.Oversight.DeciderRestrictions(),
 		},
