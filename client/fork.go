@@ -119,6 +119,12 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, e
 			at = link.At
 		}
 	}
+	if at < last { // delegates of its own, which were under way, may stand in the next Idea alone
+		next, err := c.Fork(ctx, at+1)
+		if err != nil || delegate.CarriesResumed(next) {
+			return next, err
+		}
+	}
 	if at == 0 {
 		return nil, nil
 	}

@@ -50,13 +50,13 @@ func (t *fileExtractor) extractFiles(source jsonval.Object, from, at string) jso
 	}
 	for name, file := range jsonval.Sorted(carried) {
 		place := jsonval.JSONPathWithKey(at+"."+ideafile.DelegatesKey, name)
-		key, err := ResolveFile(from, name)
+		key, err := from+name, error(nil)
+		if !strings.HasPrefix(name, resumedMark) { // else it is no file; see ResumedKey
+			key, err = ResolveFile(from, name)
+		}
 		if err != nil {
 			t.problems.Add(place, "%s", err)
 			continue
-		}
-		if strings.HasPrefix(name, resumedMark) {
-			key = from + name
 		}
 		t.addFile(key, file, place)
 	}
@@ -86,6 +86,16 @@ func ResumedKey(from, callID string) string {
 // IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
 func IsResumed(source jsonval.Object, callID string) bool {
 	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedKey("", callID)] != nil
+}
+
+// CarriesResumed reports whether an Idea carries what the delegate of any Call goes on from.
+func CarriesResumed(source jsonval.Object) bool {
+	for key := range jsonval.AsObject(source[ideafile.DelegatesKey]) {
+		if strings.HasPrefix(key, resumedMark) {
+			return true
+		}
+	}
+	return false
 }
 
 // WithResumed returns an Idea's source that carries what the delegate of a Call goes on from.
