@@ -260,3 +260,27 @@ func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
 		t.Errorf("%+v", r.Calls)
 	}
 }
+
+// A workflow task that is lost may have asked people already: the next one handles their decision together with what
+// made the Call ready.
+func TestADecisionThatComesTogetherWithWhatMakesItsCallReadyIsTaken(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	asked := func(name string) string {
+		return fmt.Sprintf(`%q: %s`, name, httpTool(c.tool(name, nil), `, "_approval": true`))
+	}
+	s := newScenario(t, `{"schema": {"tools": {`+asked("price")+", "+asked("pay")+`}},
+		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [
+			{"_tool": "price", "_outputPath": "n"}, {"_tool": "pay", "n": "†state.n", "_outputPath": "paid"}]}]}`)
+	kill := c.work()
+	run := c.start(s)
+	s.waitsFor(1)
+	kill()
+	id := protocol.InstanceID(s.id, "")
+	s.signal(id, policy.Answer, map[string]any{"call": "0.1", "output": 7, "by": "ann"})
+	s.signal(id, policy.Approve, map[string]any{"call": "0.2", "by": "ann"})
+	c.work()
+	if r := c.finish(run); r.Calls.Done != 2 || len(c.calls("pay")) != 1 {
+		t.Errorf("%+v after %d calls", r.Calls, len(c.calls("pay")))
+	}
+}

@@ -237,6 +237,7 @@ func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 // applyDecision takes a person's decision on a Call, and returns how many have decided so now.
 func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.Count, err error) {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
+	i.askWhatIsReady(ctx, d.CallID)
 	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)
 	if err := i.dataflow.ApplyDecision(d); err != nil {
@@ -248,6 +249,16 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	i.MustCheckOwners = true
 	call := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
 	return approval.CountSame(call.Decisions, d.SignalID), nil
+}
+
+// askWhatIsReady asks people about a Call that is ready by what came just before their decision on it. They may have been
+// asked already: by a workflow task that was lost, as one that continues as new is if a signal comes in meanwhile.
+func (i *instance) askWhatIsReady(ctx workflow.Context, call string) {
+	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(call, i.ownSetup.Token))
+	if rec != nil && rec.Status == ideafile.Waiting && mailbox.Knows(ctx, "who decides was asked") {
+		i.markChanged(ctx)
+		i.startReadyCalls(ctx)
+	}
 }
 
 // markChanged notes that something has happened after which more may be able to start.
