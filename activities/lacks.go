@@ -56,8 +56,9 @@ func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
 		list = append(list, fmt.Sprintf("%s (%s)", text, strings.TrimSpace(diag.FirstNamesAndCount(tools[text]))))
 	}
 	if len(list) > 0 {
-		needs := strings.ReplaceAll(strings.TrimSpace(kinds.Needs(ideas...)), "\n", "; ")
-		list = append(list, jsonval.Clip(needs, 2000))
+		needs := strings.NewReplacer("where its worker runs, ", "", "\n", "; ").
+			Replace(strings.TrimSpace(kinds.Needs(ideas...)))
+		list = append(list, jsonval.Clip("in all, "+needs, 2000))
 	}
 	return list
 }

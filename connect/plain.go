@@ -19,8 +19,8 @@ func sayPlainly() grpc.DialOption {
 	})
 }
 
-// plain leaves what Temporal itself says as it is, and all codes but one: a server ends a stream at its deadline by
-// cancelling it, which may arrive before the client's own clock strikes.
+// plain leaves what Temporal itself says as it is, but for a missing namespace, and all codes but one: a server ends a
+// stream at its deadline by cancelling it, which may arrive before the client's own clock strikes.
 func plain(err error, target string) error {
 	s := status.Convert(err)
 	code := s.Code()
@@ -29,6 +29,10 @@ func plain(err error, target string) error {
 	}
 	why := ""
 	switch {
+	case code == codes.NotFound && says("Namespace "):
+		p := s.Proto() // with its details, by which the SDK knows it
+		p.Message += " Make it (temporal operator namespace create), or set TEMPORAL_NAMESPACE to one that is there."
+		return status.ErrorProto(p)
 	case len(s.Details()) > 0:
 	case code == codes.DeadlineExceeded, code == codes.Canceled && says("RST_STREAM"):
 		code, why = codes.DeadlineExceeded, "no answer came in time"

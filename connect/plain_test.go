@@ -42,6 +42,8 @@ func TestErrorsOfTheConnectionSayWhereWhyAndWhatToDo(t *testing.T) {
 		{codes.Unavailable, "error reading from server: EOF", at + "the connection broke off", codes.Unavailable},
 		{codes.InvalidArgument, "the query has an EOF in it", "the query has an EOF in it", codes.InvalidArgument},
 		{codes.Unavailable, "shard is unknown", "shard is unknown", codes.Unavailable},
+		{codes.NotFound, "Namespace a is not found.", "not found. Make it (", codes.NotFound},
+		{codes.NotFound, "workflow not found", "workflow not found", codes.NotFound},
 	} {
 		got := status.Convert(plain(status.Error(c.code, c.message), "dns:///t.example.com:7233"))
 		if got.Code() != c.wantCode || !strings.Contains(got.Message(), c.want) {

@@ -107,6 +107,9 @@ func TestInitMakesABeginningOfATable(t *testing.T) {
 		return len(waiting) == 2
 	})
 	for _, a := range waiting {
+		if !strings.Contains(fmt.Sprint(a.State), "found") {
+			t.Errorf("%s does not wait for what is looked up", a.CallID)
+		}
 		d.do("approve", "first", a.CallID, "--by", "ann").is(exit.Done)
 	}
 	d.do("run", "chase", "--id", "first", "--json").is(exit.Done)

@@ -38,7 +38,8 @@ func TestWhatAWorkerLacksIsSaidAtOnceAndRunGoesOnWhenThatIsMended(t *testing.T) 
 	for file, more := range map[string]string{"shop": "starter resume shop",
 		"files": "PROCESSIDEA_MCP_COMMANDS must list mcp-files /data"} {
 		e := d.do("run", file+".json", "--id", file, noUI).is(exit.Paused)
-		for _, want := range append(lacks, more, "run "+file+".json --id "+file+" "+noUI+" --resume") {
+		for _, want := range append(lacks, more, "; in all, ",
+			"run "+file+".json --id "+file+" "+noUI+" --resume") {
 			if !strings.Contains(e.err, want) {
 				t.Errorf("%s does not say %q: %s", file, want, e.err)
 			}

@@ -178,7 +178,8 @@ func TestTheSameIDAndFileAttachAndAnotherFileIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Usage).quiet().complains("run . as p", "another file")
+	d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Usage).quiet().complains("run . as p", "another file", "another --id",
+		"fork p --at K")
 }
 
 func TestAKilledRunGoesOnUnderItsID(t *testing.T) {

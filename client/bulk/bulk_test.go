@@ -34,14 +34,14 @@ func TestWhatIsAlikeIsSaidOnceAndWhatDiffersStandsInColumns(t *testing.T) {
 		waiting("1.1@③", "settle",
 			`{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9"}`),
 		waiting("2.4@③", "settle",
-			`{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9", "note": null}`),
+			`{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9", "a note": null}`),
 	}
 	want :=
 		`{"alike":[{"name":"Tool","value":"settle"},{"name":"\"Tool\"","value":"x"},{"name":"to.iban","value":"DE1"},{"name":"\"to.iban\"","value":"DE9"}],` +
-			`"calls":4,"columns":["amount","to.name","note"],"rows":[` +
+			`"calls":4,"columns":["amount","to.name","a note"],"rows":[` +
 			`{"call":"1.1","instances":["①","③"],"values":{"amount":20,"to.name":"Ann"}},` +
 			`{"call":"1.1@②","instances":["②"],"values":{"amount":30,"to.name":"Bob"}},` +
-			`{"call":"2.4@③","instances":["③"],"values":{"amount":20,"note":null,"to.name":"Ann"}}]}`
+			`{"call":"2.4@③","instances":["③"],"values":{"a note":null,"amount":20,"to.name":"Ann"}}]}`
 	if got := asJSON(bulk.TableOf(list)); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}

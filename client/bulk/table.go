@@ -177,7 +177,7 @@ func fieldsOf(a client.Approval) []Field {
 func appendMembers(fields []Field, under string, m map[string]any, depth int) []Field {
 	for k, v := range jsonval.Sorted(m) {
 		name := under + k
-		if strings.ContainsAny(k, ". \"[]") || k == "" || depth == 1 && slices.Contains(ownNames, k) {
+		if strings.ContainsAny(k, ".\"[]") || k == "" || depth == 1 && slices.Contains(ownNames, k) {
 			name = under + strconv.Quote(k)
 		}
 		inner, isObject := v.(map[string]any)

@@ -78,8 +78,8 @@ func groupsOf(list []client.Approval, who *access.Person, now time.Time) (groups
 	return groups
 }
 
-// spanFields are shown elsewhere in a table.
-var spanFields = []string{bulk.FieldTool, bulk.FieldDeadline, bulk.FieldTimeout, bulk.FieldAllowed}
+// spanFields are shown elsewhere: in the table, or on the page of the Call, for operators.
+var spanFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldTimeout, bulk.FieldAllowed}
 
 const (
 	cellLength  = 160
@@ -107,6 +107,9 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	for _, f := range t.Alike {
 		if !isLeftOut(f.Name) {
 			text, number := cellOf(list[0], f.Name, f.Value, alikeLength)
+			if p := list[0].Field(f.Name); len(list) > 1 && p != nil && p.Format.Display == shown.Letter {
+				text = shortText(f.Value, alikeLength) // the template: what fills it differs
+			}
 			g.Alike = append(g.Alike, labelled{names[f.Name], f.Name, text, number})
 		}
 	}
@@ -194,12 +197,12 @@ func inOrder(names []string, fields []shown.Field) []string {
 	return names
 }
 
-// fieldTitles are the names of fields for people: the titles of schemas, or else the shortened names.
+// fieldTitles are the names of fields for people: titles, or whole names where several shortened ones are the same.
 func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 	names := shortNames(t)
 	for _, a := range list {
 		for _, f := range a.Fields {
-			if _, has := names[f.Name]; has && f.Format.Title != "" {
+			if name := names[f.Name]; name != "" && (f.Format.Title != "" || !strings.Contains(name, ".")) {
 				names[f.Name] = short(f.Title)
 			}
 		}

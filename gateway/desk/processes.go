@@ -154,7 +154,8 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 		p.addPlans(d.API.PlansOf(r.Context(), id))
 	}
 	for _, one := range status.Waiting {
-		if !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
+		isSaid := status.Error != nil && one == "paused: "+status.Error.Message
+		if !isSaid && !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
 			p.WaitsFor = append(p.WaitsFor, long(one))
 		}
 	}

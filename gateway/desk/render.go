@@ -212,8 +212,14 @@ func functionsIn(language shown.Language, words *wording.Catalogue) template.Fun
 	return template.FuncMap{
 		"language": func() shown.Language { return language }, "say": words.Say, "sayAs": words.In, "many": many,
 		"plural": func(n int, what string) string { return many(n, what, what+"s") },
-		"ago":    func(now, t time.Time) string { return words.In("time", ago(now, t)) },
-		"in":     func(now, t time.Time) string { return words.In("time", until(now, t)) },
+		"heading": func(name, full string) string {
+			if name != full { // a parameter's title, which is data
+				return name
+			}
+			return words.In("column", name)
+		},
+		"ago": func(now, t time.Time) string { return words.In("time", ago(now, t)) },
+		"in":  func(now, t time.Time) string { return words.In("time", until(now, t)) },
 		"took": func(seconds float64) string {
 			return words.In("time", readable.Took(time.Duration(seconds*float64(time.Second))))
 		},

@@ -24,7 +24,7 @@ func payment(id string, rows ...string) map[string]any {
 			"meta": {"path": "payment", "version": "1"},
 			"schema": {"tools": {
 				"pay": {"description": "Pays a customer.", "type": "object", "additionalProperties": false, "required": ["template", "values"],
-					"properties": {"template": {"const": "†input.letter"}, "values": {"type": "object", "additionalProperties": false,
+					"properties": {"template": {"const": "†input.letter", "_display": "letter"}, "values": {"type": "object", "additionalProperties": false,
 						"required": ["order", "cents"], "properties": {"order": {"type": "string", "description": "As the customer gave it."}, "cents": {"type": "number", "minimum": 1},
 							"how": {"enum": ["card", "cash"]}, "urgent": {"type": ["boolean", "null"]}, "note": {"type": "string", "maxLength": 900},
 							"lines": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}}, "required": ["sku"]}}}}},
@@ -144,10 +144,10 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		`{"values": {"order": "A3", "cents": 3, "how": "card"}}`,
 		`{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
-	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all:",
-		"12345678901234567890", "10.50", "in 3 days", "it is rejected")
+	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all: Template, How",
+		"Order {order}: {cents} cents", "12345678901234567890", "10.50", "in 3 days", "it is rejected")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads,
-		func(n *html.Node) bool { return textOf(n) == "cents" && attribute(n, "class") == "number" }) {
+		func(n *html.Node) bool { return textOf(n) == "Cents" && attribute(n, "class") == "number" }) {
 		t.Errorf("what differs stands in no column: %s", p.text())
 	}
 	p.form("Approve").press("Approve the selected").is(422).says("No Call was selected")

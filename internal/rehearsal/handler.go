@@ -97,7 +97,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, asked request, 
 	reply, found := h.choose(seen.Request, sync.OnceValue(asked.prompt))
 	if !found {
 		refuse(w, http.StatusBadRequest, "no_reply",
-			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d", seen.Request, len(h.byNumber)))
+			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d: "+
+				"add one, or have an LLM answer, and start anew", seen.Request, len(h.byNumber)))
 		return Refused
 	}
 	s := timedReply{options: h.options, reply: reply, number: seen.Request, started: seen.Arrived,

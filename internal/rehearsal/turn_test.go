@@ -24,7 +24,7 @@ func TestARequestBeyondTheLastLineIsRefused(t *testing.T) {
 	t.Parallel()
 	server := start(t, two)
 	ask(t, server, "a", turn(3)).wantError(t, http.StatusBadRequest,
-		"rehearsal: no reply for request 3: the file has 2")
+		"rehearsal: no reply for request 3: the file has 2: add one, or have an LLM answer, and start anew")
 	empty := start(t, "")
 	fault := askWhole(t, empty, "a").wantError(t, http.StatusBadRequest,
 		"rehearsal: no reply for request 1: the file has 0")

@@ -164,7 +164,7 @@ func writeAll(folder string, texts map[string][]byte) error {
 		return err
 	}
 	if len(there) > 0 {
-		return fmt.Errorf("the folder %s is not empty", folder)
+		return fmt.Errorf("the folder %s is not empty: choose another name", folder)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

@@ -77,8 +77,8 @@ func (l *launched) start(ctx context.Context) (err error) {
 	var claimed *client.ClaimedError
 	switch {
 	case errors.Is(err, client.ErrOtherStart):
-		return exit.Usagef("run %s as %s: %w, or with other replies", d.Source.Given, l.options.id,
-			client.ErrOtherStart)
+		return exit.Usagef("run %s as %s: %w, or with other replies: choose another --id, or go on from one of its "+
+			"Ideas with \"%s fork %[2]s --at K\"", d.Source.Given, l.options.id, client.ErrOtherStart, print.Program)
 	case errors.As(err, &claimed):
 		return exit.Usagef(
 			"run %s as %s: the store already has %s under this id, of a process that Temporal does not know, or no "+
