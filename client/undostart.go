@@ -80,7 +80,7 @@ func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 		}
 		state := map[string]any{"type": ideafile.TypeState, ideafile.TypeState: i.State}
 		plan := map[string]any{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
-			"plan": undoCalls(steps[key])}
+			"plan": u.calls(steps[key])}
 		if i.Token != "" {
 			state["_instance"], plan["_instance"] = i.Token, i.Token
 		}
@@ -89,13 +89,15 @@ func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 	return append(shared, own...)
 }
 
-// undoCalls are the Calls that take others back, in one instance.
-func undoCalls(steps []undo.Step) []any {
+// calls are the Calls that take others back, in one instance.
+func (u *Undoing) calls(steps []undo.Step) []any {
 	var calls []any
 	index := map[string]int{}
 	for n, s := range steps {
 		index[s.CallID] = n + 1
-		calls = append(calls, s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }))
+		review := u.review && s.Within == nil // of a process within, its own Calls are reviewed
+		calls = append(calls,
+			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }, review))
 	}
 	return calls
 }
@@ -223,7 +225,7 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 	}
 	if len(ended) < len(u.Plan.Undo) {
 		payload := u.by.payload()
-		payload["calls"] = jsonval.ToJSONValue(calls)
+		payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.review
 		err = errors.Join(err, p.steer(ctx, approval.SteerUndo, payload))
 	}
 	return err

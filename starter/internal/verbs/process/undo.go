@@ -28,6 +28,7 @@ type undoOptions struct {
 	choice      undo.Choice
 	by          client.By
 	dryRun, yes bool
+	review      bool
 	beforeFork  bool // nothing is said of what went well, and to have nothing to take back is well too
 }
 
@@ -71,6 +72,8 @@ means one instance, --call one Call with all that read from it.`,
 	f.StringVar(&o.as, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.BoolVar(&o.review, "review", false,
+		"each Call waits for a person: approve runs it, answer says how it was taken back otherwise, reject leaves it")
 	f.StringVar(&o.by.Name, "by", "", "the `name` of who has it taken back (default: the user's)")
 	f.StringVar(&o.by.Reason, "reason", "", "why, for the record")
 	f.BoolVar(&o.detach, "detach", false, "start taking back and return at once")
@@ -94,7 +97,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by}
+	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by, Review: o.review}
 	if o.dryRun {
 		u, err := planUndo(ctx, a, o.of, options)
 		if err != nil {
