@@ -54,12 +54,16 @@ means one instance, --call one Call with all that read from it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.of, o.server.Worker = args[0], true
 			o.choice.IsInstance = c.Flags().Changed("instance")
+			var wrong []error
 			if o.choice.CallID != "" && (o.choice.ToIdea > 0 || o.choice.IsInstance) {
-				return exit.Usagef(
-					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance", o.of)
+				wrong = append(wrong, exit.Usagef(
+					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance", o.of))
 			}
 			if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" && !o.dryRun {
-				return exit.Usagef("undo %s: --reason is missing: say why, for the record", o.of)
+				wrong = append(wrong, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.of))
+			}
+			if wrong != nil {
+				return errors.Join(wrong...)
 			}
 			return undoProcess(c.Context(), a, o)
 		},
