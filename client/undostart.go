@@ -152,6 +152,16 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 	return err
 }
 
+// checkStepsNotUndone is checkNotUndone for the processes that Calls ran.
+func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err error) error {
+	for _, s := range steps {
+		if s.Within != nil {
+			err = c.checkStepsNotUndone(ctx, s.Within.Undo, c.checkNotUndone(ctx, s.Within.Process, err))
+		}
+	}
+	return err
+}
+
 // isOpen reports whether Temporal has a process that has not ended.
 func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 	info, err := c.Process(id).describe(ctx)
@@ -178,7 +188,8 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		u.As = u.Process
 		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
 	}
-	if err = c.checkNotUndone(ctx, u.Process, nil); err == nil && u.number == 0 {
+	err = c.checkStepsNotUndone(ctx, u.Undo, c.checkNotUndone(ctx, u.Process, nil))
+	if err == nil && u.number == 0 {
 		err = c.archive.Chain(u.Process).chains.NameUndo(ctx, u.Process, u.As)
 	}
 	if err != nil {

@@ -373,14 +373,15 @@ func TestAPersonAnswersForWhatItsToolCannotTakeBack(t *testing.T) {
 		t.Errorf("%s, and %d stand", i.Status, len(b.standing(t)))
 	}
 	d.do("undo", "p", "--review", "--yes", "--by", "ann", "--reason", "I look", "--detach").is(exit.Done)
-	waiting := func(n int) {
-		d.eventually("they wait", func() bool {
+	waiting := func(call string) {
+		d.eventually(call+" waits everywhere", func() bool {
 			var list []protocol.Approval
 			d.do("approvals", "p-undo-1", "--json").is(exit.Done).json(&list)
-			return len(list) == n
+			return len(list) == 101 &&
+				!slices.ContainsFunc(list, func(a protocol.Approval) bool { return !strings.HasPrefix(a.CallID, call+"@") })
 		})
 	}
-	waiting(101)
+	waiting("0.1")
 	d.do("approvals", "p-undo-1/t7").is(exit.Done).tells("a person looks at each such Call first")
 	b.mu.Lock()
 	delete(b.stands, "p%2F~part%2F1/t7/0.2@t7") // by phone
@@ -388,7 +389,7 @@ func TestAPersonAnswersForWhatItsToolCannotTakeBack(t *testing.T) {
 	b.mu.Unlock()
 	d.do("answer", "p-undo-1", "0.1@t7", "--output", `"by phone"`, "--by", "ann").is(exit.Done)
 	d.do("decide", "p-undo-1", "--call", "0.1", "--yes", "--approve", "--by", "ann").is(exit.Done)
-	waiting(101)
+	waiting("0.2")
 	d.do("decide", "p-undo-1", "--yes", "--approve", "--by", "ann").is(exit.Done)
 	d.do("watch", "p-undo-1").is(exit.Done)
 	if left := b.standing(t); len(left) > 0 {
@@ -412,7 +413,15 @@ func TestWhatADelegateDidIsTakenBackUnderReview(t *testing.T) {
 	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
 	d.dev()
 	d.do("run", ".", "--id", "p").is(exit.Done)
-	d.do("undo", "p", "--review", "--yes", "--by", "ann", "--reason", "x", "--detach").is(exit.Done)
+	review := func(id string) ended {
+		return d.do("undo", id, "--review", "--yes", "--by", "ann", "--reason", "x", "--detach")
+	}
+	review("p/~call/0.1").is(exit.Done)
+	d.asked("p~call~0.1-undo-1")
+	review("p").is(exit.Usage).complains("p~call~0.1-undo-1 takes it back already: wait for its end")
+	d.do("reject", "p~call~0.1-undo-1", "0.1", "--reason", "not like this").is(exit.Done)
+	d.do("watch", "p~call~0.1-undo-1").is(exit.Failed)
+	review("p").is(exit.Done)
 	a := d.asked("p-undo-1")
 	if a.Process != "p-undo-1/~call/0.1" || a.Tool != "cancel" {
 		t.Fatalf("%+v", a)
