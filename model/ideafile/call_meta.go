@@ -159,8 +159,8 @@ func readCondition(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-// UndoesKey is the meta property of a Call that undoes another: {"process", "call"}, by whom and why, and UndoReviewKey.
-// Only a Plan that runs directly has it.
+// UndoesKey is the meta property of a Call that undoes another: {"process", "call"}, by whom and why, and
+// UndoReviewKey. Only a Plan that runs directly has it.
 const UndoesKey = "_undoes"
 
 // UndoReviewKey is true where a person must review the Call first.
@@ -180,8 +180,8 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-// UndoReviewReason returns why a person must review a Call that undoes another, even if its Tool's policy requires none;
-// empty: the policy decides.
+// UndoReviewReason returns why a person must review a Call that undoes another, even if its Tool's policy requires
+// none; empty: the policy decides.
 func UndoReviewReason(w WrittenCall) string {
 	if jsonval.AsObject(w.RawObject()[UndoesKey])[UndoReviewKey] == true {
 		return "it takes back what was done, and a person looks at each such Call first"
