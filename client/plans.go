@@ -139,9 +139,9 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 		maps.DeleteFunc(params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
 		reads, err := refexpr.FindExpressions(params)
 		switch {
-		case policy == nil:
-		case policy.ParamsCondition == nil:
+		case ideafile.UndoReviewReason(c.Written) != "", policy != nil && policy.ParamsCondition == nil:
 			list = append(list, AskedLater{c.CallID, AskedAlways})
+		case policy == nil:
 		case len(t.WiredParams)+len(reads) > 0 || err != nil:
 			list = append(list, AskedLater{c.CallID, AskedPerhaps})
 		case policy.RequiresReviewOf(params):

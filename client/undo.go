@@ -33,6 +33,8 @@ type UndoOptions struct {
 	AtWork bool
 	// By is who orders the undo, and why.
 	By By
+	// Review has each Call wait for a person, who has it run, answers it or rejects it.
+	Review bool
 }
 
 // Undoing is a plan to undo what a process did. Client.StartUndo runs it.
@@ -46,6 +48,7 @@ type Undoing struct {
 	number int // of As; 0: it has a name of its own
 	idea   map[string]any
 	by     By
+	review bool
 	of     map[[2]string]*backtest.RanInstance
 
 	archive *Archive
@@ -92,7 +95,8 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, of: u.of, archive: a}
+	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, review: o.Review,
+		of: u.of, archive: a}
 	switch out.AtWork = o.AtWork; {
 	case o.AtWork && o.As != "":
 		return nil, undoneByItself(id, o.As)
@@ -214,7 +218,8 @@ func (u *undoReader) readDelegate(ctx context.Context, c *undo.Call) error {
 	if c.How.Kind != ideafile.UndoProcess || c.TakenBackBy+c.DoneBefore != "" || u.options.AtWork {
 		return nil
 	}
-	of, err := u.archive.Undo(ctx, c.Delegate, UndoOptions{Tools: u.options.Tools, By: u.options.By})
+	of, err := u.archive.Undo(ctx, c.Delegate, UndoOptions{Tools: u.options.Tools, By: u.options.By,
+		Review: u.options.Review})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
 		return nil
 	}

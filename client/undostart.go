@@ -80,7 +80,7 @@ func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 		}
 		state := map[string]any{"type": ideafile.TypeState, ideafile.TypeState: i.State}
 		plan := map[string]any{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
-			"plan": undoCalls(steps[key])}
+			"plan": u.calls(steps[key])}
 		if i.Token != "" {
 			state["_instance"], plan["_instance"] = i.Token, i.Token
 		}
@@ -89,13 +89,15 @@ func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 	return append(shared, own...)
 }
 
-// undoCalls are the Calls that take others back, in one instance.
-func undoCalls(steps []undo.Step) []any {
+// calls are the Calls that take others back, in one instance.
+func (u *Undoing) calls(steps []undo.Step) []any {
 	var calls []any
 	index := map[string]int{}
 	for n, s := range steps {
 		index[s.CallID] = n + 1
-		calls = append(calls, s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }))
+		review := u.review && s.Within == nil // of a process within, its own Calls are reviewed
+		calls = append(calls,
+			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }, review))
 	}
 	return calls
 }
@@ -150,6 +152,16 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 	return err
 }
 
+// checkStepsNotUndone is checkNotUndone for the processes that Calls ran.
+func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err error) error {
+	for _, s := range steps {
+		if s.Within != nil {
+			err = c.checkStepsNotUndone(ctx, s.Within.Undo, c.checkNotUndone(ctx, s.Within.Process, err))
+		}
+	}
+	return err
+}
+
 // isOpen reports whether Temporal has a process that has not ended.
 func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 	info, err := c.Process(id).describe(ctx)
@@ -176,7 +188,8 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		u.As = u.Process
 		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
 	}
-	if err = c.checkNotUndone(ctx, u.Process, nil); err == nil && u.number == 0 {
+	err = c.checkStepsNotUndone(ctx, u.Undo, c.checkNotUndone(ctx, u.Process, nil))
+	if err == nil && u.number == 0 {
 		err = c.archive.Chain(u.Process).chains.NameUndo(ctx, u.Process, u.As)
 	}
 	if err != nil {
@@ -223,7 +236,7 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 	}
 	if len(ended) < len(u.Plan.Undo) {
 		payload := u.by.payload()
-		payload["calls"] = jsonval.ToJSONValue(calls)
+		payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.review
 		err = errors.Join(err, p.steer(ctx, approval.SteerUndo, payload))
 	}
 	return err

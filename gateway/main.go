@@ -35,7 +35,7 @@ func execute(args []string, out, err io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	c := command(slog.New(slog.NewTextHandler(err, nil)))
-	c.SetArgs(args)
+	flags.SetArgs(c, args)
 	c.SetOut(out)
 	c.SetErr(err)
 	failed := c.ExecuteContext(ctx)
@@ -79,7 +79,9 @@ reached.`,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), address, log) },
 	}
 	c.Flags().StringVar(&address, "listen", address, "`address` to listen on ($"+addressVariable+")")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w", errUsage, flags.Wrong(err))
+	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
 }

@@ -111,6 +111,8 @@ func (ProcessApprovals) inline() {}
 type PlanView struct {
 	Process string `json:"process"`
 	approval.Plan
+	// Deputies are the remarks that name deputies of who may decide; the whole knows those of its parts.
+	Deputies []approval.Decision `json:"deputies,omitempty"`
 }
 
 // PlanProgress answers the query "plan" of a process: the Calls of its latest Plan, and in how many instances each

@@ -200,3 +200,30 @@ func (d *desk) latestWith(id, text string) string {
 	shown.json(&idea)
 	return strconv.Itoa(idea.Meta.At)
 }
+
+// A Plan that waits in a delegate is listed with its caller, in parts and in a fork too.
+func TestThePlanOfADelegateIsListedWithItsCaller(t *testing.T) {
+	d := newDesk(t, map[string]string{
+		"idea.json": `{"config": {"batch": 1}, "schema": {"tools": {"ask": {"type": "object", "_delegate": "ask.json"}}}, "context": [` +
+			threeTravellers + `{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}]}`,
+		"ask.json": `{"config": {"approval": {"plan": true}}, "schema": {"tools": {"tell": {"type": "object", "_activity": "note"}}}, "context": [
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell"}]}]}`,
+	})
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	lists := func(id string, n int) {
+		d.eventually("they wait", func() bool { return strings.Count(d.do("approvals", id).is(exit.Done).out, "waits since") == n })
+	}
+	lists("p", 3)
+	d.do("approvals", "p/2").is(exit.Done).tells("/~call/0.1@2: the Plan that begins the process waits since",
+		"1 Plan; decide with")
+	d.do("fork", "p", "--at", "1", "--id", "q", "--detach").is(exit.Done)
+	lists("q", 3)
+	for _, id := range []string{"p", "q"} {
+		for n := range 3 {
+			d.do("approve-plan", id+"/~part/"+strconv.Itoa(n+1)+"/~call/0.1@"+strconv.Itoa(n+1)).is(exit.Done)
+		}
+		d.do("watch", id).is(exit.Done)
+	}
+	d.do("approvals", "p").is(exit.Done).tells("nothing waits for a person")
+}

@@ -322,6 +322,39 @@ func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {
 	d.do("verify", "p").is(exit.Done)
 }
 
+// A deputy decides on Plans as a whole, too: of a process, in a fork of it that has a deputy of its own, and in parts.
+func TestADeputyDecidesOnPlans(t *testing.T) {
+	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	for name, config := range map[string]string{"of a process": "", "of parts": `"batch": 2, `} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, map[string]string{"idea.json": `{"config": {` + config + `"approval": {"plan": true, "by": {"people": ["ann"]}}},
+				"schema": {"tools": {"tell": {"type": "object", "_activity": "note"}}}, "context": [` + threeTravellers +
+				`{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell"}]}]}`})
+			d.dev()
+			for _, start := range [][]string{{"run", ".", "--id", "p"}, {"fork", "p", "--at", "1", "--id", "q"}} {
+				id := start[len(start)-1]
+				d.do(append(start, "--detach")...).is(exit.Done)
+				decide := func(by string) ended { return d.do("approve-plan", id, "--all", "--by", by, "--reason", "fine") }
+				d.eventually("it waits", func() bool {
+					return strings.Contains(decide("bob").err, "bob may not decide on it, only ann may")
+				})
+				d.do("deputy", id, "leave", "--to", "bob", "--until", until, "--by", "ann").is(exit.Done)
+				decide("eve").is(exit.Usage).complains("eve may not decide on it")
+				d.do("disallow", id, "leave", "--by", "ann").is(exit.Done)
+				decide("bob").is(exit.Usage).complains("bob may not decide on it")
+				d.do("deputy", id, "again", "--to", "bob", "--until", until, "--by", "ann").is(exit.Done)
+				decide("bob").is(exit.Done)
+				d.eventually("it ends", func() bool { // of parts the Plan of another may come later
+					decide("bob")
+					return d.do("result", id, "--json").result().Status == "completed"
+				})
+				d.do("decisions", id).is(exit.Done).tells("approve-plan by bob in place of ann")
+				d.do("verify", id).is(exit.Done)
+			}
+		})
+	}
+}
+
 func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	d := newDesk(t, signed(`true`))
 	d.dev()

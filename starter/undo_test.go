@@ -16,6 +16,7 @@ import (
 	"processidea/client"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/protocol"
 	"processidea/starter/internal/exit"
 )
 
@@ -353,4 +354,82 @@ func TestAnUndoThatNeverBeganIsDoneByTheNext(t *testing.T) {
 		t.Errorf("%q are left", left)
 	}
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells("it was taken back by p-undo-2")
+}
+
+// What a Tool cannot take back, a person takes back otherwise and says so; the rest runs. In parts.
+func TestAPersonAnswersForWhatItsToolCannotTakeBack(t *testing.T) {
+	b := newBookings(t)
+	b.closed = true
+	var travellers strings.Builder
+	for n := range 101 {
+		fmt.Fprintf(&travellers, `{"type": "state", "_instance": "t%d", "n": %d},`, n, n)
+	}
+	d := b.desk(t, strings.Replace(b.idea("none", `"onFailure": "undo", "batch": 50`,
+		`, {"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`, travellers.String()), `"cancel": {`,
+		`"cancel": {"_undo": "never", `, 1))
+	d.dev()
+	r := d.do("run", ".", "--id", "p", "--json").is(exit.Failed).result()
+	if i := r.Instances["t7"]; i.Status != "undo-failed" || len(b.standing(t)) != 202 {
+		t.Errorf("%s, and %d stand", i.Status, len(b.standing(t)))
+	}
+	d.do("undo", "p", "--review", "--yes", "--by", "ann", "--reason", "I look", "--detach").is(exit.Done)
+	waiting := func(call string) {
+		d.eventually(call+" waits everywhere", func() bool {
+			var list []protocol.Approval
+			d.do("approvals", "p-undo-1", "--json").is(exit.Done).json(&list)
+			return len(list) == 101 &&
+				!slices.ContainsFunc(list, func(a protocol.Approval) bool { return !strings.HasPrefix(a.CallID, call+"@") })
+		})
+	}
+	waiting("0.1")
+	d.do("approvals", "p-undo-1/t7").is(exit.Done).tells("a person looks at each such Call first")
+	b.mu.Lock()
+	delete(b.stands, "p%2F~part%2F1/t7/0.2@t7") // by phone
+	b.closed = false
+	b.mu.Unlock()
+	d.do("answer", "p-undo-1", "0.1@t7", "--output", `"by phone"`, "--by", "ann").is(exit.Done)
+	d.do("decide", "p-undo-1", "--call", "0.1", "--yes", "--approve", "--by", "ann").is(exit.Done)
+	waiting("0.2")
+	d.do("decide", "p-undo-1", "--yes", "--approve", "--by", "ann").is(exit.Done)
+	d.do("watch", "p-undo-1").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("0 Calls would be taken back", "0.2@t7 (book): it was taken back by p-undo-1")
+	d.do("verify", "p-undo-1").is(exit.Done)
+}
+
+// A person looks at what takes back in a delegate, too.
+func TestWhatADelegateDidIsTakenBackUnderReview(t *testing.T) {
+	b := newBookings(t)
+	whole := b.idea("none", "", "", "")
+	from, to := strings.Index(whole, `"book": {`), strings.Index(whole, `}},
+	"context"`)
+	d := newDesk(t, map[string]string{
+		"idea.json": `{"schema": {"tools": {"trip": {"type": "object", "_delegate": "trip.json"}}}, "context": [
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "trip"}]}]}`,
+		"trip.json": `{"schema": {"tools": {` + whole[from:to] + `}}}, "context": [
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "what": "train"}]}]}`,
+	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	review := func(id string) ended {
+		return d.do("undo", id, "--review", "--yes", "--by", "ann", "--reason", "x", "--detach")
+	}
+	review("p/~call/0.1").is(exit.Done)
+	d.asked("p~call~0.1-undo-1")
+	review("p").is(exit.Usage).complains("p~call~0.1-undo-1 takes it back already: wait for its end")
+	d.do("reject", "p~call~0.1-undo-1", "0.1", "--reason", "not like this").is(exit.Done)
+	d.do("watch", "p~call~0.1-undo-1").is(exit.Failed)
+	review("p").is(exit.Done)
+	a := d.asked("p-undo-1")
+	if a.Process != "p-undo-1/~call/0.1" || a.Tool != "cancel" {
+		t.Fatalf("%+v", a)
+	}
+	d.do("answer", a.Process, a.CallID, "--output", `"by phone"`, "--by", "ann").is(exit.Done)
+	d.do("watch", "p-undo-1").is(exit.Done)
+	if n := len(b.standing(t)); n != 1 {
+		t.Errorf("%d are booked: something ran", n)
+	}
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("0 Calls would be taken back")
 }

@@ -33,6 +33,7 @@ type undoInput struct {
 		Call     string   `json:"call,omitempty" doc:"only what this Call did, and all that read from it"`
 		As       string   `json:"as,omitempty" doc:"the id of the process that takes back; absent: ID-undo-1, or the next number; refused of a process at work, which takes back by itself"`
 		DryRun   bool     `json:"dryRun,omitempty" doc:"say what would be taken back, and do nothing"`
+		Review   bool     `json:"review,omitempty" doc:"each Call waits for a person, who has it run, answers it or rejects it"`
 		Reason   string   `json:"reason" minLength:"1" doc:"why, for the record"`
 	}
 }
@@ -45,7 +46,7 @@ type undoOutput struct {
 
 func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
-	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As}
+	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As, Review: b.Review}
 	o.By.Reason = b.Reason
 	if b.Instance != nil {
 		o.Instance, o.IsInstance = *b.Instance, true

@@ -52,7 +52,7 @@ func (d *Desk) undoChoice(r *http.Request) (*undoPage, client.UndoOptions) {
 	p := &undoPage{frame: d.frame(r, "Take back what "+short(id)+" did"), Process: id, Href: processHref(id),
 		Instance: r.FormValue("instance"), Call: r.FormValue("call")}
 	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
-	o.By.Reason = strings.TrimSpace(r.FormValue("reason"))
+	o.By.Reason, o.Review = strings.TrimSpace(r.FormValue("reason")), r.FormValue("review") != ""
 	return p, o
 }
 

@@ -10,7 +10,7 @@ import (
 // Wrong is the error of settings of which some are wrong: all of them are said, each on a line of its own. What
 // errors.Join has joined counts as several; nil counts as none.
 func Wrong(errs ...error) error {
-	all := apart(errors.Join(errs...))
+	all := Apart(errors.Join(errs...))
 	slices.SortStableFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if len(all) < 2 {
 		return errors.Join(all...)
@@ -30,8 +30,8 @@ type wrong struct {
 func (w *wrong) Error() string   { return w.text }
 func (w *wrong) Unwrap() []error { return w.all }
 
-// apart takes apart what was joined, and leaves whole what wraps several errors in a text of its own.
-func apart(err error) (all []error) {
+// Apart takes apart what errors.Join has joined, and leaves whole what wraps several errors in a text of its own.
+func Apart(err error) (all []error) {
 	many, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
@@ -40,7 +40,7 @@ func apart(err error) (all []error) {
 		return []error{err}
 	}
 	for _, one := range many.Unwrap() {
-		all = append(all, apart(one)...)
+		all = append(all, Apart(one)...)
 	}
 	return all
 }

@@ -32,6 +32,8 @@ type Decision struct {
 	// For is in whose place the person decided, as their deputy; nil: they decided for themselves.
 	For    *policy.Person `json:"for,omitempty"`
 	Reason string         `json:"reason,omitempty"`
+	// Deputies are those of whom the whole told a part, of a decision on a Plan.
+	Deputies []Decision `json:"-"`
 	// To and ToGroup are the person or the group that a remark is addressed to.
 	To      string `json:"to,omitempty"`
 	ToGroup string `json:"toGroup,omitempty"`

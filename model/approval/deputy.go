@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 )
 
 // This file holds deputies. A person names one as an order of the process, which tells each Call that waits by a
@@ -79,6 +80,26 @@ func (o *GivenOrder) untold(owner string, p Pending, now time.Time) (tell Standi
 	}
 	tell.Until, tell.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
 	return tell, told != nil && tell.Until.Before(told.Until)
+}
+
+// Deputies are the remarks by which a Plan is told of deputies.
+func (l Orders) Deputies() (list []Decision) {
+	for _, o := range l {
+		if o.To == "" {
+			continue
+		}
+		order := o.StandingOrder
+		if o.Ended != nil && o.Ended.EndedAt.Before(order.Until) {
+			order.Until = o.Ended.EndedAt
+		}
+		r := Decision{Kind: SteerDeputy, OrderID: o.ID, To: o.To, DecidedBy: o.Giver.Name, Account: o.Giver.Account,
+			Groups: o.Giver.Groups, Order: &order}
+		if o.Giver.Signed {
+			r.Signed = &proof.Signed{Name: o.Giver.AlsoNamed}
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
 // currentRemarks are the remarks without those on a deputy that a later one replaces.

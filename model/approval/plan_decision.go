@@ -26,8 +26,12 @@ const (
 // maxAmendedCalls bounds what one signal brings: a Plan of more Calls is better asked for in parts.
 const maxAmendedCalls = 1000
 
+// DeputiesKey is the key under which the whole tells a part of deputies, as Orders.Deputies has them.
+const DeputiesKey = "deputies"
+
 // ReadPlanDecision reads the payload of such a signal: request, digest, by, groups, reason, proof and id, and calls
-// for amend-plan: all Calls of the Plan as it is to run, in the form in which the LLM writes them.
+// for amend-plan: all Calls of the Plan as it is to run, in the form in which the LLM writes them; in a part
+// DeputiesKey.
 func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
 	if d.PlanRequest, err = readRequestNumber(m["request"]); err != nil {
@@ -39,7 +43,8 @@ func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 	}
 	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
 	texts["digest"], texts["proof"] = &d.ApprovalDigest, &d.Proof
-	err = readTexts(m, texts, &d.Groups, "request", payloadKey)
+	err = readTexts(m, texts, &d.Groups, "request", DeputiesKey, payloadKey)
+	d.readDeputies(m[DeputiesKey])
 	switch {
 	case err != nil:
 		return d, err
@@ -49,6 +54,17 @@ func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 		d.Calls, err = readAmendedCalls(m["calls"])
 	}
 	return d, err
+}
+
+// readDeputies reads deputies as what they are in a signal: declared, whatever it says of proofs.
+func (d *Decision) readDeputies(v any) {
+	var list []Decision
+	_ = json.Unmarshal(jsonval.Encode(v), &list) // what is no list names nobody
+	for _, r := range list {
+		if r.Signed = nil; r.Kind == SteerDeputy && r.Order != nil {
+			d.Deputies = append(d.Deputies, r)
+		}
+	}
 }
 
 // readRequestNumber reads the number of the Request whose Plan it is; 0 for a Plan that runs without one.

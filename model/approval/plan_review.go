@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,9 +12,10 @@ import (
 )
 
 // CheckPlanDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who
-// started the process, and causers those who added or revised instances of the Plan. Whether the Calls of an
-// amendment can run is checked elsewhere.
-func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity, now time.Time) (Decision, error) {
+// started the process, and causers those who added or revised instances of the Plan; deputies is Orders.Deputies.
+// Whether the Calls of an amendment can run is checked elsewhere.
+func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity, deputies []Decision,
+	now time.Time) (Decision, error) {
 	switch {
 	case p == nil:
 		return d, errors.New("no Plan waits for a decision")
@@ -28,12 +28,18 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	}
 	about := d
 	about.CallID, about.ApprovalDigest = p.ProofCall(), p.Digest
-	proven, err := about.Proven(p.asApproval(), nil, now)
+	waits := p.asApproval()
+	proven, err := about.Proven(waits, nil, now)
 	if err != nil {
 		return d, err
 	}
-	proven.CallID, proven.DecidedAt, proven.Deciders = "", now, p.Deciders
-	return proven, p.checkDecider(proven, starters, causers)
+	proven.CallID, proven.DecidedAt, proven.Deciders, waits.Remarks = "", now, p.Deciders, deputies
+	for _, one := range waits.Capacities(proven, now) {
+		if err = p.checkDecider(one, starters, causers); err == nil {
+			return one, nil
+		}
+	}
+	return d, err
 }
 
 // checkDecider returns why this person may not take the decision.
@@ -70,7 +76,7 @@ func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 func (p Plan) Describe(d Decision) string {
 	verb := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
 		SteerRejectPlan: "rejected"}[d.Kind]
-	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, cmp.Or(d.DecidedBy, "a person"))
+	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, d.decider())
 	if d.Reason != "" {
 		s += ": " + d.Reason
 	}

@@ -39,7 +39,7 @@ type SteeringPayload struct {
 }
 
 // UndoOrder says what to undo, by whom and why: one Call with all that read from it, or only these Calls, or everything
-// in an instance; without any of them, everything.
+// in an instance; without any of them, everything. Review has a person review each Call that undoes another.
 type UndoOrder struct {
 	Call     string   `json:"call,omitempty"`
 	Calls    []string `json:"calls,omitempty"`
@@ -47,6 +47,7 @@ type UndoOrder struct {
 	ID       string   `json:"id,omitempty"`
 	By       string   `json:"by,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
+	Review   bool     `json:"review,omitempty"`
 }
 
 // NamedInstance is the instance that the order is for, as it was spelled, if it names one.
@@ -66,7 +67,7 @@ func (s SteeringPayload) Identity() policy.Identity {
 // revise; what to undo for undo.
 func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
 	own := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
-		SteerUndo: {"call", "calls", "instance"}}[kind]
+		SteerUndo: {"call", "calls", "instance", ideafile.UndoReviewKey}}[kind]
 	if err := readTexts(m, actTexts(&s.ID, &s.By, &s.Reason, &s.Account), nil, own...); err != nil {
 		return s, err
 	}
@@ -108,6 +109,10 @@ func readUndo(m map[string]any, ps *diag.Problems) (o UndoOrder) {
 		o.Instance = &token
 	} else if m["instance"] != nil {
 		ps.Add("$.instance", "want the token of an instance, not %s", jsonval.TypeOf(m["instance"]))
+	}
+	review := m[ideafile.UndoReviewKey]
+	if o.Review, isText = review.(bool); review != nil && !isText {
+		ps.Add("$."+ideafile.UndoReviewKey, "want true or false, not %s", jsonval.TypeOf(review))
 	}
 	return o
 }

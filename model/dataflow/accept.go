@@ -45,7 +45,8 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
 	if key.IsUndo() {
 		call.OutputPath, call.OutputMethod = nil, "" // the existing value may be the one to undo
 	}
-	rec := &CallRecord{Call: call, CallState: turn.CallState{Status: ideafile.Waiting}, WrittenCall: written}
+	rec := &CallRecord{Call: call, CallState: turn.CallState{Status: ideafile.Waiting}, WrittenCall: written,
+		ReviewReason: ideafile.UndoReviewReason(written)}
 	if f == nil {
 		f = i.acceptOrRefuseCall(rec)
 	}

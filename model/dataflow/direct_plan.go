@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"cmp"
 	"slices"
 
 	"processidea/model/diag"
@@ -99,7 +100,8 @@ func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *Cal
 func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.PastCall) {
 	status := p.StatusByInstance[i.token]
 	if !p.IsFinalFor(i.token) {
-		rec.ReviewReason = ideafile.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), status)
+		rec.ReviewReason = cmp.Or(
+			ideafile.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), status), rec.ReviewReason)
 		return
 	}
 	rec.Decisions, rec.FromEarlierProcess = p.DecisionsByInstance[i.token], true

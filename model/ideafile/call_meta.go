@@ -159,15 +159,18 @@ func readCondition(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-// UndoesKey is the meta property of a Call that undoes another: {"process", "call"}, and by whom and why. Only a Plan
-// that runs directly has it.
+// UndoesKey is the meta property of a Call that undoes another: {"process", "call"}, by whom and why, and
+// UndoReviewKey. Only a Plan that runs directly has it.
 const UndoesKey = "_undoes"
+
+// UndoReviewKey is true where a person must review the Call first.
+const UndoReviewKey = "review"
 
 func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	if m[UndoesKey] == nil {
 		return nil
 	}
-	of := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason")
+	of := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason", UndoReviewKey)
 	process, isProcess := of["process"].(string)
 	id, isID := of["call"].(string)
 	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(of) != 2 {
@@ -175,6 +178,15 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	}
 	c.Undoes = &UndoneCall{process, id}
 	return nil
+}
+
+// UndoReviewReason returns why a person must review a Call that undoes another, even if its Tool's policy requires
+// none; empty: the policy decides.
+func UndoReviewReason(w WrittenCall) string {
+	if jsonval.AsObject(w.RawObject()[UndoesKey])[UndoReviewKey] == true {
+		return "it takes back what was done, and a person looks at each such Call first"
+	}
+	return ""
 }
 
 // CallOfReference returns the Call that a Reference in `_after` names, as in †call.1.3.

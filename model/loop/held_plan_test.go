@@ -48,7 +48,7 @@ func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided b
 	if kind == approval.SteerAmendPlan {
 		d.Calls = calls(t, amended)
 	}
-	d, err := approval.CheckPlanDecision(p, d, nil, nil, s.Now)
+	d, err := approval.CheckPlanDecision(p, d, nil, nil, nil, s.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	}
 	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan,
 		approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.Request,
-			ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, s.Now)
+			ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, nil, s.Now)
 	if err == nil || !strings.Contains(err.Error(), "the digest is not that of the Plan that waits now") {
 		t.Errorf("who saw the Plan before decides on this one: %v", err)
 	}

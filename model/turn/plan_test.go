@@ -119,7 +119,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	p.Deciders = policy.Rules{{People: []string{"ann", "bob"}, Count: 2}}
 	check := func(d approval.Decision, want string) {
 		t.Helper()
-		_, err := approval.CheckPlanDecision(p, d, nil, nil, now)
+		_, err := approval.CheckPlanDecision(p, d, nil, nil, nil, now)
 		if (want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s by %s: %v, want %q", d.Kind, d.DecidedBy, err, want)
 		}
@@ -139,13 +139,13 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	}
 	p.Deciders[0].NotStarter = true
 	if _, err := approval.CheckPlanDecision(p, decision(t, p, approval.SteerRejectPlan, "ann"), policy.Named("sam"),
-		policy.Named("Ann"), now); err == nil {
+		policy.Named("Ann"), nil, now); err == nil {
 		t.Error("who revised an instance decides on its Plan")
 	}
 	p.Deciders[0].NotStarter = false
 	p.NotAmendable = "it cannot be"
 	check(decision(t, p, approval.SteerAmendPlan, "ann"), "it cannot be")
-	if _, err := approval.CheckPlanDecision(nil, old, nil, nil, now); err == nil {
+	if _, err := approval.CheckPlanDecision(nil, old, nil, nil, nil, now); err == nil {
 		t.Error("a decision on nothing counts")
 	}
 }

@@ -77,7 +77,8 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 	u := dataflow.Undoing{By: o.By, Reason: o.Reason}
 	for _, s := range p.Undo {
 		key, _ := ideafile.ParseCallKey(s.CallID)
-		call := s.Call(func(id string) ideafile.CallKey { of, _ := ideafile.ParseCallKey(id); return of.Undo() })
+		call := s.Call(func(id string) ideafile.CallKey { of, _ := ideafile.ParseCallKey(id); return of.Undo() },
+			o.Review)
 		if o.By != "" {
 			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
 				map[string]any{"by": o.By, "reason": o.Reason})
@@ -96,10 +97,14 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 	return u
 }
 
-// Call is the step as a Call of a Plan that runs directly. keyOf gives the keys of others.
-func (s Step) Call(keyOf func(callID string) ideafile.CallKey) map[string]any {
-	call := map[string]any{"_tool": s.Tool,
-		ideafile.UndoesKey: map[string]any{"process": s.Process, "call": s.CallID}}
+// Call is the step as a Call of a Plan that runs directly. keyOf gives the keys of others; review has a person review
+// it first.
+func (s Step) Call(keyOf func(callID string) ideafile.CallKey, review bool) map[string]any {
+	of := map[string]any{"process": s.Process, "call": s.CallID}
+	if review {
+		of[ideafile.UndoReviewKey] = true
+	}
+	call := map[string]any{"_tool": s.Tool, ideafile.UndoesKey: of}
 	//workflowcheck:ignore -- a map again
 	for name, v := range s.Params {
 		call[name] = refexpr.Literal(v)

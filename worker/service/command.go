@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"processidea/internal/flags"
 	"processidea/internal/safego"
 	"processidea/internal/version"
 )
@@ -36,7 +37,7 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 	// A second interrupt ends the program without draining.
 	safego.AfterDone(ctx, "worker.signals", stop)
 	c := Command(err, options...)
-	c.SetArgs(args)
+	flags.SetArgs(c, args)
 	c.SetOut(out)
 	c.SetErr(err)
 	return exitCode(c.ExecuteContext(ctx), err)
@@ -88,7 +89,7 @@ reached.`,
 	c.AddCommand(readyVerb(lookup))
 	c.SetFlagErrorFunc(func(flagged *cobra.Command, err error) error {
 		if flagged != c {
-			return fmt.Errorf("%w: %w", errUsage, err)
+			return fmt.Errorf("%w: %w", errUsage, flags.Wrong(err))
 		}
 		err = errors.Join(err, s.complete(c.Flags(), lookup))
 		return then(c.Context(), s, err)

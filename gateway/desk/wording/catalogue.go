@@ -19,9 +19,9 @@ var files embed.FS
 
 // Catalogue has the texts of a language by their English; the one of English has none.
 //
-// In a text {1} stands for the first value, as it is, and {1:} for one that is translated too. What is so short that
-// data could read like it, such as "{1} of {2}", is found as one kind of text alone, which stands before it in the
-// catalogue: {1:time} is translated as "time: …".
+// In a text {1} stands for the first value, as it is, {1:id} for one that looks like a number and is none, and {1:} for
+// one that is translated too. What is so short that data could read like it, such as "{1} of {2}", is found as one kind
+// of text alone, which stands before it in the catalogue: {1:time} is translated as "time: …".
 type Catalogue struct {
 	pages, texts map[string]string
 	patterns     []pattern // those of the most words first
@@ -49,8 +49,11 @@ func For(l shown.Language) (*Catalogue, error) {
 		fixed := place.Split(english, -1)
 		if len(fixed) > 1 {
 			is := regexp.MustCompile("(?s)^" + strings.Join(jsonval.Map(fixed, regexp.QuoteMeta), "(.+?)") + "$")
-			c.patterns = append(c.patterns, pattern{is, fixed[0], fixed[len(fixed)-1], text,
-				len(strings.Join(fixed, ""))})
+			words := len(strings.Join(fixed, ""))
+			if frame.MatchString(fixed[0]) { // what is in it may be a text of many words, and begin with a value
+				words += 1000
+			}
+			c.patterns = append(c.patterns, pattern{is, fixed[0], fixed[len(fixed)-1], text, words})
 		}
 	}
 	slices.SortFunc(c.patterns, func(a, b pattern) int {
@@ -58,6 +61,9 @@ func For(l shown.Language) (*Catalogue, error) {
 	})
 	return c, nil
 }
+
+// frame begins a text that has another in it, such as "It was refused: {1}".
+var frame = regexp.MustCompile(`^[A-Z].* .*: $`)
 
 // place is where a value stands in a text.
 var place = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)

@@ -9,6 +9,7 @@ import (
 	"processidea/gateway/desk/wording"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 )
 
@@ -55,6 +56,19 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"who", inPlace.InWords(), "bob (finance) in Vertretung von ann"},
 		{"", rules.DenialReason(policy.Person{Name: "ann", Signed: true}, nil),
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
+		{"", approval.CallNotWaitingError("1.2@①", ideafile.Done, []approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
+			For: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
+			"Vertretung von ann), und niemand wird mehr gefragt: es ist erledigt"},
+		{"", approval.CallNotWaitingError("1.2", ideafile.Waiting, nil).Error(),
+			"zu 1.2 wird niemand gefragt: es ist noch nicht so weit"},
+		{"", approval.UnknownCallError("1.1", []string{"1.2"}, nil).Error(),
+			"es gibt keinen Schritt \"1.1\"; meinten Sie 1.2? Hier wartet nichts auf einen Menschen"},
+		{"", pending.CheckHandedOver(approval.Decision{DecidedBy: "cem"}).Error(),
+			"ann hat es an bob übergeben: 1 case; wer entscheiden darf, kann es weitergeben"},
+		{"", "It was refused: " + rules.DenialReason(policy.Person{Name: "ann", Signed: true, Groups: []string{"hr"}}, nil),
+			"Es wurde abgewiesen: ann darf darüber nicht entscheiden, nur Personen aus finance"},
+		{"", "It was refused: replace is not allowed here; allowed: approve, reject, hand-over",
+			"Es wurde abgewiesen: ersetzen ist hier nicht erlaubt, nur genehmigen, ablehnen, übergeben"},
 		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 1, UndoneBy: []string{"p", "q"}}.
 			Standing(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
 		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "gescheitert, nimmt p zurück"},

@@ -266,9 +266,55 @@ var (
 	deskFolders     = []string{"..", "../form", "../ownkey", "../planpage"}
 	spokenElsewhere = []string{"../../access", "../../api", "../../../client", "../../../client/bulk",
 		"../../../client/readable", "../../../client/report", "../../../model/approval",
-		"../../../model/approval/policy", "../../../model/ideafile", "../../../model/loop", "../../../store/ideadiff",
-		"../../../store/signing/passkey"}
+		"../../../model/approval/policy", "../../../model/approval/proof", "../../../model/dataflow",
+		"../../../model/ideafile", "../../../model/loop", "../../../store/ideadiff", "../../../store/signing/passkey",
+		"../../../workflows/internal/instance", "../../../workflows/internal/process"}
+	// refusing are the files that say why a decision is refused.
+	refusing = []string{"approval/not_waiting.go", "approval/plan_review.go", "approval/policy/rule.go",
+		"approval/proof/proof.go", "approval/proven.go", "approval/remark.go", "dataflow/deciders.go",
+		"dataflow/decisions.go"}
+	// notOfDecisions are texts there that people do not read, or that only frame what a Tool's schema says.
+	notOfDecisions = regexp.MustCompile(
+		`^(params|with|output|the proof's signer): |^\x00$|^a process tells|by has count|^want |^how many|listed twice`)
 )
+
+// Whoever may not decide, or whose decision does not count, reads why in their language.
+func TestEveryRefusalOfADecisionHasGerman(t *testing.T) {
+	t.Parallel()
+	de := german(t)
+	for _, name := range refusing {
+		file, err := parser.ParseFile(token.NewFileSet(), "../../../model/"+name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				f, _ := n.Fun.(*ast.SelectorExpr)
+				if f == nil || !slices.Contains([]string{"Errorf", "New"}, f.Sel.Name) {
+					break
+				}
+				text, is := textOf(n.Args[0], func(ast.Expr) {})
+				if said++; is && !notOfDecisions.MatchString(text) && !de.has(text) {
+					t.Errorf("%s says %q", name, text)
+				}
+			case *ast.ReturnStmt: // why somebody may not
+				text, is := "", len(n.Results) > 0
+				if is {
+					text, is = textOf(n.Results[0], func(ast.Expr) {})
+				}
+				if is && spoken.MatchString(text) && !de.has(text) {
+					t.Errorf("%s says %q", name, text)
+				}
+			}
+			return true
+		})
+		if said == 0 {
+			t.Errorf("%s says nothing: it is not what refuses", name)
+		}
+	}
+}
 
 func TestAllGermanIsOfATextThatThereIs(t *testing.T) {
 	t.Parallel()

@@ -147,14 +147,13 @@ func (a *App) Fail(err error) int {
 	case errors.As(err, &invalid):
 		a.Complain(invalid.Source, invalid.Problems)
 		return code
-	case errors.As(err, &silent):
-		if silent.Cause != nil {
-			a.Note("%s", err)
-		}
+	case errors.As(err, &silent) && silent.Cause == nil:
 		return code
 	}
-	a.Note("%s", err)
-	if !a.Began {
+	for _, one := range flags.Apart(err) {
+		a.Note("%s", one)
+	}
+	if !a.Began && silent == nil {
 		return exit.Usage
 	}
 	return code

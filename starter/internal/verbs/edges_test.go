@@ -2,6 +2,8 @@ package verbs
 
 import (
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +12,8 @@ import (
 
 	"processidea/internal/flags"
 	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/worker/engine"
 )
 
 // Every number and duration of the command line has bounds, and is refused beyond them before the verb begins. A flag
@@ -35,6 +39,47 @@ func TestEveryNumberOfTheCommandLineHasBounds(t *testing.T) {
 	walk(Root(&app.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}))
 	if seen < 50 {
 		t.Errorf("there are only %d numbers", seen)
+	}
+}
+
+// Every verb says at once all that is wrong with its command line, each on a line of its own: flags that it does not
+// have, values that its flags do not take, and that an argument is missing. Nothing is done.
+func TestEveryVerbSaysAllThatIsWrongWithItsCommandLine(t *testing.T) {
+	seen := 0
+	var walk func(c *cobra.Command, path ...string)
+	walk = func(c *cobra.Command, path ...string) {
+		for _, below := range c.Commands() {
+			walk(below, append(slices.Clip(path), below.Name())...)
+		}
+		if c.RunE == nil {
+			return
+		}
+		args, want := append(path, "--no-such=x", "-Zz", "--nor-this"), []string{"unknown flag: --no-such",
+			"unknown flag: --nor-this", "'Z' in -Zz", "'z' in -z"}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if _, bounded := f.Value.(*flags.Value); bounded || f.Value.Type() == "bool" {
+				args, want = append(args, "--"+f.Name+"=many"), append(want, "--"+f.Name+"\" flag: ")
+			}
+		})
+		var out, err strings.Builder
+		code := Execute(args, &out, &err, engine.Own{}, nil)
+		lines := strings.Split(strings.TrimSuffix(err.String(), "\n"), "\n")
+		isWorker := path[0] == "worker" // it tells all that is wrong with its settings in one log
+		if missing := strings.Fields(c.Use); len(missing) > 1 && regexp.MustCompile("^[A-Z]").MatchString(missing[1]) {
+			want = append(want, " is missing")
+		}
+		for _, what := range want {
+			if seen++; strings.Count(err.String(), what) != 1 {
+				t.Errorf("%q does not say %q once: %s", args, what, err.String())
+			}
+		}
+		if code != exit.Usage || out.Len() > 0 || len(lines) != len(want) && !isWorker {
+			t.Errorf("%q: %d, %q, %d lines for %d mistakes: %s", args, code, out.String(), len(lines), len(want), err.String())
+		}
+	}
+	walk(Root(&app.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}))
+	if seen < 300 {
+		t.Errorf("there are only %d mistakes", seen)
 	}
 }
 

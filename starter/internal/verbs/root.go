@@ -39,7 +39,7 @@ func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.
 	heap.Keep(1) // long tables leave much garbage; servers and workers have a limit of their own
 	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
 	root := Root(a)
-	root.SetArgs(args)
+	flags.SetArgs(root, args)
 	reader := shown.LanguageFor(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
 	return a.Fail(root.ExecuteContext(client.WithLanguage(ctx, reader)))
 }

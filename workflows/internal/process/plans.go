@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -11,6 +12,7 @@ import (
 	"processidea/model/approval/policy"
 	"processidea/model/check"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -72,8 +74,14 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d ap
 	if pending != nil && d.Proof != "" {
 		d.Finding = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
 	}
+	deputies := p.orders.Orders.Deputies()
+	if p.start.Part != nil {
+		deputies = d.Deputies
+	} else if len(deputies) > 0 && !mailbox.Knows(ctx, "deputies decide on Plans") {
+		deputies = nil
+	}
 	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),
-		p.causersOf(tokensOf(pending)), workflow.Now(ctx))
+		p.causersOf(tokensOf(pending)), deputies, workflow.Now(ctx))
 	if err == nil && d.Kind == approval.SteerAmendPlan {
 		d.Calls = pending.WithLargeValues(d.Calls)
 		err = p.checkAmendment(ctx, pending, d.Calls)
@@ -82,7 +90,9 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d ap
 		return err
 	}
 	if d.Kind == approval.SteerAmendPlan {
-		p.recordCauser(d.Identity(), tokensOf(pending)...)
+		for _, who := range d.Identities() {
+			p.recordCauser(who, tokensOf(pending)...)
+		}
 	}
 	request, count := p.loop.RequestInFlight(), approval.Count{Have: 1, Want: 1} // one rejection is enough
 	decided := p.loop.DecidePlan(d)
@@ -134,7 +144,7 @@ func tokensOf(pending *approval.Plan) []string {
 // plans lists the Plan that waits, if one does.
 func (p *unsplitProcess) plans() []protocol.PlanView {
 	if pending := p.loop.PendingPlan; pending != nil {
-		return []protocol.PlanView{{Process: p.processID, Plan: *pending}}
+		return []protocol.PlanView{{Process: p.processID, Plan: *pending, Deputies: p.orders.Orders.Deputies()}}
 	}
 	return nil
 }
@@ -162,6 +172,10 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload map[string]any, 
 	case len(of) > 1:
 		return fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", *d.PlanRequest, len(of))
 	}
+	if deputies := p.orders.Orders.Deputies(); len(deputies) > 0 {
+		payload = maps.Clone(payload)
+		payload[approval.DeputiesKey] = jsonval.ToJSONValue(deputies)
+	}
 	p.outbox.Send(ctx, of[0],
 		mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload,
 			RefusalReason: "the part has ended: no Plan waits there"})
@@ -172,7 +186,8 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload map[string]any, 
 func (p *splitProcess) plans() (list []protocol.PlanView) {
 	for _, part := range p.parts.All {
 		if pending := part.Report.PendingPlan; pending != nil && !part.Report.IsFinished() {
-			list = append(list, protocol.PlanView{Process: protocol.PartID(p.processID, part.Number), Plan: *pending})
+			list = append(list, protocol.PlanView{Process: protocol.PartID(p.processID, part.Number), Plan: *pending,
+				Deputies: p.orders.Orders.Deputies()})
 		}
 	}
 	return list

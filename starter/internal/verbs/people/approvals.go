@@ -25,8 +25,8 @@ func Approvals(a *app.App) *cobra.Command {
 		Short: "List what waits for a person, in one process or in all",
 		Long: `List the Calls that wait for a person: what would run, since when, and what happens at
 the deadline, and the State and input of its instance; and the Plans that wait as a
-whole (see "starter plan"). ID may be an instance of a process, refunds/13. The Calls of
-its delegates are among them. Of one process the standing orders in force are listed
+whole (see "starter plan"). ID may be an instance of a process, refunds/13. What waits
+in its delegates is among them. Of one process the standing orders in force are listed
 too. With --json the list is as the query "approvals" gives it; values that lie in the
 store are whole.`,
 		Example: `  starter approvals
@@ -77,16 +77,22 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	if isInstance {
 		list = inInstance(list, word)
 	}
+	return withDelegates(ctx, s, args[0], list, err, (*client.Process).Approvals)
+}
+
+// withDelegates adds to a list what waits in delegates, of a process or of one of its instances.
+func withDelegates[T any](ctx context.Context, s *server.Session, id string, list []T, err error,
+	ask func(*client.Process, context.Context) ([]T, error)) ([]T, error) {
+	process, word, isInstance := protocol.ParseInstanceID(id)
 	var delegates []string
 	if err == nil {
-		delegates, err = p.AwaitingDelegates(ctx)
+		delegates, err = s.Process(process).AwaitingDelegates(ctx)
 	}
 	for _, id := range delegates {
-		if isInstance && !protocol.IsOfInstance(id, word) {
-			continue
+		if !isInstance || protocol.IsOfInstance(id, word) {
+			below, failed := ask(s.Process(id), ctx)
+			list, err = append(list, below...), errors.Join(err, failed)
 		}
-		below, failed := s.Process(id).Approvals(ctx)
-		list, err = append(list, below...), errors.Join(err, failed)
 	}
 	return list, err
 }
@@ -102,7 +108,8 @@ func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Pl
 		return s.Plans(ctx)
 	}
 	process, _, _ := protocol.ParseInstanceID(args[0])
-	return s.Process(process).Plans(ctx)
+	list, err := s.Process(process).Plans(ctx)
+	return withDelegates(ctx, s, args[0], list, err, (*client.Process).Plans)
 }
 
 func approvalsText(list []client.Approval) string {

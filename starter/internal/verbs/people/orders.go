@@ -3,6 +3,7 @@ package people
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,11 +47,10 @@ func deputy(g *given) (do action, err error) {
 	if len(g.args) == 2 {
 		d.ID = g.args[1]
 	}
-	if d.From, err = g.time("from", g.from); err == nil {
-		d.Until, err = g.time("until", g.until)
-	}
-	if err != nil {
-		return nil, err
+	var wrong error
+	d.From, err = g.time("from", g.from)
+	if d.Until, wrong = g.time("until", g.until); err != nil || wrong != nil {
+		return nil, errors.Join(err, wrong)
 	}
 	return steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Deputy(ctx, d) })(g)
 }
@@ -80,16 +80,16 @@ func allow(g *given) (do action, err error) {
 		return nil, err
 	}
 	o.By, o.Groups, o.Reason, o.Key = giver.By, giver.Groups, giver.Reason, giver.Key
+	o.Until, err = g.time("until", g.until)
 	if g.when != "" {
-		v, err := jsonValue(g.when)
-		if err != nil {
-			return nil, exit.Usagef("allow %s: --when: %w", o.ID, err)
-		}
-		if o.When = jsonval.AsObject(v); o.When == nil {
-			return nil, exit.Usagef("allow %s: --when is a JSON Schema, an object", o.ID)
+		v, wrong := jsonValue(g.when)
+		if o.When = jsonval.AsObject(v); wrong != nil {
+			err = errors.Join(err, exit.Usagef("allow %s: --when: %w", o.ID, wrong))
+		} else if o.When == nil {
+			err = errors.Join(err, exit.Usagef("allow %s: --when is a JSON Schema, an object", o.ID))
 		}
 	}
-	if o.Until, err = g.time("until", g.until); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := o.Validate(); err != nil {

@@ -28,6 +28,7 @@ type undoOptions struct {
 	choice      undo.Choice
 	by          client.By
 	dryRun, yes bool
+	review      bool
 	beforeFork  bool // nothing is said of what went well, and to have nothing to take back is well too
 }
 
@@ -53,12 +54,16 @@ means one instance, --call one Call with all that read from it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.of, o.server.Worker = args[0], true
 			o.choice.IsInstance = c.Flags().Changed("instance")
+			var wrong []error
 			if o.choice.CallID != "" && (o.choice.ToIdea > 0 || o.choice.IsInstance) {
-				return exit.Usagef(
-					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance", o.of)
+				wrong = append(wrong, exit.Usagef(
+					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance", o.of))
 			}
 			if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" && !o.dryRun {
-				return exit.Usagef("undo %s: --reason is missing: say why, for the record", o.of)
+				wrong = append(wrong, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.of))
+			}
+			if wrong != nil {
+				return errors.Join(wrong...)
 			}
 			return undoProcess(c.Context(), a, o)
 		},
@@ -71,6 +76,8 @@ means one instance, --call one Call with all that read from it.`,
 	f.StringVar(&o.as, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.BoolVar(&o.review, "review", false,
+		"each Call waits for a person: approve runs it, answer says how it was taken back otherwise, reject leaves it")
 	f.StringVar(&o.by.Name, "by", "", "the `name` of who has it taken back (default: the user's)")
 	f.StringVar(&o.by.Reason, "reason", "", "why, for the record")
 	f.BoolVar(&o.detach, "detach", false, "start taking back and return at once")
@@ -94,7 +101,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by}
+	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by, Review: o.review}
 	if o.dryRun {
 		u, err := planUndo(ctx, a, o.of, options)
 		if err != nil {

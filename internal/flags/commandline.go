@@ -1,0 +1,59 @@
+package flags
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// SetArgs has a command read a command line. Of one that is wrong, its error function, and those of the commands below
+// it, are given all that is wrong with its flags and arguments, joined; pflag stops at the first.
+func SetArgs(root *cobra.Command, args []string) {
+	root.SetArgs(args)
+	_, args, _ = root.Find(args) // without the names of commands
+	var tellAll func(*cobra.Command)
+	tellAll = func(c *cobra.Command) {
+		for _, below := range c.Commands() {
+			tellAll(below)
+		}
+		tell := c.FlagErrorFunc()
+		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return tell(c, allWrong(c, args)) })
+	}
+	tellAll(root)
+}
+
+// allWrong is all that is wrong. The flags are set for nothing: it is known that there is something.
+func allWrong(c *cobra.Command, args []string) error {
+	var wrong []error
+	said := map[string]bool{}
+	note := func(err error) {
+		if err != nil && !said[err.Error()] {
+			said[err.Error()] = true
+			wrong = append(wrong, err)
+		}
+	}
+	f, ignored := c.Flags(), map[string]bool{}
+	for {
+		err := f.ParseAll(args, func(flag *pflag.Flag, text string) error {
+			if !ignored[flag.Name] {
+				note(f.Set(flag.Name, text))
+			}
+			return nil
+		})
+		note(err)
+		var unknown *pflag.NotExistError
+		if !errors.As(err, &unknown) {
+			if err == nil && f.NArg() == 0 { // an argument may be the value of a flag that is unknown
+				note(c.ValidateArgs(nil))
+			}
+			return errors.Join(wrong...)
+		}
+		name, short := unknown.GetSpecifiedName(), ""
+		if unknown.GetSpecifiedShortnames() != "" {
+			name, short = "-"+name, name
+		}
+		ignored[name] = true
+		f.BoolP(name, short, false, "") // the next pass gets by it
+	}
+}
