@@ -3,10 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-
-	"go.temporal.io/api/serviceerror"
 
 	"processidea/model/ideafile"
 )
@@ -53,9 +50,8 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 // hasWorkflow reports whether Temporal has a workflow of an id, open or within its retention.
 func (c *Client) hasWorkflow(ctx context.Context, id string) (bool, error) {
 	_, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
-	var unknown *serviceerror.NotFound
 	switch {
-	case errors.As(err, &unknown):
+	case isNotFound(err):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("find process %s: %w", id, err)

@@ -46,7 +46,7 @@ func (c *Client) NewWaitingCounter() *WaitingCounter {
 
 // Count counts by Tool. It returns 0 for a Tool that no longer waits for anybody.
 func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
-	infos, err := w.client.awaitingInfos(ctx)
+	infos, err := w.client.awaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}

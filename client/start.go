@@ -234,12 +234,10 @@ func (o *StartOptions) digest() string {
 
 // startError tells a server that refuses from one that does not answer.
 func startError(id string, err error) error {
-	var refused *serviceerror.InvalidArgument
-	var noNamespace *serviceerror.NamespaceNotFound
 	switch {
 	case errors.Is(err, ErrOtherStart):
 		return kind.Errorf(ErrInvalid, "start process %s: %w", id, ErrOtherStart)
-	case errors.As(err, &refused) || errors.As(err, &noNamespace):
+	case isRefused(err) || kind.Is[*serviceerror.NamespaceNotFound](err):
 		return kind.Of(ErrInvalid, err)
 	}
 	return fmt.Errorf("start process: %w", err)

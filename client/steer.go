@@ -126,7 +126,8 @@ func (p *Process) Cancel(ctx context.Context) error {
 		return fmt.Errorf("cancel %s: %w", p.id, err)
 	}
 	err = p.until(ctx, func() (bool, error) {
-		return p.ended(ctx), p.client.query(ctx, p.id, protocol.QueryStatus, new(any))
+		info, err := p.describe(ctx)
+		return err == nil && info.GetCloseTime() != nil, p.client.query(ctx, p.id, protocol.QueryStatus, new(any))
 	})
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ type UndoneCall struct {
 // process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call is not done, an instance does
 // not exist, or the process was simulated.
 func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing, error) {
-	run, err := a.finishedRun(ctx, id, "undo")
+	run, err := a.FinishedRun(ctx, id, "undo")
 	if err != nil {
 		return nil, err
 	}
@@ -172,14 +172,14 @@ func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
 func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
-	ideas, failed, before := map[string]map[string]int{}, map[string]map[string]int{}, map[string]forkedFrom{}
+	ends, before := map[string]map[ideafile.CallStatus]map[string]int{}, map[string]forkedFrom{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
 	for n := range instances {
 		i := &instances[n]
 		u.of[[2]string{i.ProcessID, i.Token}] = i
-		if _, known := ideas[i.ProcessID]; !known {
+		if ends[i.ProcessID] == nil {
 			c := u.archive.Chain(i.ProcessID)
-			if ideas[i.ProcessID], failed[i.ProcessID], err = c.doneByIdea(ctx); err == nil {
+			if ends[i.ProcessID], err = c.endsByIdea(ctx); err == nil {
 				before[i.ProcessID], err = c.forkedFrom(ctx, i.Idea)
 			}
 			if err != nil {
@@ -188,7 +188,8 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 			bindings[i.ProcessID] = u.options.Tools.Bind(i.Idea)
 		}
 		for _, c := range i.Calls {
-			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(ideas[i.ProcessID][c.ID], failed[i.ProcessID][c.ID]))
+			when := ends[i.ProcessID]
+			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(when[ideafile.Done][c.ID], when[ideafile.Failed][c.ID]))
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore = before[i.ProcessID].processThatDid(c)
 			if t := i.Idea.Tool(c.Tool); t != nil {
@@ -259,51 +260,38 @@ func (u *undoReader) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBi
 	return t.UndoUnder(b)
 }
 
-// doneByIdea maps each Call of the chain to the first Idea that shows it as done, or as failed.
-func (c *Chain) doneByIdea(ctx context.Context) (done, failed map[string]int, err error) {
-	done, failed = map[string]int{}, map[string]int{}
-	tell := func(first map[string]int, id string, at int) {
-		if first[id] == 0 {
-			first[id] = at
-		}
-	}
-	last, err := c.readable(ctx, "undo")
+// endsByIdea maps each Call of the chain to the first Idea that shows it as done, or as failed.
+func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[string]int, error) {
+	first := map[ideafile.CallStatus]map[string]int{ideafile.Done: {}, ideafile.Failed: {}}
+	last, err := c.number(ctx, "undo", 0)
 	for at := 1; at <= last && err == nil; at++ {
+		tell := func(status ideafile.CallStatus, id string) {
+			if told := first[status]; told != nil && told[id] == 0 {
+				told[id] = at
+			}
+		}
 		var log []turn.LogEntry
-		var context any
 		if log, err = c.chains.StoredLogAt(ctx, c.process, at); err != nil {
 			break
 		}
 		for _, e := range log {
 			if e.IsWrite() && e.CorrectionNumber == 0 {
-				tell(done, ideafile.FormatCallID(e.Request, e.Index, e.Instance), at)
+				tell(ideafile.Done, ideafile.FormatCallID(e.Request, e.Index, e.Instance))
 			}
 		}
 		var link chain.Link
+		var context any
 		if link, err = c.chains.LinkAt(ctx, c.process, at); err == nil {
 			context, err = c.chains.Context(ctx, c.process, protocol.IdeaRef{At: at, Digest: link.Digest})
 		}
 		if err == nil {
-			eachOf(context, ideafile.Done, func(id string) { tell(done, id, at) })
-			eachOf(context, ideafile.Failed, func(id string) { tell(failed, id, at) })
+			idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
+			eachPast(idea, func(p turn.PastCall, token string) {
+				tell(p.StatusByInstance[token], p.CallKey().ID(token))
+			})
 		}
 	}
-	return done, failed, err
-}
-
-// eachOf visits the Calls of a status by the records in a context.
-func eachOf(context any, status ideafile.CallStatus, visit func(id string)) {
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
-	tokens := idea.InstanceTokens()
-	for _, m := range idea.Context {
-		for _, p := range turn.ReadPast(m, tokens) {
-			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
-				if p.StatusByInstance[token] == status {
-					visit(ideafile.FormatCallID(p.Request, p.Index, token))
-				}
-			}
-		}
-	}
+	return first, err
 }
 
 // forkedFrom is the process that another was forked from, and the Calls that were done by then.
@@ -327,12 +315,12 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {
 		return f, err
 	}
-	ideas, _, err := of.doneByIdea(ctx)
+	ends, err := of.endsByIdea(ctx)
 	if err != nil {
 		return f, err
 	}
 	f.done = map[string]bool{}
-	for id, told := range ideas {
+	for id, told := range ends[ideafile.Done] {
 		f.done[id] = told <= at
 	}
 	return f, nil
@@ -422,23 +410,16 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 func readUndoneCalls(as string, source map[string]any, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
-	tokens := idea.InstanceTokens()
-	for _, m := range idea.Context {
-		for _, p := range turn.ReadPast(m, tokens) {
-			if p.CallKey().IsUndo() != (of == nil) {
-				continue // what it took back of itself, or of another process
-			}
-			what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
-			key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
-			for _, status := range p.StatusByInstance {
-				if key.CallID != "" && status == ideafile.Done {
-					made[key] = UndoneCall{key.CallID, as,
-						cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
-						cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
-				}
-			}
+	eachPast(idea, func(p turn.PastCall, token string) {
+		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
+		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
+		// it counts what was taken back of the process itself, or of the other one that this one takes back
+		if p.CallKey().IsUndo() == (of == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
+			made[key] = UndoneCall{key.CallID, as,
+				cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
+				cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
 		}
-	}
+	})
 }
 
 // UndoneCalls lists the Calls of the process that were taken back, in the order of their ids.

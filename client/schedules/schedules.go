@@ -107,11 +107,10 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused,
 		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
 	})
-	var refused *serviceerror.InvalidArgument
 	switch {
 	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
 		return kind.Of(ErrExists, invalid("make schedule %s: a schedule with this id exists", o.ID))
-	case errors.As(err, &refused):
+	case kind.Is[*serviceerror.InvalidArgument](err):
 		return invalid("make schedule %s: %w", o.ID, err)
 	case err != nil:
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
@@ -348,9 +347,7 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflow string) error 
 				Namespace: s.client.Namespace(), WorkflowExecution: run,
 			})
 		}
-		var none *serviceerror.NotFound
-		var denied *serviceerror.PermissionDenied
-		if errors.As(err, &none) || errors.As(err, &denied) {
+		if kind.Is[*serviceerror.NotFound](err) || kind.Is[*serviceerror.PermissionDenied](err) {
 			err = nil
 		}
 	}
@@ -367,11 +364,10 @@ func (s *Schedules) change(ctx context.Context, what, id string, do func(sdk.Sch
 }
 
 func (*Schedules) do(what, id string, err error) error {
-	var none *serviceerror.NotFound
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &none):
+	case kind.Is[*serviceerror.NotFound](err):
 		return kind.Errorf(client.ErrNotFound, "%s schedule %s: no schedule has this id", what, id)
 	}
 	return fmt.Errorf("%s schedule %s: %w", what, id, err)

@@ -33,7 +33,7 @@ func (a *API) addPlans() {
 	operation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
 		Target
 		Body planDecision
-	}) (PlanDecided, error) {
+	}) (client.PlanDecided, error) {
 		return a.DecidePlan(ctx, in.ID, in.Body.PlanDecision)
 	}))
 }
@@ -86,16 +86,9 @@ type planDecision struct {
 	client.PlanDecision
 }
 
-// PlanDecided is the outcome of an accepted decision.
-type PlanDecided struct {
-	Process string       `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
-	Request int          `json:"request" doc:"the one that made the Plan; 0: it began the process"`
-	Count   client.Count `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
-}
-
 // DecidePlan takes a decision on a Plan for the caller. If it was refused because another Plan waits by now, the error
 // is a *Problem with that Plan.
-func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out PlanDecided, err error) {
+func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out client.PlanDecided, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
@@ -105,26 +98,11 @@ func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) 
 	if d, err = readPlanDecision(d, access.From(ctx)); err != nil {
 		return out, err
 	}
-	defer a.Acted(id)
-	before, err := p.PendingPlans(ctx)
-	if err != nil {
-		return out, err
-	}
-	for _, plan := range before {
-		if plan.Digest == d.Digest {
-			out.Process, out.Request, d.Request = plan.Process, plan.Request, plan.Request
-		}
-	}
-	if out.Process == "" {
-		now, err := p.Plans(ctx)
-		if err != nil {
-			return out, err
-		}
-		return out, changed(ctx, now)
-	}
-	defer a.Acted(out.Process)
-	if out.Count, err = p.DecidePlanAndCount(ctx, d); errors.Is(err, client.ErrRefused) {
-		return out, a.whyRefused(ctx, p, d, err)
+	out, err = p.DecidePlan(ctx, d)
+	a.Acted(id)
+	a.Acted(out.Process)
+	if errors.Is(err, client.ErrRefused) {
+		err = a.whyRefused(ctx, p, d, err)
 	}
 	return out, err
 }

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 
@@ -13,15 +12,11 @@ import (
 )
 
 // decideMany takes one decision on each Call that was selected.
-func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
-	kind, reason := r.PostForm.Get("decision"), entered(r, "reason")
-	back := r.PostForm.Get("back")
-	if !isPage(back) {
-		back = "/"
-	}
-	boxes := r.PostForm["pick"]
-	if r.PostForm.Get("all") != "" {
-		boxes = r.PostForm["shown"]
+func (v *visit) decideMany() error {
+	kind, reason := v.PostForm.Get("decision"), v.entered("reason")
+	boxes := v.PostForm["pick"]
+	if v.PostForm.Get("all") != "" {
+		boxes = v.PostForm["shown"]
 	}
 	switch {
 	case kind != client.Approve && kind != client.Reject:
@@ -42,15 +37,16 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 		list = append(list, api.Decision{Process: p.Process,
 			Decision: client.Decision{Call: p.Call, Digest: p.Digest, Kind: kind, Reason: reason}})
 	}
-	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
+	return v.tell(outcomes{Kind: kind, Back: v.PostForm.Get("back"), List: v.API.Decide(v.Context(), list)})
 }
 
-// outcomes are the outcomes of decisions.
+// outcomes are the outcomes of decisions on Calls, or the one of a decision on a Plan, which was taken.
 type outcomes struct {
 	Kind string               `json:"k"`
 	Back string               `json:"b"`
 	Who  string               `json:"w"`
 	List []api.DecisionResult `json:"l"`
+	Plan *client.PlanDecided  `json:"p,omitempty"`
 }
 
 const outcomeUse = "outcome"
@@ -61,25 +57,24 @@ const longestQuery = 6000
 // tell redirects to a page with the outcomes of decisions. The address carries them, sealed, since a gateway keeps
 // nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since each Call is
 // decided once.
-func (d *Desk) tell(w http.ResponseWriter, r *http.Request, o outcomes) error {
-	text, err := d.sessions.Seal(outcomeUse, o)
+func (v *visit) tell(o outcomes) error {
+	o.Who = v.who.Name
+	text, err := v.sessions.Seal(outcomeUse, o)
 	if err != nil {
 		return err
 	}
 	if len(text) > longestQuery {
-		d.renderOutcome(w, r, o)
-		return nil
+		return v.renderOutcome(o)
 	}
-	return lead(w, r, "/desk/outcome?o="+url.QueryEscape(text))
+	return v.lead("/desk/outcome?o=" + url.QueryEscape(text))
 }
 
-func (d *Desk) showOutcome(w http.ResponseWriter, r *http.Request) error {
+func (v *visit) showOutcome() error {
 	var o outcomes
-	if !d.sessions.Unseal(outcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
+	if !v.sessions.Unseal(outcomeUse, v.URL.Query().Get("o"), &o) || o.Who != v.who.Name {
 		return gone("This address contains no outcome of a decision.")
 	}
-	d.renderOutcome(w, r, o)
-	return nil
+	return v.renderOutcome(o)
 }
 
 type outcomePage struct {
@@ -87,15 +82,16 @@ type outcomePage struct {
 	Kind, Back    string
 	Taken, Failed int
 	List          []api.DecisionResult // those first that were not taken
-	Again         string               // the Call that waits again, as its policy asks about what it is now
+	Plan          *client.PlanDecided
+	Again         string // the Call that waits again, as its policy asks about what it is now
 }
 
 // waitsAgain gives the page of a Call that was decided on and waits all the same; "" where it does not.
-func (d *Desk) waitsAgain(r *http.Request, one api.DecisionResult) string {
+func (v *visit) waitsAgain(one api.DecisionResult) string {
 	if one.Count != nil && one.Count.Have < one.Count.Want {
 		return ""
 	}
-	list, err := d.API.WaitingIn(r.Context(), one.Process)
+	list, err := v.API.WaitingIn(v.Context(), one.Process)
 	if err == nil && slices.ContainsFunc(list, func(a client.Approval) bool { return a.CallID == one.Call }) {
 		return callHref(one.Process, one.Call)
 	}
@@ -108,8 +104,11 @@ var past = map[string]string{
 	approval.SteerDeputy: "given a deputy",
 }
 
-func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes) {
-	p := outcomePage{frame: d.frame(r, "What became of it"), Kind: past[o.Kind], Back: o.Back}
+func (v *visit) renderOutcome(o outcomes) error {
+	p := outcomePage{frame: v.frame("What became of it"), Kind: past[o.Kind], Back: pageAt(o.Back), Plan: o.Plan}
+	if o.Plan != nil {
+		return v.show("planoutcome", p)
+	}
 	var taken []api.DecisionResult
 	for _, one := range o.List {
 		if one.Outcome == api.OutcomeTaken {
@@ -121,9 +120,9 @@ func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes)
 	p.Taken, p.Failed = len(taken), len(p.List)
 	p.List = append(p.List, taken...)
 	if len(o.List) == 1 && p.Taken == 1 {
-		p.Again = d.waitsAgain(r, o.List[0])
+		p.Again = v.waitsAgain(o.List[0])
 	}
-	d.render(w, r, http.StatusOK, "outcome", p)
+	return v.show("outcome", p)
 }
 
 // inWords describes the outcome of a decision.

@@ -28,20 +28,20 @@ type decidedPage struct {
 func nothingKnown(jsonval.Path, any) string { return "" }
 
 // showDecided shows the outcome of a Call that does not wait. It returns notWaiting if nothing is known of the Call.
-func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting error) error {
+func (v *visit) showDecided(notWaiting error) error {
 	var refused *access.Refusal
 	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {
 		return notWaiting
 	}
-	process, call := r.PathValue("process"), r.PathValue("call")
-	decided, err := d.Client.Process(process).PastCall(r.Context(), call)
+	process, call := v.process, v.PathValue("call")
+	decided, err := v.Client.Process(process).PastCall(v.Context(), call)
 	if errors.Is(err, client.ErrNotFound) {
 		return notWaiting
 	}
 	if err != nil {
 		return err
 	}
-	p := decidedPage{frame: d.frame(r, short(decided.Sentence)), Process: process, Call: call,
+	p := decidedPage{frame: v.frame(short(decided.Sentence)), Process: process, Call: call,
 		D: decided}
 	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
@@ -53,7 +53,7 @@ func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting er
 	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
 		p.Undo = undoHref(client.WholeOf(process), url.Values{"call": {call}})
 	}
-	return d.show(w, r, "decided", p)
+	return v.show("decided", p)
 }
 
 // whoDecided names who took a decision.

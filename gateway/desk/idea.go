@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 
@@ -42,13 +41,13 @@ type changeRow struct {
 }
 
 // showIdea goes back in the time of a process: State as it was in an Idea, and what had changed since the one before.
-func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
-	id, q := r.PathValue("process"), r.URL.Query()
-	latest, err := d.Client.Chain(id).Latest(r.Context())
+func (v *visit) showIdea() error {
+	id, q := v.process, v.URL.Query()
+	latest, err := v.Client.Chain(id).Latest(v.Context())
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: d.frame(r, "Idea"), Process: id, Href: processHref(id), Last: latest.At,
+	p := ideaPage{frame: v.frame("Idea"), Process: id, Href: processHref(id), Last: latest.At,
 		Instance: q.Get("instance")}
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
@@ -58,9 +57,9 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
 		p.Since = p.At - 1
 	}
-	s, err := soon(r.Context(), d.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
+	s, err := soon(v.Context(), v.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
 		func(ctx context.Context, _ *work) (*sight, error) {
-			return d.look(ctx, id, p.At, p.Since)
+			return v.look(ctx, id, p.At, p.Since)
 		})
 	if err != nil {
 		return err
@@ -70,7 +69,7 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if s.changes != nil {
 		p.addChanges(s.changes)
 	}
-	return d.show(w, r, "idea", &p)
+	return v.show("idea", &p)
 }
 
 // sight is the content of an Idea page.
@@ -183,15 +182,14 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 }
 
 // fork starts another process from an Idea.
-func (d *Desk) fork(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
-	at, err := strconv.Atoi(r.PostForm.Get("at"))
+func (v *visit) fork() error {
+	at, err := strconv.Atoi(v.PostForm.Get("at"))
 	if err != nil || at < 1 {
 		return unfit("That is no number of an Idea.")
 	}
-	p, err := d.Client.StartFork(r.Context(), id, at, ideafiles.Changes{}, client.StartOptions{By: nameOf(r)})
+	p, err := v.Client.StartFork(v.Context(), v.process, at, ideafiles.Changes{}, client.StartOptions{By: v.who.Name})
 	if err != nil {
 		return err
 	}
-	return lead(w, r, processHref(p.ID()))
+	return v.lead(processHref(p.ID()))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -194,17 +193,17 @@ type inboxPage struct {
 	MostAtOnce int
 }
 
-func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
-	all, err := ask(r.Context(), d, "inbox", d.API.AllWaiting)
+func (v *visit) inbox() error {
+	all, err := ask(v.Context(), v.Desk, "inbox", v.API.AllWaiting)
 	if err != nil {
 		return err
 	}
-	f, who := readFilter(r.URL.Query()), d.decider(r)
-	p := inboxPage{frame: d.frame(r, "Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
+	f, who := readFilter(v.URL.Query()), v.decider()
+	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
 	p.Live = true
 	// If they cannot be counted, for example without the search attributes, the page omits them.
-	p.HeldUp, _ = ask(r.Context(), d, "held up", func(ctx context.Context) (int, error) {
-		return d.Client.HeldUp(ctx, mostHeldUp)
+	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", func(ctx context.Context) (int, error) {
+		return v.Client.HeldUp(ctx, mostHeldUp)
 	})
 	tools := map[string]bool{}
 	var fit []client.Approval
@@ -240,7 +239,7 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	p.Groups = groupsOf(fit[p.First-1:p.Last], who, p.Now)
 	p.Back = f.query()
 	p.setLinks(f)
-	return d.show(w, r, "inbox", p)
+	return v.show("inbox", p)
 }
 
 func (p *inboxPage) setLinks(f filter) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -30,21 +29,21 @@ type verifyPage struct {
 }
 
 // verify checks the chain of a process, and shows who decided what and how that is proved.
-func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
-	c, err := d.check(r.Context(), id, r.URL.Query().Has("again"))
+func (v *visit) verify() error {
+	id := v.process
+	c, err := v.check(v.Context(), id, v.URL.Query().Has("again"))
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: d.frame(r, "The record of "+short(id)), Href: processHref(id), Report: c.report,
+	p := verifyPage{frame: v.frame("The record of " + short(id)), Href: processHref(id), Report: c.report,
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
 	p.Orders = report.Orders(all)
-	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	page, _ := strconv.Atoi(v.URL.Query().Get("page"))
 	p.part = partOf(len(all), decisionsAtOnce, page,
 		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
 	p.Decisions = all[p.First-1 : p.Last]
-	return d.show(w, r, "verify", p)
+	return v.show("verify", p)
 }
 
 // check is the result of verifying the whole chain of a process.
@@ -101,11 +100,11 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 }
 
 // export gives all that a process did as one file.
-func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
+func (v *visit) export() error {
 	var b bytes.Buffer
-	if err := d.API.Report(r.Context(), r.PathValue("process"), &b); err != nil {
+	if err := v.API.Report(v.Context(), v.process, &b); err != nil {
 		return err
 	}
-	api.SendReport(w, r.PathValue("process"), b.Bytes())
+	api.SendReport(v.w, v.process, b.Bytes())
 	return nil
 }

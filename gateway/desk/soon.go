@@ -99,10 +99,10 @@ func lately[T any](
 }
 
 // showUnderWay shows that a page is being prepared. It reloads by itself, with and without scripts.
-func (d *Desk) showUnderWay(w http.ResponseWriter, r *http.Request, u *underWay) {
-	w.Header().Set("Refresh", strconv.Itoa(lookAgain))
-	d.render(w, r, http.StatusAccepted, "underway", struct {
+func (v *visit) showUnderWay(u *underWay) error {
+	v.w.Header().Set("Refresh", strconv.Itoa(lookAgain))
+	return v.render(http.StatusAccepted, "underway", struct {
 		frame
 		*underWay
-	}{d.frame(r, "One moment"), u})
+	}{v.frame("One moment"), u})
 }

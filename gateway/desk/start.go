@@ -32,25 +32,23 @@ type startPage struct {
 	ID        string
 	Simulates bool
 
-	Wrong    string // the error, beside those in the files
-	Findings []finding
-	Left     int // findings that are not shown
-	Fine     string
-	Trial    *trial
+	mistakes
+	Fine  string
+	Trial *trial
 
 	known   map[string]ideafiles.Source // the offered Ideas, by name
 	folders []string                    // the folders of the files
 }
 
-func (d *Desk) startPage(r *http.Request) *startPage {
-	p := &startPage{frame: d.frame(r, "Start a process"), Simulates: d.Simulate != nil,
+func (v *visit) startPage() *startPage {
+	p := &startPage{frame: v.frame("Start a process"), Simulates: v.Simulate != nil,
 		known: map[string]ideafiles.Source{}}
-	if d.Ideas == "" {
+	if v.Ideas == "" {
 		return p
 	}
-	sources, err := ideafiles.FindAll(d.Ideas)
+	sources, err := ideafiles.FindAll(v.Ideas)
 	if err != nil {
-		d.Log.Error("the folder of Ideas cannot be read", "error", err)
+		v.Log.Error("the folder of Ideas cannot be read", "error", err)
 	}
 	for _, s := range sources {
 		if _, twice := p.known[s.Name()]; !twice {
@@ -62,50 +60,33 @@ func (d *Desk) startPage(r *http.Request) *startPage {
 }
 
 // showStart shows the empty form, or the one of an Idea that is offered.
-func (d *Desk) showStart(w http.ResponseWriter, r *http.Request) error {
-	p := d.startPage(r)
-	p.Offer = r.URL.Query().Get("idea")
-	return d.show(w, r, "start", p)
+func (v *visit) showStart() error {
+	p := v.startPage()
+	p.Offer = v.URL.Query().Get("idea")
+	return v.show("start", p)
 }
 
 // start checks the form, simulates it, or starts it. After an error, the form is shown again with all entries.
-func (d *Desk) start(w http.ResponseWriter, r *http.Request) error {
-	p := d.startPage(r)
+func (v *visit) start() error {
+	p := v.startPage()
 	status := http.StatusOK
-	started, err := d.carryOut(r, p)
-	var wrong *access.Refusal
+	started, err := v.carryOut(p)
 	switch {
 	case err == nil && started != "":
-		return lead(w, r, processHref(started))
-	case errors.As(err, &wrong):
-		p.Wrong, status = wrong.Message, wrong.Status
+		return v.lead(processHref(started))
 	case err != nil:
-		status = p.explain(err)
-		if status >= http.StatusInternalServerError {
-			d.Log.Error("a start failed", "error", err)
+		if status = p.explain(err, p.folders...); status >= http.StatusInternalServerError {
+			v.Log.Error("a start failed", "error", err)
 		}
 	case len(p.Findings) > 0 && !p.Findings[0].Warning:
 		status = http.StatusUnprocessableEntity
 	}
-	d.render(w, r, status, "start", p)
-	return nil
-}
-
-// explain shows an error in the form.
-func (p *startPage) explain(err error) (status int) {
-	var invalid *client.InvalidError
-	if errors.As(err, &invalid) {
-		p.Findings, p.Left = findingsOf(invalid.Problems, p.folders...)
-		return http.StatusUnprocessableEntity
-	}
-	problem := api.ProblemOf(err)
-	p.Wrong = long(without(problem.Detail, p.folders))
-	return problem.Status
+	return v.render(status, "start", p)
 }
 
 // carryOut does what the pressed button says. It returns the started process; empty: none was started.
-func (d *Desk) carryOut(r *http.Request, p *startPage) (started string, err error) {
-	if err := p.read(r); err != nil {
+func (v *visit) carryOut(p *startPage) (started string, err error) {
+	if err := p.read(v); err != nil {
 		return "", err
 	}
 	folder, err := os.MkdirTemp("", "processidea-start-")
@@ -117,25 +98,25 @@ func (d *Desk) carryOut(r *http.Request, p *startPage) (started string, err erro
 	if err != nil {
 		return "", err
 	}
-	definition, problems, err := ideafiles.Load(source, d.Tools)
+	definition, problems, err := ideafiles.Load(source, v.Tools)
 	if err != nil {
 		return "", err
 	}
-	p.Findings, p.Left = findingsOf(problems, p.folders...)
+	p.add(problems, p.folders)
 	if len(problems.Errors()) > 0 {
 		return "", nil
 	}
 	if p.ID == "" {
 		p.ID = client.NewID(source.Name())
 	}
-	switch r.PostForm.Get("do") {
+	switch v.PostForm.Get("do") {
 	case "check":
 		p.Fine = fineText(definition, problems)
 		return "", nil
 	case "simulate":
-		return "", d.simulate(r.Context(), p, source)
+		return "", v.simulate(v.Context(), p, source)
 	case "start":
-		return d.begin(r.Context(), p, definition)
+		return v.begin(p, definition)
 	}
 	return "", unfit("There is no such button.")
 }
@@ -149,7 +130,7 @@ func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 	return text + "."
 }
 
-func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.Definition) (string, error) {
+func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, error) {
 	if definition.Read.Simulation != nil {
 		return "", unfit("This Idea is a simulation with made-up values. To start it for real, remove " +
 			"meta.simulated and the messages' _simulated.")
@@ -157,9 +138,9 @@ func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.De
 	if err := client.ValidateID(p.ID); err != nil {
 		return "", unfit("The id cannot be used: %s", err)
 	}
-	started, err := d.Client.Start(ctx, client.StartOptions{
+	started, err := v.Client.Start(v.Context(), client.StartOptions{
 		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
-		By: access.From(ctx).Name,
+		By: v.who.Name,
 	})
 	if errors.Is(err, client.ErrOtherStart) {
 		return "", &access.Refusal{Status: http.StatusConflict, Code: api.CodeOtherStart,
@@ -169,26 +150,26 @@ func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.De
 	if err != nil {
 		return "", err
 	}
-	d.API.Acted(started.ID())
+	v.API.Acted(started.ID())
 	return started.ID(), nil
 }
 
 // read reads the chosen and typed files.
-func (p *startPage) read(r *http.Request) (err error) {
-	p.Offer, p.ID = r.PostForm.Get("offer"), entered(r, "id")
-	names, texts := r.PostForm["file-name"], r.PostForm["file-text"]
+func (p *startPage) read(v *visit) (err error) {
+	p.Offer, p.ID = v.PostForm.Get("offer"), v.entered("id")
+	names, texts := v.PostForm["file-name"], v.PostForm["file-text"]
 	for n, name := range names {
 		if n < len(texts) && strings.TrimSpace(texts[n]) != "" {
 			p.keep(file{strings.TrimSpace(name), typed(texts[n])})
 		}
 	}
-	if p.Idea, err = chosen(r, "idea", "idea.json"); err == nil {
-		p.Rows, err = chosen(r, "rows", "rows.jsonl")
+	if p.Idea, err = v.chosen("idea", "idea.json"); err == nil {
+		p.Rows, err = v.chosen("rows", "rows.jsonl")
 	}
 	if err == nil {
-		p.Replies, err = chosen(r, "replies", "replies.jsonl")
+		p.Replies, err = v.chosen("replies", "replies.jsonl")
 	}
-	more, wrong := uploaded(r, "files")
+	more, wrong := v.uploaded("files")
 	for _, f := range more {
 		p.keep(f)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -47,43 +46,43 @@ type undoRow struct {
 }
 
 // undoChoice reads what to undo.
-func (d *Desk) undoChoice(r *http.Request) (*undoPage, client.UndoOptions) {
-	id := r.PathValue("process")
-	p := &undoPage{frame: d.frame(r, "Take back what "+short(id)+" did"), Process: id, Href: processHref(id),
-		Instance: r.FormValue("instance"), Call: r.FormValue("call")}
+func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
+	id := v.process
+	p := &undoPage{frame: v.frame("Take back what " + short(id) + " did"), Process: id, Href: processHref(id),
+		Instance: v.FormValue("instance"), Call: v.FormValue("call")}
 	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
-	o.By.Reason = strings.TrimSpace(r.FormValue("reason"))
+	o.By.Reason = strings.TrimSpace(v.FormValue("reason"))
 	return p, o
 }
 
-func (d *Desk) showUndo(w http.ResponseWriter, r *http.Request) error {
-	p, o := d.undoChoice(r)
-	u, err := soon(r.Context(), d.reading, fmt.Sprintf("undo\n%d %s", d.API.Acts(), r.URL),
+func (v *visit) showUndo() error {
+	p, o := v.undoChoice()
+	u, err := soon(v.Context(), v.reading, fmt.Sprintf("undo\n%d %s", v.API.Acts(), v.URL),
 		func(ctx context.Context, _ *work) (*client.Undoing, error) {
-			u, _, err := d.API.Undo(ctx, p.Process, o, nil)
+			u, _, err := v.API.Undo(ctx, p.Process, o, nil)
 			return u, err
 		})
 	if err != nil {
 		return err
 	}
-	return d.showUndoing(w, r, p, u)
+	return v.showUndoing(p, u)
 }
 
 // undo undoes what was shown.
-func (d *Desk) undo(w http.ResponseWriter, r *http.Request) error {
-	p, o := d.undoChoice(r)
+func (v *visit) undo() error {
+	p, o := v.undoChoice()
 	if o.By.Reason == "" {
 		return unfit("Nothing was taken back: a reason is needed, for the record.")
 	}
-	u, done, err := d.API.Undo(r.Context(), p.Process, o,
-		func(u *client.Undoing) bool { return digestOf(u) == r.PostForm.Get("digest") })
+	u, done, err := v.API.Undo(v.Context(), p.Process, o,
+		func(u *client.Undoing) bool { return digestOf(u) == v.PostForm.Get("digest") })
 	if err != nil {
 		return err
 	}
 	if p.Changed = !done; done {
-		return lead(w, r, processHref(u.As))
+		return v.lead(processHref(u.As))
 	}
-	return d.showUndoing(w, r, p, u)
+	return v.showUndoing(p, u)
 }
 
 func digestOf(u *client.Undoing) string {
@@ -91,14 +90,14 @@ func digestOf(u *client.Undoing) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, u *client.Undoing) error {
+func (v *visit) showUndoing(p *undoPage, u *client.Undoing) error {
 	p.Digest, p.Undo = digestOf(u), len(u.Undo)
-	if status, err := d.API.Status(r.Context(), p.Process); err == nil {
+	if status, err := v.API.Status(v.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(status.Status)
 	}
-	words := d.Client.Process(p.Process).Words(r.Context())
+	words := v.Client.Process(p.Process).Words(v.Context())
 	row := func(c *undo.Call) undoRow {
-		did := u.InWords(r.Context(), words, c, c.Tool, c.Params)
+		did := u.InWords(v.Context(), words, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, Did: did.Parts}
 		if c.Instance != "" {
 			row.Name = short(did.InstanceName)
@@ -109,7 +108,7 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 	for _, s := range u.Undo {
 		one := row(s.Did)
 		if one.Within = s.Within; s.Within == nil {
-			one.By = u.InWords(r.Context(), words, s.Did, s.Tool, s.Params).Parts
+			one.By = u.InWords(v.Context(), words, s.Did, s.Tool, s.Params).Parts
 		}
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
@@ -128,12 +127,12 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 				one.Href = undoHref(of, url.Values{})
 			}
 			if one.Because = long(c.Because); c.Reader != nil {
-				reader := u.InWords(r.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
+				reader := u.InWords(v.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
 				one.Because = long("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}
 		p.Lists = append(p.Lists, list)
 	}
-	return d.show(w, r, "undo", p)
+	return v.show("undo", p)
 }

@@ -22,7 +22,7 @@ type Pages struct {
 	Deciders *signing.Source // the keys that the workers trust; nil: they are not known here
 	Log      *slog.Logger
 	// Show shows a page by the name of its template, and Tell what became of a decision.
-	Show func(w http.ResponseWriter, r *http.Request, status int, page, title string, data any)
+	Show func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
 	Tell func(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error
 }
 

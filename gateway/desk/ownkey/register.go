@@ -41,10 +41,10 @@ const (
 // ShowKey shows the page of the person's own key.
 func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 	page, err := p.keyPage(r)
-	if err == nil {
-		p.Show(w, r, http.StatusOK, "key", "Your key", page)
+	if err != nil {
+		return err
 	}
-	return err
+	return p.Show(w, r, "key", "Your key", page)
 }
 
 func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
@@ -134,8 +134,7 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page.Entry = string(entry)
-	p.Show(w, r, http.StatusOK, "key", "Your passkey is made", page)
-	return nil
+	return p.Show(w, r, "key", "Your passkey is made", page)
 }
 
 const needsScript = "The browser sent no passkey. Passkeys need a script, which is switched off or did not run."

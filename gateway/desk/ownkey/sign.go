@@ -55,8 +55,7 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 		"challenge": base64.RawURLEncoding.EncodeToString(passkey.Challenge(payload)), "rpId": keys[0].Passkey.RPID,
 		"allowCredentials": credentials(keys), "userVerification": "required", "timeout": patience,
 	})))
-	p.Show(w, r, http.StatusOK, "sign", "Sign your decision", page)
-	return nil
+	return p.Show(w, r, "sign", "Sign your decision", page)
 }
 
 // answer is a browser's response for a signature.
