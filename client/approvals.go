@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -61,7 +62,14 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 
 func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, error) {
 	v := protocol.ProcessApprovals{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
-	err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
+	info, err := p.describe(ctx)
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrForgotten):
+		return v, err
+	case info.GetCloseTime() != nil: // nothing waits any more, even if a worker answers
+		return v, nil
+	}
+	err = p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
 	if err == nil {
 		return v, nil
 	}

@@ -75,11 +75,8 @@ func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 	return c.chains.List(ctx, c.process)
 }
 
-// Latest describes the latest Idea: when it was sealed, and how much it holds. The error wraps ErrNotFound if there is
-// none.
-func (c *Chain) Latest(ctx context.Context) (chain.Link, error) { return c.Link(ctx, 0) }
-
-// Link describes an Idea by its number (0: the latest): when it was sealed, and how much it holds.
+// Link describes an Idea by its number (0: the latest): when it was sealed, and how much it holds. The error wraps
+// ErrNotFound if there is none.
 func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 	at, _, err := c.find(ctx, "look at", at)
 	if err != nil {

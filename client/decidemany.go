@@ -118,7 +118,7 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 			continue
 		}
 		var refused *RefusedError
-		switch d, err = b.sign(ctx, instance, d); {
+		switch d, err = b.process.sign(ctx, instance, d); {
 		case errors.As(err, &refused):
 			b.outcomes[n].Refused = refused.Reason
 			continue
@@ -129,14 +129,6 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 		b.open = append(b.open, sentDecision{instance, &b.outcomes[n]})
 	}
 	return sendable, nil
-}
-
-// sign is Process.sign, which asks the instance of each Call, but for decisions that name a digest.
-func (b *bulk) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
-	if d.Key == nil || d.Proof != "" || d.Digest == "" || !approval.TakesProof(d.Kind) {
-		return b.process.sign(ctx, instance, d)
-	}
-	return b.process.signAs(d, d.Call)
 }
 
 // ask asks the process what became of the signal, and of its decisions.

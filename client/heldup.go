@@ -39,8 +39,8 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 	return false
 }
 
-func noWorker(queue string) turn.HeldUp {
-	return turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
+func noWorker(queue string) *turn.HeldUp {
+	return &turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
 		Mend: "start a worker; then it goes on by itself"}
 }
 
@@ -56,8 +56,7 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 		}
 	}
 	if !c.hasWorker(ctx) {
-		h := noWorker(protocol.TaskQueue)
-		return &h
+		return noWorker(protocol.TaskQueue)
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()

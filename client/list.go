@@ -157,9 +157,8 @@ func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	if !slices.ContainsFunc(list, running) || c.hasWorker(ctx) {
 		return
 	}
-	h := noWorker(protocol.TaskQueue)
 	for n := range list {
-		list[n].addHoldUp(&h)
+		list[n].addHoldUp(noWorker(protocol.TaskQueue))
 	}
 }
 

@@ -134,11 +134,9 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 		reads, err := refexpr.FindExpressions(params)
 		switch {
 		case policy == nil:
-		case policy.ParamsCondition == nil:
-			list = append(list, AskedLater{c.CallID, AskedAlways})
-		case len(t.WiredParams)+len(reads) > 0 || err != nil:
+		case policy.ParamsCondition != nil && (len(t.WiredParams)+len(reads) > 0 || err != nil):
 			list = append(list, AskedLater{c.CallID, AskedPerhaps})
-		case policy.RequiresReviewOf(params):
+		case policy.ParamsCondition == nil, policy.RequiresReviewOf(params):
 			list = append(list, AskedLater{c.CallID, AskedAlways})
 		}
 	}

@@ -43,12 +43,13 @@ type Undoing struct {
 	AtWork bool   `json:"atWork,omitempty"`
 	undo.Plan
 
-	number int // of As; 0: it has a name of its own
-	idea   map[string]any
-	by     By
-	of     map[[2]string]*backtest.RanInstance
-
 	archive *Archive
+	options UndoOptions
+	number  int // of As; 0: it has a name of its own
+	idea    map[string]any
+	of      map[[2]string]*backtest.RanInstance // by process or part, and token
+	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
+	within  map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
 }
 
 // UndoneCall states which process undid a Call, on whose order, and why.
@@ -79,8 +80,8 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	u := &undoReader{archive: a, process: id, options: o, of: map[[2]string]*backtest.RanInstance{},
-		within: map[string]any{}}
+	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, number: n,
+		of: map[[2]string]*backtest.RanInstance{}, within: map[string]any{}}
 	for _, idea := range run.Ideas {
 		u.parts = append(u.parts, latestOfParts(idea))
 	}
@@ -88,31 +89,30 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	plan, err := undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
+	u.Plan, err = undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, of: u.of, archive: a}
-	switch out.AtWork = o.AtWork; {
+	switch {
 	case o.AtWork && o.As != "":
 		return nil, undoneByItself(id, o.As)
 	case o.AtWork:
-		out.As = id
+		u.As = id
 	case o.As != "":
-		out.As, out.number = o.As, 0
-		if err := a.checkFree(ctx, out); err != nil {
+		u.As, u.number = o.As, 0
+		if err := u.checkFree(ctx); err != nil {
 			return nil, err
 		}
 	}
 	last := len(run.Ideas)
-	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u), last)
-	return out, err
+	u.idea, err = a.Chain(id).withEarlierDeciders(ctx, u.undoIdea(run.Ideas[last-1]), last)
+	return u, err
 }
 
 // InWords describes, in the words of the business, an undone Call or the Call that undoes it.
 func (u *Undoing) InWords(ctx context.Context, w *shown.Words, did *undo.Call, tool string,
 	params map[string]any) shown.Call {
-	i := u.of[[2]string{did.Process, did.Instance}]
+	i := u.instance(*did)
 	about := shown.Case{State: i.State,
 		Input: ideafile.InstanceViewOf(i.Idea.Context, did.Instance).PayloadByKind[ideafile.TypeInput]}
 	call, err := u.archive.inWords(blobs.ForProcess(ctx, u.Process), w, tool, params, did.Instance, about)
@@ -130,11 +130,11 @@ func undoID(id string, n int) string {
 }
 
 // checkFree refuses an id for the undoing process that is invalid or in use.
-func (a *Archive) checkFree(ctx context.Context, u *Undoing) error {
+func (u *Undoing) checkFree(ctx context.Context) error {
 	if err := ValidateID(u.As); err != nil {
 		return err
 	}
-	last, err := a.Chain(u.As).Length(ctx)
+	last, err := u.archive.Chain(u.As).Length(ctx)
 	if err == nil && last > 0 {
 		err = u.idInUseError()
 	}
@@ -146,22 +146,12 @@ func (u *Undoing) idInUseError() error {
 		u.Process, u.As)
 }
 
-// undoReader collects what is known about the Calls of one process.
-type undoReader struct {
-	archive *Archive
-	process string
-	options UndoOptions
-	of      map[[2]string]*backtest.RanInstance // by process or part, and token
-	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
-	within  map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
-}
-
-func (u *undoReader) instance(c undo.Call) *backtest.RanInstance {
+func (u *Undoing) instance(c undo.Call) *backtest.RanInstance {
 	return u.of[[2]string{c.Process, c.Instance}]
 }
 
 // tool finds the Tool that undoes a Call.
-func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
+func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
 	t := u.instance(c).Idea.Tool(name)
 	if t == nil || t.DelegateFile != "" {
 		return nil
@@ -170,7 +160,7 @@ func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
 }
 
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
-func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance,
+func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
 	ends, before := map[string]map[ideafile.CallStatus]map[string]int{}, map[string]forkedFrom{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
@@ -210,7 +200,7 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 
 // readDelegate finds how to undo what the process did that a Call ran, if that is how, and on record. A process at work
 // cannot do it.
-func (u *undoReader) readDelegate(ctx context.Context, c *undo.Call) error {
+func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	c.Delegate = protocol.DelegateID(c.Process, c.ID)
 	if c.How.Kind != ideafile.UndoProcess || c.TakenBackBy+c.DoneBefore != "" || u.options.AtWork {
 		return nil
@@ -240,8 +230,8 @@ func latestOfParts(idea map[string]any) map[string]int {
 
 // ideaOfWhole returns the first Idea of the whole process that includes an Idea of its part; for a process that was not
 // split, the Idea itself.
-func (u *undoReader) ideaOfWhole(part string, at int) int {
-	if part == u.process || at == 0 {
+func (u *Undoing) ideaOfWhole(part string, at int) int {
+	if part == u.Process || at == 0 {
 		return at
 	}
 	whole := slices.IndexFunc(u.parts, func(latest map[string]int) bool { return latest[part] >= at })
@@ -253,7 +243,7 @@ func (u *undoReader) ideaOfWhole(part string, at int) int {
 
 // undoMethod returns how to undo a Call of a Tool. With workers elsewhere, a Tool that nothing runs here may be a Go
 // function there; only the Call itself shows that the LLM wrote its result.
-func (u *undoReader) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
+func (u *Undoing) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
 	if b.Kind == ideafile.KindLatent && u.options.Tools.Elsewhere && !c.WrittenByLLM && t.Undo == nil {
 		return ideafile.Undo{Kind: ideafile.UndoNever}
 	}

@@ -60,7 +60,7 @@ func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) 
 				p.client.notifyNoWorker(p.id, err)
 			}
 		}
-		pause(ctx, every)
+		Pause(ctx, every)
 		every = min(2*every, pollEvery)
 	}
 }
@@ -71,8 +71,8 @@ func (c *Client) notifyNoWorker(process string, cause error) {
 	}
 }
 
-// pause waits for a while, or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
+// Pause waits for a while, or until the context ends.
+func Pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

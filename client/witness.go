@@ -29,11 +29,7 @@ func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	if err != nil {
 		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", process, err)
 	}
-	chains := c.archive.chains
-	if deciders != nil {
-		chains = chains.Trusting(deciders)
-	}
-	return chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
+	return c.archive.Trusting(deciders).chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
 }
 
 // digestsInHistory reads from every run of a process that Temporal still has what the seals of its Ideas gave.

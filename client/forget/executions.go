@@ -53,9 +53,7 @@ func (x *executions) terminate(ctx context.Context) error {
 		if err != nil || open == 0 {
 			return err
 		}
-		if err := pause(ctx); err != nil {
-			return err
-		}
+		client.Pause(ctx, askEvery)
 	}
 }
 
@@ -90,18 +88,7 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 		case goneSince.IsZero():
 			goneSince = time.Now()
 		}
-		if err := pause(ctx); err != nil {
-			return 0, err
-		}
-	}
-}
-
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(askEvery):
-		return nil
+		client.Pause(ctx, askEvery)
 	}
 }
 

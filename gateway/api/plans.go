@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 
 	"processidea/client"
 	"processidea/gateway/access"
@@ -63,22 +64,10 @@ func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error
 	return WaitingPlanList{list}, err
 }
 
-type plansKey string
-
 // PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error
 // wraps client.ErrNotFound where there is no process of the id.
 func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
-	return share(ctx, a.answers, plansKey(id), func(ctx context.Context) ([]client.Plan, error) {
-		p, err := a.Client.Attach(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		now, err := p.Revision(ctx)
-		if err != nil || now.Ended {
-			return []client.Plan{}, err // nothing waits any more, even if a worker answers
-		}
-		return p.Plans(ctx)
-	})
+	return share(ctx, a, "plans\n"+id, a.Client.Process(id).Plans)
 }
 
 type planDecision struct {
@@ -172,24 +161,14 @@ func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanD
 	return d, nil
 }
 
-// waitingPlan returns the Calls of the Plan to draw: the one with the digest or, without a digest, the first.
-func waitingPlan(list []client.Plan, digest string) (calls []any, waits bool) {
-	for _, p := range list {
-		if digest == "" || p.Digest == digest {
-			return p.Drawn, true
-		}
-	}
-	return nil, false
-}
-
 // decider returns who takes a decision: the caller, or the person that it names with groups or a proof if the caller
 // may name others.
 func decider(who *access.Person, by string, groups []string, proof string) (string, []string, client.Signer, error) {
+	isOther := func(group string) bool { return !slices.Contains(who.Groups, group) }
 	switch {
-	case !who.NamesOthers && (by != "" && by != who.Name || !containsAll(who.Groups, groups)):
-		return "", nil, nil, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
-			Message: "the token is " + who.Name +
-				"'s: a decision with it can only be by that person and their groups"}
+	case !who.NamesOthers && (by != "" && by != who.Name || slices.ContainsFunc(groups, isOther)):
+		return "", nil, nil, access.Refuse(http.StatusForbidden, access.CodeForbidden,
+			"the token is %s's: a decision with it can only be by that person and their groups", who.Name)
 	case proof != "":
 		return by, groups, nil, nil // the proof names who decides
 	}
@@ -202,10 +181,8 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 	return who.Name, groups, who.Key, nil
 }
 
-type livePlanKey string
-
 // LivePlan returns the Calls of the latest Plan of a running process, as they are now. The result is shared: do not
 // change it.
 func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
-	return share(ctx, a.answers, livePlanKey(id), a.Client.Process(id).LivePlan)
+	return share(ctx, a, "live plan\n"+id, a.Client.Process(id).LivePlan)
 }

@@ -4,26 +4,24 @@ import (
 	"context"
 
 	"processidea/client"
+	"processidea/gateway/api"
 )
 
 // addPage is the form that adds instances to a running process.
 type addPage struct {
 	frame
 	mistakes
-	Process string
-	Href    string
-	Rows    file
-	Reason  string
+	Rows   file
+	Reason string
 }
 
 func (v *visit) addPage() *addPage {
-	id := v.process
-	return &addPage{frame: v.frame("Add instances to " + short(id)), Process: id, Href: processHref(id)}
+	return &addPage{frame: v.frame("Add instances to " + short(v.process))}
 }
 
 func (v *visit) showAdd() error {
 	p := v.addPage()
-	if _, err := v.API.Status(v.Context(), p.Process); err != nil {
+	if _, err := v.Status(v.Context(), p.Process); err != nil {
 		return err
 	}
 	return v.show("add", p)
@@ -39,7 +37,7 @@ func (v *visit) addInstances() (err error) {
 	p.Rows.nameRows()
 	err = v.steered("#instances", func(ctx context.Context, of *client.Process) error {
 		if p.Rows.Name == "" {
-			return unfit("Nothing was added: choose a file of rows, or type them.")
+			return api.Unfit("Nothing was added: choose a file of rows, or type them.")
 		}
 		return of.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), v.by())
 	})

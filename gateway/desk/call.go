@@ -66,7 +66,7 @@ func (v *visit) showCall() error {
 // find gives the Call of the address, as it waits now.
 func (v *visit) find() (client.Approval, error) {
 	process, call := v.process, v.PathValue("call")
-	list, err := v.API.WaitingIn(v.Context(), process)
+	list, err := v.WaitingIn(v.Context(), process)
 	if err != nil {
 		return client.Approval{}, err
 	}
@@ -174,16 +174,11 @@ func (p *callPage) amendForm() form.Form {
 // replaceForm is for a Call of another Tool, without what its designer wired.
 func replaceForm(t *ideafile.Tool) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
-	properties := map[string]any{}
-	for k, v := range jsonval.AsObject(schema["properties"]) {
-		if _, wired := t.WiredParams[k]; !wired {
-			properties[k] = v
-		}
-	}
+	wired := jsonval.SortedKeys(t.WiredParams)
+	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wired...)
 	required, _ := jsonval.AsStringList(schema["required"])
-	required = slices.DeleteFunc(slices.Clone(required),
-		func(k string) bool { _, wired := t.WiredParams[k]; return wired })
-	schema = jsonval.WithoutKey(jsonval.WithoutKey(schema, "properties"), "required")
+	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { return slices.Contains(wired, k) })
+	schema = jsonval.WithoutKey(schema, "properties", "required")
 	schema["type"], schema["required"] = "object", jsonval.ToJSONValue(required)
 	if len(properties) > 0 {
 		schema["properties"] = properties
@@ -223,13 +218,7 @@ func (p *callPage) replaced(t *ideafile.Tool) (value any, has bool) {
 	if t.Name != p.A.Tool {
 		return nil, false
 	}
-	params := map[string]any{}
-	for k, v := range p.A.Params {
-		if _, wired := t.WiredParams[k]; !wired {
-			params[k] = v
-		}
-	}
-	return params, true
+	return jsonval.WithoutKey(p.A.Params, jsonval.SortedKeys(t.WiredParams)...), true
 }
 
 // textAnswer reads an answer without a schema.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -20,24 +21,24 @@ func (v *visit) decideMany() error {
 	}
 	switch {
 	case kind != client.Approve && kind != client.Reject:
-		return unfit("Many Calls are approved or rejected at once, and nothing else: open a Call to change it.")
+		return api.Unfit("Many Calls are approved or rejected at once, and nothing else: open a Call to change it.")
 	case len(boxes) == 0:
-		return unfit("No Call was selected. Go back and tick the boxes of the Calls that you mean.")
+		return api.Unfit("No Call was selected. Go back and tick the boxes of the Calls that you mean.")
 	case len(boxes) > client.MaxDecisionsAtOnce:
-		return unfit("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce)
+		return api.Unfit("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce)
 	case kind == client.Reject && reason == "":
-		return unfit(planpage.NeedsReason)
+		return api.Unfit(planpage.NeedsReason)
 	}
 	var list []api.Decision
 	for _, text := range boxes {
-		p, ok := readPick(text)
-		if !ok {
-			return unfit("One of the boxes cannot be read. Open the inbox again.")
+		var pick []string
+		if json.Unmarshal([]byte(text), &pick) != nil || len(pick) != 3 {
+			return api.Unfit("One of the boxes cannot be read. Open the inbox again.")
 		}
-		list = append(list, api.Decision{Process: p.Process,
-			Decision: client.Decision{Call: p.Call, Digest: p.Digest, Kind: kind, Reason: reason}})
+		list = append(list, api.Decision{Process: pick[0],
+			Decision: client.Decision{Call: pick[1], Digest: pick[2], Kind: kind, Reason: reason}})
 	}
-	return v.tell(outcomes{Kind: kind, Back: v.PostForm.Get("back"), List: v.API.Decide(v.Context(), list)})
+	return v.tell(outcomes{Kind: kind, Back: v.PostForm.Get("back"), List: v.Decide(v.Context(), list)})
 }
 
 // outcomes are the outcomes of decisions on Calls, or the one of a decision on a Plan, which was taken.
@@ -91,7 +92,7 @@ func (v *visit) waitsAgain(one api.DecisionResult) string {
 	if one.Count != nil && one.Count.Have < one.Count.Want {
 		return ""
 	}
-	list, err := v.API.WaitingIn(v.Context(), one.Process)
+	list, err := v.WaitingIn(v.Context(), one.Process)
 	if err == nil && slices.ContainsFunc(list, func(a client.Approval) bool { return a.CallID == one.Call }) {
 		return callHref(one.Process, one.Call)
 	}

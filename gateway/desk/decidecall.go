@@ -43,7 +43,7 @@ func (v *visit) decideCall() error {
 			return v.own.Ask(v.w, v.Request, decision, a.Tool, p.Href)
 		}
 	}
-	became := v.API.Decide(v.Context(), []api.Decision{decision})
+	became := v.Decide(v.Context(), []api.Decision{decision})
 	taken := became[0].Outcome == api.OutcomeTaken
 	if taken && approval.IsRemark(decision.Kind) {
 		return v.lead(callHref(decision.Process, decision.Call) + "#why")

@@ -17,12 +17,12 @@ import (
 // decidedPage shows who decided what, when and why on a Call that no longer waits.
 type decidedPage struct {
 	frame
-	Process, Call string
-	D             client.PastCall
-	Name          string
-	Facts         []fact
-	Order         *orderForm // nil: they may give none
-	Undo          string     // the page on which to undo it; empty: not offered
+	Call  string
+	D     client.PastCall
+	Name  string
+	Facts []fact
+	Order *orderForm // nil: they may give none
+	Undo  string     // the page on which to undo it; empty: not offered
 }
 
 func nothingKnown(jsonval.Path, any) string { return "" }
@@ -41,8 +41,7 @@ func (v *visit) showDecided(notWaiting error) error {
 	if err != nil {
 		return err
 	}
-	p := decidedPage{frame: v.frame(short(decided.Sentence)), Process: process, Call: call,
-		D: decided}
+	p := decidedPage{frame: v.frame(short(decided.Sentence)), Call: call, D: decided}
 	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}

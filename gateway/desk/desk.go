@@ -2,7 +2,6 @@ package desk
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,13 +9,12 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"processidea/client"
-	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/ownkey"
 	"processidea/gateway/desk/session"
-	"processidea/gateway/intake"
 	"processidea/gateway/shared"
+	"processidea/store/blobs"
 	"processidea/store/signing"
 )
 
@@ -31,15 +29,10 @@ type Entrance interface {
 
 // Options configure the desk.
 type Options struct {
-	API      *api.API
-	Intake   *intake.Intake
-	Client   *client.Client
+	*api.API
 	Entrance Entrance
-	Log      *slog.Logger
-	// Ideas is a folder of Idea files that people can start; empty: they upload their own. Tools are the Go tools of
-	// the workers, as far as the gateway knows them.
+	// Ideas is a folder of Idea files that people can start; empty: they upload their own.
 	Ideas string
-	Tools ideafiles.Tools
 	// Deciders are the keys that the workers trust, among them people's passkeys; nil: unknown here, so that nobody can
 	// sign with a passkey.
 	Deciders *signing.Source
@@ -59,12 +52,12 @@ type Desk struct {
 	sessions *session.Sessions
 	mux      *http.ServeMux
 	login    *access.IssuerLogin // nil: people come with the token
-	seen     *seen
-	checks   *checks
-	found    *lru.Cache[string, any] // a moment ago, of what takes long to find
-	reading  *shared.Works           // of the store
-	asking   *shared.Works           // of workers
-	listing  *shared.Works           // of the server
+	seen     *blobs.Recent[*seenIdea]
+	checks   *lru.Cache[string, *check] // by the process and the digest of its latest Idea, which takes all digests
+	found    *lru.Cache[string, any]    // a moment ago, of what takes long to find
+	reading  *shared.Works              // of the store
+	asking   *shared.Works              // of workers
+	listing  *shared.Works              // of the server
 	own      *ownkey.Pages
 }
 
@@ -74,16 +67,11 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := lru.New[string, any](mostFound)
-	if err != nil {
-		return nil, err
-	}
-	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(),
-		checks:  newChecks(),
+	found, _ := lru.New[string, any](mostFound) // it fails only for a size below one
+	checks, _ := lru.New[string, *check](mostChecks)
+	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), checks: checks,
+		seen:    blobs.NewRecent(mostSeen, mostSeenBytes, func(i *seenIdea) int { return i.size }),
 		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
-	if d.Tools.Known == nil { // the workers' tools are not known here
-		d.Tools.Elsewhere = true
-	}
 	d.addPages()
 	return d, nil
 }
@@ -153,8 +141,8 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if r.Method == http.MethodPost && !isFromHere(r) {
-		_ = d.visit(w, r).fail(&access.Refusal{Status: http.StatusForbidden, Code: access.CodeForeignPage,
-			Message: "A form of another page may not be sent here."})
+		_ = d.visit(w, r).fail(access.Refuse(http.StatusForbidden, access.CodeForeignPage,
+			"A form of another page may not be sent here."))
 		return
 	}
 	d.mux.ServeHTTP(w, r)
@@ -246,10 +234,10 @@ func (v *visit) fail(err error) error {
 	}
 	var refused *access.Refusal
 	if errors.As(err, &refused) && refused.Code == api.CodeTooLarge {
-		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge,
-			Message: "What was sent is too large: decide on fewer at once, or start with smaller files."}
+		err = access.Refuse(http.StatusRequestEntityTooLarge, api.CodeTooLarge,
+			"What was sent is too large: decide on fewer at once, or start with smaller files.")
 	}
-	p := v.API.Explain(v.Context(), v.Pattern, err)
+	p := v.Explain(v.Context(), v.Pattern, err)
 	if p.Code == api.CodeNoWorker && v.Method == http.MethodGet {
 		v.w.Header().Set("Refresh", strconv.Itoa(lookForWorker))
 	}

@@ -9,6 +9,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/report"
+	"processidea/gateway/api"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
 )
@@ -17,8 +18,6 @@ const mostChanges = 200 // that a page shows
 
 type ideaPage struct {
 	frame
-	Process  string
-	Href     string
 	At, Last int
 	Link     chain.Link
 	Instance string
@@ -28,6 +27,8 @@ type ideaPage struct {
 	Left     int // changes that are not shown
 	Decided  []string
 	Since    int // the Idea with which it is compared
+
+	Earlier, Later string // the addresses of the Ideas before and after; empty: none
 }
 
 type instanceState struct {
@@ -43,12 +44,11 @@ type changeRow struct {
 // showIdea goes back in the time of a process: State as it was in an Idea, and what had changed since the one before.
 func (v *visit) showIdea() error {
 	id, q := v.process, v.URL.Query()
-	latest, err := v.Client.Chain(id).Latest(v.Context())
+	latest, err := v.Client.Chain(id).Link(v.Context(), 0)
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: v.frame("Idea"), Process: id, Href: processHref(id), Last: latest.At,
-		Instance: q.Get("instance")}
+	p := ideaPage{frame: v.frame("Idea"), Last: latest.At, Instance: q.Get("instance")}
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
 		p.At = p.Last
@@ -65,6 +65,8 @@ func (v *visit) showIdea() error {
 		return err
 	}
 	p.Link, p.Title = s.now.Link, fmt.Sprintf("Idea %d of %s", p.At, short(id))
+	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
+	p.Earlier, p.Later = beside.Prev, beside.Next
 	p.addStates(s)
 	if s.changes != nil {
 		p.addChanges(s.changes)
@@ -105,22 +107,6 @@ func (p *ideaPage) at(n int, instance string) string {
 		q.Set("instance", instance)
 	}
 	return p.Href + "/idea?" + q.Encode()
-}
-
-// Earlier is the address of the Idea before; empty: none.
-func (p *ideaPage) Earlier() string {
-	if p.At == 1 {
-		return ""
-	}
-	return p.at(p.At-1, p.Instance)
-}
-
-// Later is the address of the Idea after; empty: none.
-func (p *ideaPage) Later() string {
-	if p.At == p.Last {
-		return ""
-	}
-	return p.at(p.At+1, p.Instance)
 }
 
 // statesAtOnce is the number of States on a page; Page is the number of the page.
@@ -185,7 +171,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 func (v *visit) fork() error {
 	at, err := strconv.Atoi(v.PostForm.Get("at"))
 	if err != nil || at < 1 {
-		return unfit("That is no number of an Idea.")
+		return api.Unfit("That is no number of an Idea.")
 	}
 	p, err := v.Client.StartFork(v.Context(), v.process, at, ideafiles.Changes{}, client.StartOptions{By: v.who.Name})
 	if err != nil {

@@ -14,7 +14,7 @@ type insightsPage struct {
 
 // insights shows how people's decisions go.
 func (v *visit) insights() error {
-	now, err := v.API.Insights(v.Context(), time.Time{})
+	now, err := v.Insights(v.Context(), time.Time{})
 	if err != nil {
 		return err
 	}

@@ -68,60 +68,58 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 
 // allow gives a standing order: the entries for each parameter become a JSON Schema.
 func (v *visit) allow() error {
-	form := v.PostForm
-	o := client.StandingOrder{ID: strings.TrimSpace(form.Get("name")), Tool: form.Get("tool"),
-		Reason: strings.TrimSpace(form.Get("reason"))}
+	o := client.StandingOrder{ID: v.entered("name"), Tool: v.PostForm.Get("tool"), Reason: v.entered("reason")}
 	if o.ID == "" {
 		o.ID = "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36))
 	}
 	var err error
-	if text := strings.TrimSpace(form.Get("count")); text != "" {
+	if text := v.entered("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			return unfit("The number of Calls must be a whole number from 1, such as 40.")
+			return api.Unfit("The number of Calls must be a whole number from 1, such as 40.")
 		}
 	}
-	if day, err := dayOf(form, "until"); err != nil {
+	if o.Until, err = v.dayOf("until", thatDay); err != nil {
 		return err
-	} else if !day.IsZero() {
-		o.Until = day.Add(24 * time.Hour) // that day counts
 	}
 	if o.When, err = v.readOrderFields(o.Tool); err != nil {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return unfit("This order cannot be given: %s.", err)
+		return api.Unfit("This order cannot be given: %s.", err)
 	}
 	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
 		return p.Allow(ctx, api.SignedBy(v.who, o))
 	})
 }
 
-// dayOf reads a date of a form; zero where it is empty.
-func dayOf(form url.Values, key string) (day time.Time, err error) {
-	text := strings.TrimSpace(form.Get(key))
+// thatDay is added to a last day, which counts.
+const thatDay = 24 * time.Hour
+
+// dayOf reads a date of a form, and adds a time to it; zero where it is empty.
+func (v *visit) dayOf(key string, more time.Duration) (day time.Time, err error) {
+	text := v.entered(key)
 	if text == "" {
 		return day, nil
 	}
 	if day, err = time.Parse(time.DateOnly, text); err != nil {
-		return day, unfit("A day must be a date, such as 2026-12-04.")
+		return day, api.Unfit("A day must be a date, such as 2026-12-04.")
 	}
-	return day, nil
+	return day.Add(more), nil
 }
 
 // deputy has somebody decide in the caller's place for some days.
 func (v *visit) deputy() error {
 	deputy := client.Deputy{To: v.entered("to"), Reason: v.entered("reason")}
 	var err error
-	if deputy.From, err = dayOf(v.PostForm, "from"); err != nil {
+	if deputy.From, err = v.dayOf("from", 0); err != nil {
 		return err
 	}
-	if deputy.Until, err = dayOf(v.PostForm, "until"); err != nil {
+	if deputy.Until, err = v.dayOf("until", thatDay); err != nil {
 		return err
 	}
 	if deputy.To == "" || deputy.Until.IsZero() {
-		return unfit("A deputy needs a name and a last day.")
+		return api.Unfit("A deputy needs a name and a last day.")
 	}
-	deputy.Until = deputy.Until.Add(24 * time.Hour) // that day counts
 	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
 		return p.Deputy(ctx, api.DeputyOf(v.who, deputy))
 	})
@@ -137,7 +135,7 @@ func (v *visit) readOrderFields(tool string) (map[string]any, error) {
 		path := jsonval.Path(strings.Split(name, "."))
 		rule, err := orderRule(v.PostForm, control, formats.At(path))
 		if err != nil {
-			return nil, unfit("%s: %s", name, err)
+			return nil, api.Unfit("%s: %s", name, err)
 		}
 		if name != "" && rule != nil {
 			addRule(when, path, rule)

@@ -51,7 +51,7 @@ type planPage struct {
 
 // findPlan gives the Plan that waits in the process of the address.
 func (v *visit) findPlan() (client.Plan, error) {
-	list, err := v.API.PlansOf(v.Context(), v.process)
+	list, err := v.PlansOf(v.Context(), v.process)
 	for _, p := range list {
 		if p.Process == v.process {
 			return p, err
@@ -113,7 +113,7 @@ func (v *visit) decidePlan() error {
 			return v.render(status, "plan", p)
 		}
 	}
-	done, err := v.API.DecidePlan(v.Context(), v.process, said)
+	done, err := v.DecidePlan(v.Context(), v.process, said)
 	if err != nil {
 		return v.planRefused(p, err)
 	}

@@ -53,9 +53,9 @@ func (v *visit) showProcesses() error {
 	if !slices.Contains(p.Statuses, loop.Status(p.Status)) {
 		p.Status = ""
 	}
-	key := fmt.Sprintf("processes\n%d %s %s", v.API.Acts(), p.Status, q.Get("page"))
+	key := fmt.Sprintf("processes\n%d %s %s", v.Acts(), p.Status, q.Get("page"))
 	list, err := soon(v.Context(), v.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
-		return v.API.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesAtOnce, q.Get("page"))
+		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesAtOnce, q.Get("page"))
 	})
 	if err != nil {
 		return err
@@ -72,7 +72,6 @@ func (v *visit) showProcesses() error {
 type processPage struct {
 	frame
 	Status     api.ProcessStatus
-	Href       string
 	Ended      bool
 	Calls      int // of the Plan
 	Drawn      bool
@@ -93,7 +92,6 @@ type processPage struct {
 	WaitsFor  []string // beside people, whose Calls are counted
 	Actions   *client.ActionsTaken
 	Orders    []orderRow
-	UndoneBy  []string       // the processes that take back what it did
 	Undoes    map[string]any // the process of which it takes back what that did, by whom and why; empty: of none
 	Undo      string         // the page on which that is done; empty: it is not offered
 }
@@ -111,11 +109,11 @@ func (v *visit) showProcess() error {
 	id := v.process
 	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
 	status, err := lately(v.Context(), v.Desk, v.asking, v.sinceActs(v.Context(), "status\n"+id), large,
-		func(ctx context.Context) (api.ProcessStatus, error) { return v.API.Status(ctx, id) })
+		func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
 	if err != nil {
 		return err
 	}
-	p := processPage{frame: v.frame(short(id)), Status: status, Href: processHref(id)}
+	p := processPage{frame: v.frame(short(id)), Status: status}
 	p.Live = true
 	p.Ended = hasEnded(status.Status)
 	plan, err := v.planSoon(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
@@ -131,12 +129,8 @@ func (v *visit) showProcess() error {
 		p.Latest, p.Undoes = p.Ideas[0].At, jsonval.AsObject(p.Ideas[0].Undoes)
 	}
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
-	p.Finished = settled(status.Instances)
 	if p.May[string(access.Steer)] && p.Latest > 0 && status.Simulated == nil {
 		p.Undo = undoHref(id, url.Values{})
-	}
-	if p.UndoneBy, err = v.Client.Chain(id).UndoneBy(v.Context()); err != nil {
-		return err
 	}
 	words := v.Client.Process(id).Words(v.Context())
 	p.list(v.URL.Query(), words)
@@ -150,7 +144,12 @@ func (v *visit) showProcess() error {
 	}
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
-		p.addPlans(v.API.PlansOf(v.Context(), id))
+		// if it cannot be read, another part of the page says that no worker answers
+		plans, _ := v.PlansOf(v.Context(), id)
+		p.AwaitCall -= len(plans)
+		for _, plan := range plans {
+			p.Plans = append(p.Plans, planHref(plan.Process))
+		}
 	}
 	for _, one := range status.Waiting {
 		if !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
@@ -161,17 +160,6 @@ func (v *visit) showProcess() error {
 }
 
 func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.StatusPaused }
-
-// addPlans leads to the Plans that wait.
-func (p *processPage) addPlans(list []client.Plan, err error) {
-	if err != nil {
-		return // another part of the page says that no worker answers
-	}
-	p.AwaitCall -= len(list)
-	for _, plan := range list {
-		p.Plans = append(p.Plans, planHref(plan.Process))
-	}
-}
 
 // ideas lists the Ideas of a process, the latest first; none where the store has none yet.
 func (v *visit) ideas(id string) (list []report.Idea, left int) {
@@ -190,7 +178,9 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 	var tokens []string
 	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
-		p.Counts[i.Status]++
+		if p.Counts[i.Status]++; i.Status.HasEnded() {
+			p.Finished++
+		}
 		if p.Shown == "" || string(i.Status) == p.Shown {
 			tokens = append(tokens, token)
 		}
@@ -260,7 +250,7 @@ func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPl
 	if wantLive {
 		soon, cancel := context.WithTimeout(ctx, liveTime)
 		defer cancel()
-		if plan, err := d.API.LivePlan(soon, process); err == nil && len(plan.Calls) > 0 {
+		if plan, err := d.LivePlan(soon, process); err == nil && len(plan.Calls) > 0 {
 			return drawnPlan{plan, true}, nil
 		}
 	}

@@ -1,17 +1,13 @@
 package desk
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strconv"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"processidea/client"
 	"processidea/client/report"
-	"processidea/gateway/api"
 	"processidea/store/chain"
 )
 
@@ -19,7 +15,6 @@ const decisionsAtOnce = 100
 
 type verifyPage struct {
 	frame
-	Href      string
 	Report    *chain.Report
 	Checked   time.Time
 	Proof     string
@@ -35,7 +30,7 @@ func (v *visit) verify() error {
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: v.frame("The record of " + short(id)), Href: processHref(id), Report: c.report,
+	p := verifyPage{frame: v.frame("The record of " + short(id)), Report: c.report,
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
 	p.Orders = report.Orders(all)
@@ -53,10 +48,6 @@ type check struct {
 	at        time.Time
 }
 
-// checks keeps what came of the last ones, by the process and the digest of its latest Idea: every digest is computed
-// for it.
-type checks = lru.Cache[string, *check]
-
 const (
 	mostChecks = 8
 	// mostKept is how many decisions of a process are kept with its check.
@@ -65,16 +56,10 @@ const (
 	justNow = 15 * time.Second
 )
 
-func newChecks() *checks {
-	// The only possible error is a size below one.
-	c, _ := lru.New[string, *check](mostChecks)
-	return c
-}
-
 // check verifies the chain of a process, unless it has been since its latest Idea; again: nor just now.
 func (d *Desk) check(ctx context.Context, process string, again bool) (*check, error) {
 	chain := d.Client.Chain(process)
-	latest, err := chain.Latest(ctx)
+	latest, err := chain.Link(ctx, 0)
 	if errors.Is(err, client.ErrNotFound) {
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
@@ -101,10 +86,9 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 
 // export gives all that a process did as one file.
 func (v *visit) export() error {
-	var b bytes.Buffer
-	if err := v.API.Report(v.Context(), v.process, &b); err != nil {
-		return err
+	send, err := v.Report(v.Context(), v.process)
+	if err == nil {
+		send(v.w)
 	}
-	api.SendReport(v.w, v.process, b.Bytes())
-	return nil
+	return err
 }

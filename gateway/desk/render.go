@@ -37,11 +37,13 @@ type frame struct {
 	Now    time.Time
 	Live   bool // the page looks again by itself, where there are scripts
 	OwnKey bool // people sign with passkeys here
+	// Process is the one of the address, and Href its page.
+	Process, Href string
 }
 
 func (v *visit) frame(title string) frame {
 	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.who.Name, Assets: assets(), Now: time.Now(),
-		May: map[string]bool{}, OwnKey: v.Deciders != nil}
+		May: map[string]bool{}, OwnKey: v.Deciders != nil, Process: v.process, Href: processHref(v.process)}
 	for _, right := range v.who.Rights {
 		f.May[string(right)] = true
 	}
@@ -123,14 +125,9 @@ func (v *visit) entered(field string) string { return strings.TrimSpace(v.PostFo
 // by is the caller, with the reason in the form.
 func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.entered("reason")} }
 
-// gone and unfit are errors that are shown as they are.
+// gone is an error that is shown as it is.
 func gone(format string, args ...any) error {
-	return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: fmt.Sprintf(format, args...)}
-}
-
-func unfit(format string, args ...any) error {
-	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: api.CodeInvalid,
-		Message: fmt.Sprintf(format, args...)}
+	return access.Refuse(http.StatusNotFound, api.CodeNotFound, format, args...)
 }
 
 // part is the visible part of a long list: the items from First on, of Total.

@@ -75,7 +75,7 @@ func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Cont
 
 // sinceActs is a key of what people's acts change.
 func (d *Desk) sinceActs(ctx context.Context, key string) string {
-	return fmt.Sprintf("%s\n%d %s", key, d.API.Acts(), client.LanguageOf(ctx))
+	return fmt.Sprintf("%s\n%d %s", key, d.Acts(), client.LanguageOf(ctx))
 }
 
 // foundFor is how long a page shows an earlier result while a new one takes long.

@@ -118,7 +118,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 	case "start":
 		return v.begin(p, definition)
 	}
-	return "", unfit("There is no such button.")
+	return "", api.Unfit("There is no such button.")
 }
 
 func fineText(d *ideafiles.Definition, problems diag.Problems) string {
@@ -132,25 +132,24 @@ func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 
 func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, error) {
 	if definition.Read.Simulation != nil {
-		return "", unfit("This Idea is a simulation with made-up values. To start it for real, remove " +
+		return "", api.Unfit("This Idea is a simulation with made-up values. To start it for real, remove " +
 			"meta.simulated and the messages' _simulated.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
-		return "", unfit("The id cannot be used: %s", err)
+		return "", api.Unfit("The id cannot be used: %s", err)
 	}
 	started, err := v.Client.Start(v.Context(), client.StartOptions{
 		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
 		By: v.who.Name,
 	})
 	if errors.Is(err, client.ErrOtherStart) {
-		return "", &access.Refusal{Status: http.StatusConflict, Code: api.CodeOtherStart,
-			Message: "A process of this id was started from something else. Give this one another id, or leave the " +
-				"field empty."}
+		return "", access.Refuse(http.StatusConflict, api.CodeOtherStart, "A process of this id was started from "+
+			"something else. Give this one another id, or leave the field empty.")
 	}
 	if err != nil {
 		return "", err
 	}
-	v.API.Acted(started.ID())
+	v.Acted(started.ID())
 	return started.ID(), nil
 }
 
@@ -202,7 +201,7 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return unfit("%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.",
+			return api.Unfit("%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.",
 				short(f.Name))
 		}
 		to = filepath.Join(in, to)
@@ -211,14 +210,14 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 			err = os.WriteFile(to, []byte(f.Text), 0o600)
 		}
 		if err != nil {
-			return unfit("%s cannot be kept under this name.", short(f.Name))
+			return api.Unfit("%s cannot be kept under this name.", short(f.Name))
 		}
 		return nil
 	}
 	if p.Offer == "" {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
-				return s, unfit("Two files are named %s: the Idea, and one that it names.", short(f.Name))
+				return s, api.Unfit("Two files are named %s: the Idea, and one that it names.", short(f.Name))
 			}
 			if err := write(ideas, f); err != nil {
 				return s, err
@@ -245,13 +244,13 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 func (p *startPage) source(folder string) (s ideafiles.Source, err error) {
 	if p.Offer == "" {
 		if p.Idea.Name == "" {
-			return s, unfit("Choose an Idea file first: it defines the process.")
+			return s, api.Unfit("Choose an Idea file first: it defines the process.")
 		}
 		return ideafiles.Source{Given: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
 	}
 	s, offered := p.known[p.Offer]
 	if !offered {
-		return s, unfit("This Idea is no longer in the list.")
+		return s, api.Unfit("This Idea is no longer in the list.")
 	}
 	p.folders = append(p.folders, filepath.Dir(s.Idea))
 	s.Instances, s.Replies = "", ""

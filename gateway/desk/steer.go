@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 )
@@ -17,11 +18,11 @@ func (v *visit) steer() error {
 	by, text, do := v.by(), typed(v.entered("text")), v.PostForm.Get("do")
 	switch {
 	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, do):
-		return unfit("There is no such button.")
+		return api.Unfit("There is no such button.")
 	case do == "revise" && text == "":
-		return unfit("A correction needs a text: the LLM reads it, and plans on.")
+		return api.Unfit("A correction needs a text: the LLM reads it, and plans on.")
 	case do == "cancel" && v.PostForm.Get("sure") == "":
-		return unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
+		return api.Unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
 	}
 	return v.steered("", func(ctx context.Context, p *client.Process) error {
 		switch do {
@@ -38,7 +39,7 @@ func (v *visit) steer() error {
 
 // steered does something to the process of the address, and leads to a place on its page.
 func (v *visit) steered(place string, do func(context.Context, *client.Process) error) error {
-	if err := v.API.Steer(v.Context(), v.process, do); err != nil {
+	if err := v.Steer(v.Context(), v.process, do); err != nil {
 		return err
 	}
 	return v.lead(processHref(v.process) + place)
@@ -46,7 +47,7 @@ func (v *visit) steered(place string, do func(context.Context, *client.Process) 
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
 func (v *visit) resumeAll() error {
-	all, err := v.API.ResumeAll(v.Context(), v.entered("because"), v.by())
+	all, err := v.ResumeAll(v.Context(), v.entered("because"), v.by())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/undo"
@@ -21,7 +22,6 @@ func undoHref(process string, choice url.Values) string {
 // undoPage shows what of a process would be undone, before it is.
 type undoPage struct {
 	frame
-	Process, Href  string
 	Instance, Call string // what alone is undone; empty: all
 	AtWork         bool
 	Digest         string // of what is shown
@@ -47,9 +47,8 @@ type undoRow struct {
 
 // undoChoice reads what to undo.
 func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
-	id := v.process
-	p := &undoPage{frame: v.frame("Take back what " + short(id) + " did"), Process: id, Href: processHref(id),
-		Instance: v.FormValue("instance"), Call: v.FormValue("call")}
+	p := &undoPage{frame: v.frame("Take back what " + short(v.process) + " did"), Instance: v.FormValue("instance"),
+		Call: v.FormValue("call")}
 	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
 	o.By.Reason = strings.TrimSpace(v.FormValue("reason"))
 	return p, o
@@ -57,9 +56,9 @@ func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
 
 func (v *visit) showUndo() error {
 	p, o := v.undoChoice()
-	u, err := soon(v.Context(), v.reading, fmt.Sprintf("undo\n%d %s", v.API.Acts(), v.URL),
+	u, err := soon(v.Context(), v.reading, fmt.Sprintf("undo\n%d %s", v.Acts(), v.URL),
 		func(ctx context.Context, _ *work) (*client.Undoing, error) {
-			u, _, err := v.API.Undo(ctx, p.Process, o, nil)
+			u, _, err := v.Undo(ctx, p.Process, o, nil)
 			return u, err
 		})
 	if err != nil {
@@ -72,9 +71,9 @@ func (v *visit) showUndo() error {
 func (v *visit) undo() error {
 	p, o := v.undoChoice()
 	if o.By.Reason == "" {
-		return unfit("Nothing was taken back: a reason is needed, for the record.")
+		return api.Unfit("Nothing was taken back: a reason is needed, for the record.")
 	}
-	u, done, err := v.API.Undo(v.Context(), p.Process, o,
+	u, done, err := v.Undo(v.Context(), p.Process, o,
 		func(u *client.Undoing) bool { return digestOf(u) == v.PostForm.Get("digest") })
 	if err != nil {
 		return err
@@ -92,7 +91,7 @@ func digestOf(u *client.Undoing) string {
 
 func (v *visit) showUndoing(p *undoPage, u *client.Undoing) error {
 	p.Digest, p.Undo = digestOf(u), len(u.Undo)
-	if status, err := v.API.Status(v.Context(), p.Process); err == nil {
+	if status, err := v.Status(v.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(status.Status)
 	}
 	words := v.Client.Process(p.Process).Words(v.Context())

@@ -3,6 +3,7 @@ package desk
 import (
 	"io"
 	"path"
+	"processidea/gateway/api"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,7 +22,7 @@ func (v *visit) readForm() (done func(), err error) {
 		return done, err
 	}
 	if err = parse(); err != nil {
-		err = unfit("The form cannot be read: %s", err)
+		err = api.Unfit("The form cannot be read: %s", err)
 	}
 	return done, err
 }
@@ -47,7 +48,7 @@ func (v *visit) uploaded(field string) (files []file, err error) {
 		}
 		text := strings.TrimPrefix(string(data), "\ufeff")
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return nil, unfit(
+			return nil, api.Unfit(
 				"%s is not a UTF-8 text: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).",
 				short(baseName(h.Filename)))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"processidea/gateway/access"
+	"processidea/gateway/api"
 	"processidea/model/jsonval"
 	"processidea/store/signing"
 	"processidea/store/signing/passkey"
@@ -112,18 +113,18 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	var asked registration
 	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name ||
 		time.Now().After(asked.Until) {
-		return unfit("This took too long, or was begun by somebody else. Open the page of your key again.")
+		return api.Unfit("This took too long, or was begun by somebody else. Open the page of your key again.")
 	}
 	if r.PostForm.Get("answer") == "" {
-		return unfit(needsScript)
+		return api.Unfit(needsScript)
 	}
 	use, err := passkey.UseAt(r.Header.Get("Origin"))
 	if err != nil {
-		return unfit(err.Error())
+		return api.Unfit("%s", err)
 	}
 	made, err := use.Register([]byte(r.PostForm.Get("answer")), asked.Challenge)
 	if err != nil {
-		return unfit(err.Error())
+		return api.Unfit("%s", err)
 	}
 	entry, err := signing.PasskeyEntry(made, use, who.Name, who.Groups)
 	if err != nil {
