@@ -37,8 +37,8 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 }
 
 // Claims returns the claims of a new proof of the decision, for callers that have it signed elsewhere, as by a passkey.
-// The signer sets Issuer, Subject and Groups. The decision names the digest of what was shown, and the Call by its id as
-// it is written or typed.
+// The signer sets Issuer, Subject and Groups. The decision names the digest of what was shown, and the Call by its id,
+// as it is written or typed.
 func (p *Process) Claims(d Decision) proof.Claims {
 	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind,
 		Details: proof.Details(d.payload())}, d.Call, d.Groups)

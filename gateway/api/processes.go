@@ -123,7 +123,8 @@ func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (
 	if err != nil {
 		return ProcessPage{}, invalidAt("query.page", err)
 	}
-	page, err := share(ctx, a, fmt.Sprintf("list\n%d %s %v", limit, at, f), func(ctx context.Context) (client.Page, error) {
+	key := fmt.Sprintf("list\n%d %s %v", limit, at, f)
+	page, err := share(ctx, a, key, func(ctx context.Context) (client.Page, error) {
 		return a.Client.ListPage(ctx, f, limit, from)
 	})
 	if err != nil {

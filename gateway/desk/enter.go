@@ -46,8 +46,8 @@ func pageAt(path string) string {
 func (v *visit) admit(asked *http.Request, to string) error {
 	who, err := v.Entrance.Identify(asked)
 	if err != nil {
-		return v.askWho("That is not the token of this desk. If the program has made a new one, it has printed the new " +
-			"address.")
+		return v.askWho(
+			"That is not the token of this desk. If the program has made a new one, it has printed the new address.")
 	}
 	if err := v.logIn(who); err != nil {
 		return err

@@ -43,8 +43,8 @@ func (i *seenIdea) changesSince(ctx context.Context, since int,
 	return d, nil
 }
 
-// The bounds of the Ideas that pages showed last and that are remembered: an Idea never changes, and a page of a process
-// of ten thousand instances reads one that is large.
+// The bounds of the Ideas that pages showed last and that are remembered: an Idea never changes, and a page of a
+// process of ten thousand instances reads one that is large.
 const (
 	mostSeen      = 16
 	mostSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for the changes in them
