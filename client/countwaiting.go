@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	workflowpb "go.temporal.io/api/workflow/v1"
 
 	"processidea/internal/safego"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -66,7 +66,7 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 		}
 	}
 	var list []WaitingCount
-	for _, tool := range slices.Sorted(maps.Keys(w.tools)) {
+	for tool := range jsonval.Sorted(w.tools) {
 		one := byTool[tool]
 		one.Tool = tool
 		list = append(list, one)

@@ -105,10 +105,7 @@ type sentDecision struct {
 // address finds the instance of each decision, and returns those decisions that have one, signed where they have a Key.
 // The others are refused.
 func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decision, err error) {
-	v, err := b.process.Status(ctx)
-	if err != nil {
-		v = Status{}
-	}
+	v, _ := b.process.Status(ctx) // without an answer it counts as not split
 	pending := sync.OnceValue(func() []approval.Pending { return b.process.pending(ctx) })
 	for n, d := range list {
 		b.outcomes[n].Decision = d

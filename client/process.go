@@ -51,24 +51,23 @@ func (p *Process) Chain() *Chain { return p.client.Chain(p.id) }
 // describe asks Temporal about the process.
 func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionInfo, error) {
 	d, err := p.client.temporal.DescribeWorkflowExecution(ctx, p.id, "")
-	switch {
+	info := d.GetWorkflowExecutionInfo()
+	switch name := info.GetType().GetName(); {
 	case isNotFound(err), isRefused(err):
-		if last, err := p.Chain().Length(ctx); err == nil && last > 0 {
-			if err := p.Chain().forgotten(ctx, last); errors.Is(err, ErrForgotten) {
-				return nil, err
-			}
+		if _, err := p.Chain().number(ctx, "find", 0); errors.Is(err, ErrForgotten) {
+			return nil, err
 		}
 		return nil, kind.Errorf(ErrNotFound, "find process %s: no process has this id", p.id)
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", p.id, err)
-	case d.GetWorkflowExecutionInfo().GetType().GetName() == protocol.InstanceType:
+	case name == protocol.InstanceType:
 		process, _, _ := protocol.ParseInstanceID(p.id)
 		return nil, kind.Errorf(ErrNotFound, "find process %s: it is not a process, but an instance of %s",
 			p.id, process)
-	case d.GetWorkflowExecutionInfo().GetType().GetName() != protocol.ProcessType:
+	case name != protocol.ProcessType:
 		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow with this id is not a process", p.id)
 	}
-	return d.GetWorkflowExecutionInfo(), nil
+	return info, nil
 }
 
 // Idea gives the latest Idea of the chain, with a message for each instance that the process has by now: whose input

@@ -373,18 +373,10 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 		return nil, 0, err
 	}
 	for _, as := range append(ids, c.process) { // its own instances that failed, too
-		of := &Chain{c.chains, as}
-		last, err := of.Length(ctx)
-		if err != nil {
-			return nil, 0, err
+		idea, err := (&Chain{c.chains, as}).load(ctx, "read", 0)
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
+			continue // what a forgotten one took back is not known: the key keeps the world from seeing it twice
 		}
-		if last == 0 {
-			continue
-		}
-		if err := of.forgotten(ctx, last); errors.Is(err, ErrForgotten) {
-			continue // what it took back is not known: the key keeps the world from seeing it twice
-		}
-		idea, err := c.chains.Load(ctx, as, last)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -84,6 +84,11 @@ type Schedules struct{ client *client.Client }
 // Of gives the schedules of a client's namespace.
 func Of(c *client.Client) *Schedules { return &Schedules{c} }
 
+// values reads what schedules hold.
+func (s *Schedules) values() converter.DataConverter {
+	return connect.DataConverter(s.client.Archive().Store().Keys())
+}
+
 // ErrExists says that there is a schedule of the id, whatever it starts. Such an error wraps client.ErrInvalid too.
 var ErrExists = errors.New("a schedule with this id exists")
 
@@ -185,7 +190,7 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
-	values := connect.DataConverter(s.client.Archive().Store().Keys())
+	values := s.values()
 	for list.HasNext() {
 		e, err := list.Next()
 		if err != nil {
@@ -209,7 +214,7 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 		return nil, s.do("find", id, err)
 	}
 	one := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: d.Info.NextActionTimes}
-	one.add(d.Info.RecentActions, d.Memo, connect.DataConverter(s.client.Archive().Store().Keys()))
+	one.add(d.Info.RecentActions, d.Memo, s.values())
 	return one, nil
 }
 
@@ -300,7 +305,7 @@ func (s *Schedules) withBegun(ctx context.Context,
 			return nil, err
 		}
 		var start protocol.ProcessStart
-		if err := connect.DataConverter(s.client.Archive().Store().Keys()).FromPayload(payload, &start); err != nil {
+		if err := s.values().FromPayload(payload, &start); err != nil {
 			return nil, err
 		}
 		start.ByHand = append(start.ByHand, b)

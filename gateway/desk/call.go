@@ -57,7 +57,7 @@ func (v *visit) showCall() error {
 		return v.showDecided(err)
 	}
 	p := v.callPage(a)
-	p.With = v.URL.Query().Get("with")
+	p.With = v.FormValue("with")
 	p.addReplace()
 	p.addForms()
 	return v.show("call", p)

@@ -72,7 +72,7 @@ func (v *visit) tell(o outcomes) error {
 
 func (v *visit) showOutcome() error {
 	var o outcomes
-	if !v.sessions.Unseal(outcomeUse, v.URL.Query().Get("o"), &o) || o.Who != v.who.Name {
+	if !v.sessions.Unseal(outcomeUse, v.FormValue("o"), &o) || o.Who != v.who.Name {
 		return gone("This address contains no outcome of a decision.")
 	}
 	return v.renderOutcome(o)

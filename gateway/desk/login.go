@@ -24,7 +24,7 @@ func attemptName(state string) string { return "login-" + state[:min(len(state),
 
 // beginLogin leads to the issuer. It is a link and no form, as the policy lets no form lead elsewhere.
 func (v *visit) beginLogin() error {
-	a := access.NewAttempt(pageAt(v.URL.Query().Get("next")))
+	a := access.NewAttempt(pageAt(v.FormValue("next")))
 	to, err := v.login.Begin(a)
 	if err == nil {
 		err = v.sessions.Keep(v.w, v.Request, attemptName(a.State), access.CallbackPath, access.AttemptLasts, a)

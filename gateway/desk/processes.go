@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -186,10 +187,9 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 		}
 	}
 	slices.SortFunc(tokens, ideafiles.CompareTokens)
-	p.part = partOf(len(tokens), instancesAtOnce, readFilter(q).Page, func(n int) string {
-		f := filter{Page: n, Size: usualSize}.query()
-		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f,
-			"/"), "?") + "#instances"
+	page, _ := strconv.Atoi(q.Get("page"))
+	p.part = partOf(len(tokens), instancesAtOnce, page, func(n int) string {
+		return p.Href + "?" + url.Values{"status": {p.Shown}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token, Name: short(words.NameOf(token)),
@@ -203,7 +203,7 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 
 // drawPlan gives the Plan of a process as a picture.
 func (v *visit) drawPlan() error {
-	plan, err := v.plan(v.Context(), v.process, v.URL.Query().Get("live") != "")
+	plan, err := v.plan(v.Context(), v.process, v.FormValue("live") != "")
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (v *visit) verify() error {
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
 	p.Orders = report.Orders(all)
-	page, _ := strconv.Atoi(v.URL.Query().Get("page"))
+	page, _ := strconv.Atoi(v.FormValue("page"))
 	p.part = partOf(len(all), decisionsAtOnce, page,
 		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
 	p.Decisions = all[p.First-1 : p.Last]

@@ -62,7 +62,7 @@ func (v *visit) startPage() *startPage {
 // showStart shows the empty form, or the one of an Idea that is offered.
 func (v *visit) showStart() error {
 	p := v.startPage()
-	p.Offer = v.URL.Query().Get("idea")
+	p.Offer = v.FormValue("idea")
 	return v.show("start", p)
 }
 
