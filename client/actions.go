@@ -1,10 +1,7 @@
 package client
 
 import (
-	"cmp"
 	"context"
-
-	workflowpb "go.temporal.io/api/workflow/v1"
 
 	"processidea/client/actions"
 	"processidea/client/internal/kind"
@@ -25,15 +22,15 @@ func (p *Process) Actions(ctx context.Context) (ActionsTaken, error) {
 		return ActionsTaken{}, err
 	}
 	counter, runs := actions.NewCounter(), 0
-	var failed error
-	err := p.client.executions(ctx, protocol.QueryForAllOf(p.id), func(run *workflowpb.WorkflowExecutionInfo) bool {
-		of := run.GetExecution()
-		runs++
-		failed = counter.AddRun(ctx, p.client.temporal, of.GetWorkflowId(), of.GetRunId())
-		return failed == nil
-	})
-	if err = cmp.Or(failed, err); err != nil {
-		return ActionsTaken{}, kind.Errorf(ErrUnreachable, "count the actions of %s: %w", p.id, err)
+	for run, err := range p.client.Executions(ctx, protocol.QueryForAllOf(p.id)) {
+		if err == nil {
+			runs++
+			of := run.GetExecution()
+			err = counter.AddRun(ctx, p.client.temporal, of.GetWorkflowId(), of.GetRunId())
+		}
+		if err != nil {
+			return ActionsTaken{}, kind.Errorf(ErrUnreachable, "count the actions of %s: %w", p.id, err)
+		}
 	}
 	return ActionsTaken{Total: counter.Counts.Total(), Kinds: counter.Counts, Runs: runs}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 
 	"processidea/internal/safego"
@@ -63,7 +62,16 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 
 func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, error) {
 	v := protocol.ProcessApprovals{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
-	err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
+	soon, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	info, err := p.describe(soon)
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrForgotten):
+		return v, err
+	case info.GetCloseTime() != nil: // nothing waits any more, even if a worker answers
+		return v, nil
+	}
+	err = p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
 	if err == nil {
 		return v, nil
 	}
@@ -114,25 +122,30 @@ func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 
 // AwaitingDelegates lists the ids of the delegates, at any depth, in which somebody is waited for: their Calls are not
 // among those of the process.
-func (p *Process) AwaitingDelegates(ctx context.Context) ([]string, error) {
-	ids, err := p.client.awaiting(ctx)
+func (p *Process) AwaitingDelegates(ctx context.Context) (ids []string, err error) {
+	list, err := p.client.awaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
 	}
+	for _, info := range list {
+		if id := info.GetExecution().GetWorkflowId(); p.isDelegate(id) {
+			ids = append(ids, id)
+		}
+	}
 	slices.Sort(ids)
-	return slices.DeleteFunc(ids, func(id string) bool { return !p.isDelegate(id) }), nil
+	return ids, nil
 }
 
 // queryAwaiting queries every process that waits for a person.
 func queryAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error)) ([]T, error) {
-	ids, err := c.awaiting(ctx)
+	list, err := c.awaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	found := make([]T, len(ids))
-	return found, safego.Each(ctx, "client.waiting", len(ids), maxQueries,
+	found := make([]T, len(list))
+	return found, safego.Each(ctx, "client.waiting", len(list), maxQueries,
 		func(ctx context.Context, n int) (err error) {
-			found[n], err = ask(c.Process(ids[n]), ctx)
+			found[n], err = ask(c.Process(list[n].GetExecution().GetWorkflowId()), ctx)
 			return err
 		})
 }
@@ -149,25 +162,15 @@ func withoutDuplicates[T any](list []T, key func(T) string) []T {
 
 // awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all
 // that are open.
-func (c *Client) awaiting(ctx context.Context) (ids []string, err error) {
-	list, err := c.awaitingInfos(ctx)
-	for _, info := range list {
-		ids = append(ids, info.GetExecution().GetWorkflowId())
-	}
-	return ids, err
-}
-
-func (c *Client) awaitingInfos(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
-	open := processQuery + " AND ExecutionStatus = 'Running'"
-	note := func(info *workflowpb.WorkflowExecutionInfo) bool {
-		list = append(list, info)
-		return true
-	}
-	err = c.executions(ctx, open+" AND "+protocol.AttributeAwaiting+" > 0", note)
-	var unknownAttribute *serviceerror.InvalidArgument
-	if errors.As(err, &unknownAttribute) {
-		list = nil
-		err = c.executions(ctx, open, note)
+func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
+	for _, waits := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
+		list, err = nil, nil
+		for info, failed := range c.Executions(ctx, processQuery+" AND ExecutionStatus = 'Running'"+waits) {
+			list, err = append(list, info), failed
+		}
+		if !isRefused(err) {
+			break
+		}
 	}
 	return list, err
 }

@@ -40,15 +40,6 @@ func (c *Chain) forgotten(ctx context.Context, last int) error {
 	return &chain.ForgottenError{Process: c.process, Forgotten: *link.Forgotten}
 }
 
-// readable is length, and an error that wraps ErrForgotten where the contents of the Ideas were removed.
-func (c *Chain) readable(ctx context.Context, act string) (int, error) {
-	last, err := c.length(ctx, act)
-	if err == nil {
-		err = c.forgotten(ctx, last)
-	}
-	return last, err
-}
-
 // number checks the number of an Idea that is to be read; 0 is the latest. Of a process that was forgotten the last one
 // can be read, where it is asked for by its number: it says so.
 func (c *Chain) number(ctx context.Context, act string, at int) (int, error) {
@@ -84,11 +75,8 @@ func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 	return c.chains.List(ctx, c.process)
 }
 
-// Latest describes the latest Idea: when it was sealed, and how much it holds. The error wraps ErrNotFound if there is
-// none.
-func (c *Chain) Latest(ctx context.Context) (chain.Link, error) { return c.Link(ctx, 0) }
-
-// Link describes an Idea by its number (0: the latest): when it was sealed, and how much it holds.
+// Link describes an Idea by its number (0: the latest): when it was sealed, and how much it holds. The error wraps
+// ErrNotFound if there is none.
 func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 	at, _, err := c.find(ctx, "look at", at)
 	if err != nil {
@@ -97,14 +85,19 @@ func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 	return c.chains.LinkAt(ctx, c.process, at)
 }
 
-// Load returns a whole Idea (0: the latest) as a JSON value from which a process can start. The error wraps ErrNotFound
-// if the number does not exist, and names the part if one is missing or broken.
-func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
-	at, err := c.number(ctx, "show", at)
+// load gives an Idea whose number is checked.
+func (c *Chain) load(ctx context.Context, act string, at int) (map[string]any, error) {
+	at, err := c.number(ctx, act, at)
 	if err != nil {
 		return nil, err
 	}
 	return c.chains.Load(ctx, c.process, at)
+}
+
+// Load returns a whole Idea (0: the latest) as a JSON value from which a process can start. The error wraps ErrNotFound
+// if the number does not exist, and names the part if one is missing or broken.
+func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
+	return c.load(ctx, "show", at)
 }
 
 // Fork gives an Idea, by its number from 1, as the first one of another process: its meta names where it comes from.
@@ -113,21 +106,17 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	if at < 1 {
 		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", at, c.process)
 	}
-	if _, err := c.readable(ctx, "fork"); err != nil {
+	if _, err := c.number(ctx, "fork", 0); err != nil { // of a process that was forgotten the last one is no start
 		return nil, err
 	}
-	if _, err := c.number(ctx, "fork", at); err != nil {
-		return nil, err
+	idea, err := c.load(ctx, "fork", at)
+	if err == nil {
+		idea, err = c.withDelegates(ctx, chain.Fork(idea), at)
 	}
-	idea, err := c.chains.Load(ctx, c.process, at)
 	if err != nil {
 		return nil, err
 	}
-	fork, err := c.withDelegates(ctx, chain.Fork(idea), at)
-	if err != nil {
-		return nil, err
-	}
-	return c.withEarlierDeciders(ctx, fork, at)
+	return c.withEarlierDeciders(ctx, idea, at)
 }
 
 // withEarlierDeciders records in a fork who decided on the Calls that its policies name, since the same people may not
@@ -144,16 +133,14 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	var earlier []policy.PriorDecision
 	for _, d := range made {
 		if d.CallID != "" && d.DecidedBy != "" && !approval.IsRemark(d.Kind) {
-			e := policy.PriorDecision{
-				CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Account: d.Account, Proof: d.Proof,
-			}
-			if d.OrderID != "" {
-				e.Proof = "" // it proves a standing order, and names no Call
+			e := policy.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Account: d.Account}
+			if d.OrderID == "" { // otherwise the proof is of a standing order, and names no Call
+				e.Proof = d.Proof
 			}
 			earlier = append(earlier, e)
 			if d.For != nil {
-				earlier = append(earlier, policy.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.For.Name,
-					Account: d.For.Account})
+				e.By, e.Account, e.Proof = d.For.Name, d.For.Account, ""
+				earlier = append(earlier, e)
 			}
 		}
 	}
@@ -179,7 +166,7 @@ type PlanDrawing struct {
 
 // PlanWithStatus is Plan, with what became of the Calls by the latest Idea, and by the processes that undid some.
 func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
-	last, err := c.readable(ctx, "draw")
+	last, err := c.number(ctx, "draw", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +206,5 @@ func PlanMessagesOf(idea map[string]any) (calls []any) {
 
 // SolutionOf gives the Calls of an Idea's solution.
 func SolutionOf(idea map[string]any) []any {
-	solution := jsonval.AsObject(idea["solution"])
-	calls := jsonval.AsList(solution["calls"])
-	return calls
+	return jsonval.AsList(jsonval.AsObject(idea["solution"])["calls"])
 }

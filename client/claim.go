@@ -3,10 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-
-	"go.temporal.io/api/serviceerror"
 
 	"processidea/model/ideafile"
 )
@@ -36,42 +33,31 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 	}
 	for n := 1; ; n++ {
 		id := fmt.Sprintf("%s-fork-%d", base, n)
-		ideas, err := c.Chain(id).Length(ctx)
-		if err != nil {
-			return "", err
-		}
-		known, err := c.hasWorkflow(ctx, id)
-		if err != nil {
-			return "", err
-		}
-		if ideas == 0 && !known {
-			return id, nil
+		if ideas, known, err := c.claims(ctx, id); err != nil || ideas == 0 && !known {
+			return id, err
 		}
 	}
 }
 
-// hasWorkflow reports whether Temporal has a workflow of an id, open or within its retention.
-func (c *Client) hasWorkflow(ctx context.Context, id string) (bool, error) {
-	_, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
-	var unknown *serviceerror.NotFound
+// claims gives how many Ideas the store has under an id, and whether Temporal has a workflow of it, open or within its
+// retention.
+func (c *Client) claims(ctx context.Context, id string) (ideas int, known bool, err error) {
+	_, err = c.temporal.DescribeWorkflowExecution(ctx, id, "")
 	switch {
-	case errors.As(err, &unknown):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("find process %s: %w", id, err)
+	case err == nil:
+		known = true
+	case !isNotFound(err):
+		return 0, false, fmt.Errorf("find process %s: %w", id, err)
 	}
-	return true, nil
+	ideas, err = c.Chain(id).Length(ctx)
+	return ideas, known, err
 }
 
 // unclaimed refuses an id that has a chain in the store but no workflow in Temporal.
 func (c *Client) unclaimed(ctx context.Context, id string) error {
-	known, err := c.hasWorkflow(ctx, id)
-	if err != nil || known {
-		return err
-	}
-	last, err := c.Chain(id).Length(ctx)
-	if err == nil && last > 0 {
-		err = &ClaimedError{ID: id, Ideas: last}
+	ideas, known, err := c.claims(ctx, id)
+	if err == nil && ideas > 0 && !known {
+		err = &ClaimedError{ID: id, Ideas: ideas}
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -75,10 +76,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	logger := o.Logger
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
+	logger := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	options := o.Temporal
 	options.Logger = connect.Quiet(sdklog.NewStructuredLogger(logger))
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -88,10 +86,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		archive.Close()
 		return nil, kind.Errorf(ErrUnreachable, "reach Temporal at %s: %w", options.HostPort, err)
 	}
-	if options.Namespace == "" {
-		options.Namespace = sdk.DefaultNamespace
-	}
-	c := New(temporal, options.Namespace, archive.values)
+	c := New(temporal, cmp.Or(options.Namespace, sdk.DefaultNamespace), archive.values)
 	c.onNoWorker, c.live = o.OnNoWorker, o.Live
 	c.close = []func(){temporal.Close, archive.Close}
 	return c, nil

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	workflowpb "go.temporal.io/api/workflow/v1"
 
 	"processidea/internal/safego"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -46,7 +46,7 @@ func (c *Client) NewWaitingCounter() *WaitingCounter {
 
 // Count counts by Tool. It returns 0 for a Tool that no longer waits for anybody.
 func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
-	infos, err := w.client.awaitingInfos(ctx)
+	infos, err := w.client.awaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
@@ -66,7 +66,7 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 		}
 	}
 	var list []WaitingCount
-	for _, tool := range slices.Sorted(maps.Keys(w.tools)) {
+	for tool := range jsonval.Sorted(w.tools) {
 		one := byTool[tool]
 		one.Tool = tool
 		list = append(list, one)

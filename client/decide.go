@@ -125,10 +125,7 @@ func (p *Process) refused(d Decision, why error) error {
 // instanceOf returns the workflow id of the instance that a Call's id names, in either spelling; it fails if there is
 // no such instance. A process that does not answer counts as not split.
 func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
-	v, err := p.Status(ctx)
-	if err != nil {
-		v = Status{}
-	}
+	v, _ := p.Status(ctx)
 	id, known := p.instanceIn(v, call)
 	if !known {
 		return "", approval.UnknownCallError(call, nil, p.pending(ctx))

@@ -105,10 +105,7 @@ type sentDecision struct {
 // address finds the instance of each decision, and returns those decisions that have one, signed where they have a Key.
 // The others are refused.
 func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decision, err error) {
-	v, err := b.process.Status(ctx)
-	if err != nil {
-		v = Status{}
-	}
+	v, _ := b.process.Status(ctx) // without an answer it counts as not split
 	pending := sync.OnceValue(func() []approval.Pending { return b.process.pending(ctx) })
 	for n, d := range list {
 		b.outcomes[n].Decision = d
@@ -118,7 +115,7 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 			continue
 		}
 		var refused *RefusedError
-		switch d, err = b.sign(ctx, instance, d); {
+		switch d, err = b.process.sign(ctx, instance, d); {
 		case errors.As(err, &refused):
 			b.outcomes[n].Refused = refused.Reason
 			continue
@@ -129,14 +126,6 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 		b.open = append(b.open, sentDecision{instance, &b.outcomes[n]})
 	}
 	return sendable, nil
-}
-
-// sign is Process.sign, which asks the instance of each Call, but for decisions that name a digest.
-func (b *bulk) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
-	if d.Key == nil || d.Proof != "" || d.Digest == "" || !approval.TakesProof(d.Kind) {
-		return b.process.sign(ctx, instance, d)
-	}
-	return b.process.signAs(d, d.Call)
 }
 
 // ask asks the process what became of the signal, and of its decisions.

@@ -107,23 +107,17 @@ type Diff struct {
 // Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, what people
 // decided between the two, and a JSON Patch (RFC 6902) that leads from one to the other.
 func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
-	for _, at := range []int{a, b} {
+	var ideas [2]map[string]any
+	for n, at := range []int{a, b} {
 		if at < 1 {
 			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: Ideas are numbered from 1, not %d", c.process, at)
 		}
-		if _, err := c.number(ctx, "compare", at); err != nil {
+		var err error
+		if ideas[n], err = c.load(ctx, "compare", at); err != nil {
 			return nil, err
 		}
 	}
-	from, err := c.chains.Load(ctx, c.process, a)
-	if err != nil {
-		return nil, err
-	}
-	to, err := c.chains.Load(ctx, c.process, b)
-	if err != nil {
-		return nil, err
-	}
-	return c.DiffOf(ctx, a, from, b, to)
+	return c.DiffOf(ctx, a, ideas[0], b, ideas[1])
 }
 
 // DiffOf is Diff of two Ideas that were loaded already.

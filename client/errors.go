@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"processidea/client/ideafiles"
+	"processidea/client/internal/kind"
 	"processidea/connect"
 	"processidea/store/blobs"
 	"processidea/store/chain"
@@ -80,8 +81,6 @@ func (e *ClaimedError) Unwrap() error { return ErrInvalid }
 
 // IsUnreachable reports whether an error is of a server that does not answer, whichever package it comes from.
 func IsUnreachable(err error) bool {
-	var unavailable *serviceerror.Unavailable
-	var late *serviceerror.DeadlineExceeded
-	return errors.Is(err, ErrUnreachable) || errors.As(err, &unavailable) || errors.As(err, &late) ||
-		errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, ErrUnreachable) || kind.Is[*serviceerror.Unavailable](err) ||
+		kind.Is[*serviceerror.DeadlineExceeded](err) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -83,7 +83,7 @@ func (p *Process) watchEnd(ctx context.Context) chan ending {
 	safego.Go("client.events.end", func() (err error) {
 		r, err = p.Result(ctx)
 		for IsUnreachable(err) && ctx.Err() == nil {
-			pause(ctx, pollEvery)
+			Pause(ctx, pollEvery)
 			r, err = p.Result(ctx)
 		}
 		return err
@@ -144,17 +144,17 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 	return func(ctx context.Context, unseen bool) {
 		switch {
 		case p.client.live:
-			pause(ctx, pollEvery)
+			Pause(ctx, pollEvery)
 			return
 		case unseen:
 			failures++
-			pause(ctx, pace.UntilNextAttempt(failures))
+			Pause(ctx, pace.UntilNextAttempt(failures))
 			return
 		}
 		failures = 0
-		pause(ctx, pollEvery)
+		Pause(ctx, pollEvery)
 		for ctx.Err() == nil && !look(ctx) {
-			pause(ctx, pacing.UntilNextLook())
+			Pause(ctx, pacing.UntilNextLook())
 		}
 	}
 }

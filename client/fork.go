@@ -133,18 +133,23 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, e
 
 // delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were under way.
 func delegatesUnderWay(idea *ideafile.Idea) (ids []string) {
+	eachPast(idea, func(p turn.PastCall, token string) {
+		t := idea.Tool(p.WrittenCall.Tool)
+		if t != nil && t.DelegateFile != "" && p.StatusByInstance[token] == ideafile.Running {
+			ids = append(ids, p.CallKey().ID(token))
+		}
+	})
+	return ids
+}
+
+// eachPast visits the Calls in the records of an Idea, in each of their instances.
+func eachPast(idea *ideafile.Idea, visit func(p turn.PastCall, token string)) {
 	tokens := idea.InstanceTokens()
 	for _, msg := range idea.Context {
 		for _, p := range turn.ReadPast(msg, tokens) {
-			if t := idea.Tool(p.WrittenCall.Tool); t == nil || t.DelegateFile == "" {
-				continue
-			}
 			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
-				if p.StatusByInstance[token] == ideafile.Running {
-					ids = append(ids, ideafile.FormatCallID(p.Request, p.Index, token))
-				}
+				visit(p, token)
 			}
 		}
 	}
-	return ids
 }

@@ -38,7 +38,7 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	}
 	var runs []past.Run
 	for _, id := range o.Processes {
-		run, err := a.finishedRun(ctx, id, "harden")
+		run, err := a.FinishedRun(ctx, id, "harden")
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +53,9 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	return made, kind.Of(ErrInvalid, err)
 }
 
-// finishedRun reads the chain of a process, and of its parts if it was split.
-func (a *Archive) finishedRun(ctx context.Context, id, act string) (past.Run, error) {
+// FinishedRun reads the whole chain of a process, and of its parts if it was split. act names the operation in the
+// error, which wraps ErrNotFound if there is no chain.
+func (a *Archive) FinishedRun(ctx context.Context, id, act string) (past.Run, error) {
 	run, err := a.Chain(id).story(ctx, act)
 	if err != nil {
 		return run, err
@@ -89,7 +90,7 @@ func (a *Archive) parts(ctx context.Context, id string) (parts []*Chain, err err
 // story reads the whole chain.
 func (c *Chain) story(ctx context.Context, act string) (past.Run, error) {
 	s := past.Run{ProcessID: c.process}
-	last, err := c.readable(ctx, act)
+	last, err := c.number(ctx, act, 0)
 	for at := 1; at <= last && err == nil; at++ {
 		var idea map[string]any
 		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {

@@ -10,7 +10,6 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/connect"
@@ -40,8 +39,8 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 	return false
 }
 
-func noWorker(queue string) turn.HeldUp {
-	return turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
+func noWorker(queue string) *turn.HeldUp {
+	return &turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
 		Mend: "start a worker; then it goes on by itself"}
 }
 
@@ -51,15 +50,13 @@ const refusal = "the worker: "
 // explainNoAnswer returns what holds up a process that did not answer a query, as far as can be told; nil if it may
 // only be slow.
 func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswered error) *turn.HeldUp {
-	var failed *serviceerror.QueryFailed
-	if errors.As(unanswered, &failed) {
+	if failed, is := errors.AsType[*serviceerror.QueryFailed](unanswered); is {
 		if why, said := strings.CutPrefix(failed.Error(), refusal); said {
 			return keysMissing(why)
 		}
 	}
 	if !c.hasWorker(ctx) {
-		h := noWorker(protocol.TaskQueue)
-		return &h
+		return noWorker(protocol.TaskQueue)
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -114,19 +111,20 @@ func (s *Summary) addHoldUp(h *turn.HeldUp) {
 
 // HeldUp counts the processes that are held up, as far as the search attributes tell, up to a bound. Where no worker
 // serves the task queue, all that run are.
-func (c *Client) HeldUp(ctx context.Context, most int) (n int, err error) {
+func (c *Client) HeldUp(ctx context.Context, most int) (int, error) {
 	seen := map[string]bool{}
 	query := processQuery + " AND ExecutionStatus = 'Running'"
 	if c.hasWorker(ctx) {
 		query += " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'"
 	}
-	err = c.executions(ctx, query, func(info *workflowpb.WorkflowExecutionInfo) bool {
+	for info, err := range c.Executions(ctx, query) {
+		if err != nil {
+			return 0, fmt.Errorf("count what is held up: %w", err)
+		}
 		root, _, _ := strings.Cut(info.GetExecution().GetWorkflowId(), "/")
-		seen[root] = true
-		return len(seen) < most
-	})
-	if err != nil {
-		return 0, fmt.Errorf("count what is held up: %w", err)
+		if seen[root] = true; len(seen) >= most {
+			break
+		}
 	}
 	return len(seen), nil
 }

@@ -84,7 +84,7 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 // Idea: what is sealed never changes.
 func (c *Client) decisionsOf(ctx context.Context, id string) ([]approval.Decision, error) {
 	chain := c.archive.Chain(id)
-	last, err := chain.readable(ctx, "count decisions of")
+	last, err := chain.number(ctx, "count decisions of", 0)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
@@ -78,14 +77,16 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	if o.Paused { // query those at work; Temporal's knowledge stands in for one that does not answer
 		f.Status = loop.StatusPaused
 	}
-	err := c.executions(ctx, f.query(), func(info *workflowpb.WorkflowExecutionInfo) bool {
+	for info, err := range c.Executions(ctx, f.query()) {
+		if err != nil {
+			return nil, fmt.Errorf("list processes: %w", err)
+		}
 		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
 			found = append(found, c.summary(info))
 		}
-		return o.Paused || o.Limit <= 0 || len(found) < o.Limit
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
+		if !o.Paused && len(found) == o.Limit && o.Limit > 0 {
+			break
+		}
 	}
 	if !o.Paused {
 		asking, cancel := context.WithTimeout(ctx, queryTimeout)
@@ -126,8 +127,7 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 	page := Page{Processes: []Summary{}}
 	for {
 		answer, err := c.temporal.ListWorkflow(ctx, request)
-		var refused *serviceerror.InvalidArgument
-		if errors.As(err, &refused) {
+		if isRefused(err) {
 			return page, kind.Errorf(ErrInvalid, "list processes: %w", err)
 		}
 		if err != nil {
@@ -157,9 +157,8 @@ func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	if !slices.ContainsFunc(list, running) || c.hasWorker(ctx) {
 		return
 	}
-	h := noWorker(protocol.TaskQueue)
 	for n := range list {
-		list[n].addHoldUp(&h)
+		list[n].addHoldUp(noWorker(protocol.TaskQueue))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/client/internal/kind"
 	"processidea/model/approval"
 	"processidea/protocol"
 )
@@ -56,13 +57,12 @@ func (p *Process) outcomes(ctx context.Context, workflow string, ids []string) (
 	var failed error
 	err = p.until(ctx, func() (bool, error) {
 		answer, err := p.client.askOutcomes(ctx, wait, workflow, question, ids)
-		var late *sdk.WorkflowUpdateServiceTimeoutOrCanceledError
 		var refused *temporal.ApplicationError
 		switch {
 		case isNotFound(err):
 			list, err = p.client.outcomesOfEnded(ctx, workflow, ids)
 			return err == nil, err
-		case errors.As(err, &late):
+		case kind.Is[*sdk.WorkflowUpdateServiceTimeoutOrCanceledError](err):
 			// Nobody has taken the question, or what it is about takes its time.
 			if err = p.client.query(ctx, workflow, protocol.QueryStatus, new(any)); err == nil {
 				wait = maxAnswerTime

@@ -104,12 +104,6 @@ func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
 	return list
 }
 
-// PendingPlans lists the Plans that wait, in the process and its parts, as they tell of them. The error is as of Plans.
-func (p *Process) PendingPlans(ctx context.Context) ([]PendingPlan, error) {
-	v, err := p.queryWaiting(ctx)
-	return v.Plans, err
-}
-
 // AskedLater is a Call of a Plan about which a person will be asked again before it runs.
 type AskedLater struct {
 	CallID string `json:"call"`
@@ -139,12 +133,12 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 		maps.DeleteFunc(params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
 		reads, err := refexpr.FindExpressions(params)
 		switch {
-		case ideafile.UndoReviewReason(c.Written) != "", policy != nil && policy.ParamsCondition == nil:
+		case ideafile.UndoReviewReason(c.Written) != "":
 			list = append(list, AskedLater{c.CallID, AskedAlways})
 		case policy == nil:
-		case len(t.WiredParams)+len(reads) > 0 || err != nil:
+		case policy.ParamsCondition != nil && (len(t.WiredParams)+len(reads) > 0 || err != nil):
 			list = append(list, AskedLater{c.CallID, AskedPerhaps})
-		case policy.RequiresReviewOf(params):
+		case policy.ParamsCondition == nil, policy.RequiresReviewOf(params):
 			list = append(list, AskedLater{c.CallID, AskedAlways})
 		}
 	}
@@ -240,24 +234,26 @@ func (d PlanDecision) Validate() error {
 	return kind.Of(ErrInvalid, err)
 }
 
+// PlanDecided is the outcome of an accepted decision on a Plan.
+type PlanDecided struct {
+	Process string `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
+	Request int    `json:"request" doc:"the one that made the Plan; 0: it began the process"`
+	Count   Count  `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
+}
+
 // DecidePlan approves, amends or rejects a waiting Plan, and returns when that has taken effect. The error is a
 // *RefusedError if the process refused it: no such Plan waits, the person may not decide, a Call of an amendment cannot
 // run. It wraps ErrInvalid if the decision is malformed.
-func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
-	_, err := p.DecidePlanAndCount(ctx, d)
-	return err
-}
-
-// DecidePlanAndCount is DecidePlan, and tells how many have decided so now.
-func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count, error) {
+func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (made PlanDecided, err error) {
 	v, err := p.queryWaiting(ctx)
 	if err != nil {
-		return Count{}, err
+		return made, err
 	}
 	plan, err := d.find(v.Plans)
 	if err != nil {
-		return Count{}, &RefusedError{Process: p.id, Signal: d.signal(), Reason: err.Error()}
+		return made, &RefusedError{Process: p.id, Signal: d.signal(), Reason: err.Error()}
 	}
+	made.Process, made.Request = plan.Process, plan.Request
 	d.Request, d.Digest = plan.Request, plan.Digest
 	said, err := approval.ReadPlanDecision(d.signal(), d.payload())
 	if err == nil && d.Key != nil && d.Proof == "" {
@@ -265,9 +261,10 @@ func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count
 		d.Proof, err = d.Key.Sign(signing.NewClaims(said.ToProve(plan.Process), plan.Digest, d.Groups))
 	}
 	if err != nil {
-		return Count{}, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
+		return made, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
 	}
-	return p.client.Process(plan.Process).steerAndCount(ctx, d.signal(), d.payload())
+	made.Count, err = p.client.Process(plan.Process).steerAndCount(ctx, d.signal(), d.payload())
+	return made, err
 }
 
 // find returns the Plan that the decision is about.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
@@ -51,32 +51,23 @@ func (p *Process) Chain() *Chain { return p.client.Chain(p.id) }
 // describe asks Temporal about the process.
 func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionInfo, error) {
 	d, err := p.client.temporal.DescribeWorkflowExecution(ctx, p.id, "")
-	var unknown *serviceerror.NotFound
-	var refused *serviceerror.InvalidArgument
-	switch {
-	case errors.As(err, &unknown), errors.As(err, &refused):
-		if last, err := p.Chain().Length(ctx); err == nil && last > 0 {
-			if err := p.Chain().forgotten(ctx, last); errors.Is(err, ErrForgotten) {
-				return nil, err
-			}
+	info := d.GetWorkflowExecutionInfo()
+	switch name := info.GetType().GetName(); {
+	case isNotFound(err), isRefused(err):
+		if _, err := p.Chain().number(ctx, "find", 0); errors.Is(err, ErrForgotten) {
+			return nil, err
 		}
 		return nil, kind.Errorf(ErrNotFound, "find process %s: no process has this id", p.id)
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", p.id, err)
-	case d.GetWorkflowExecutionInfo().GetType().GetName() == protocol.InstanceType:
+	case name == protocol.InstanceType:
 		process, _, _ := protocol.ParseInstanceID(p.id)
 		return nil, kind.Errorf(ErrNotFound, "find process %s: it is not a process, but an instance of %s",
 			p.id, process)
-	case d.GetWorkflowExecutionInfo().GetType().GetName() != protocol.ProcessType:
+	case name != protocol.ProcessType:
 		return nil, kind.Errorf(ErrNotFound, "find process %s: the workflow with this id is not a process", p.id)
 	}
-	return d.GetWorkflowExecutionInfo(), nil
-}
-
-// ended reports whether the process is over, so that nothing will take effect any more.
-func (p *Process) ended(ctx context.Context) bool {
-	info, err := p.describe(ctx)
-	return err == nil && info.GetCloseTime() != nil
+	return info, nil
 }
 
 // Idea gives the latest Idea of the chain, with a message for each instance that the process has by now: whose input
@@ -107,15 +98,14 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 // Delegates lists the ids of the processes that Calls of this one ran, and of those in turn, in their order.
 func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
-	err := p.client.executions(ctx, processQuery, func(e *workflowpb.WorkflowExecutionInfo) bool {
+	for e, err := range p.client.Executions(ctx, processQuery) {
+		if err != nil {
+			return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
+		}
 		id := e.GetExecution().GetWorkflowId()
 		if p.isDelegate(id) && e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 			found[id] = true
 		}
-		return true
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
 	}
 	return slices.Sorted(maps.Keys(found)), nil
 }
@@ -141,23 +131,25 @@ func WholeOf(id string) string {
 // processQuery finds processes among the workflows, their parts and delegates too.
 var processQuery = fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType)
 
-// executions calls visit for every workflow that a query finds, the latest first, until it returns false.
-func (c *Client) executions(ctx context.Context, query string,
-	visit func(*workflowpb.WorkflowExecutionInfo) bool) error {
-	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query}
-	for {
-		page, err := c.temporal.ListWorkflow(ctx, request)
-		if err != nil {
-			return err
-		}
-		for _, info := range page.GetExecutions() {
-			if !visit(info) {
-				return nil
+// Executions yields every workflow that a query finds, the latest first, and an error as the last.
+func (c *Client) Executions(ctx context.Context, query string) iter.Seq2[*workflowpb.WorkflowExecutionInfo, error] {
+	return func(yield func(*workflowpb.WorkflowExecutionInfo, error) bool) {
+		request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query}
+		for {
+			page, err := c.temporal.ListWorkflow(ctx, request)
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-		}
-		request.NextPageToken = page.GetNextPageToken()
-		if len(request.NextPageToken) == 0 {
-			return nil
+			for _, info := range page.GetExecutions() {
+				if !yield(info, nil) {
+					return
+				}
+			}
+			request.NextPageToken = page.GetNextPageToken()
+			if len(request.NextPageToken) == 0 {
+				return
+			}
 		}
 	}
 }

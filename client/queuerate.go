@@ -68,8 +68,7 @@ func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) 
 			Mend: "set more for all workers (" + settings + "), or wait"}
 	}
 	if !served {
-		h := noWorker(queue)
-		said = &h
+		said = noWorker(queue)
 	}
 	return said
 }

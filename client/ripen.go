@@ -30,11 +30,7 @@ func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Findin
 func (a *Archive) decidedRun(ctx context.Context, id string) (ripen.Run, error) {
 	run := ripen.Run{ProcessID: id}
 	c := a.Chain(id)
-	last, err := c.number(ctx, "read what was decided up to", 0)
-	if err != nil {
-		return run, err
-	}
-	source, err := c.chains.Load(ctx, id, last)
+	source, err := c.load(ctx, "read what was decided up to", 0)
 	if err != nil {
 		return run, err
 	}

@@ -23,19 +23,12 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 	if d.Key == nil || d.Proof != "" || !approval.TakesProof(d.Kind) {
 		return d, nil
 	}
-	call, digest := p.waitingAs(ctx, instance, d.Call)
 	if d.Digest == "" {
-		d.Digest = digest
+		if d.Digest = p.digestOf(ctx, instance, d.Call); d.Digest == "" {
+			return d, p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
+		}
 	}
-	if d.Digest == "" {
-		return d, p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
-	}
-	return p.signAs(d, call)
-}
-
-// signAs signs a decision on what its digest is of, for a Call by the id as it is written or typed.
-func (p *Process) signAs(d Decision, call string) (Decision, error) {
-	jws, err := d.Key.Sign(p.claims(d, call))
+	jws, err := d.Key.Sign(p.Claims(d))
 	if err != nil {
 		return d, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}
@@ -44,23 +37,21 @@ func (p *Process) signAs(d Decision, call string) (Decision, error) {
 }
 
 // Claims returns the claims of a new proof of the decision, for callers that have it signed elsewhere, as by a passkey.
-// The signer sets Issuer, Subject and Groups. The decision names the digest of what was shown.
-func (p *Process) Claims(d Decision) proof.Claims { return p.claims(d, d.Call) }
-
-func (p *Process) claims(d Decision, call string) proof.Claims {
+// The signer sets Issuer, Subject and Groups. The decision names the digest of what was shown, and the Call by its id,
+// as it is written or typed.
+func (p *Process) Claims(d Decision) proof.Claims {
 	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind,
-		Details: proof.Details(d.payload())}, call, d.Groups)
+		Details: proof.Details(d.payload())}, d.Call, d.Groups)
 }
 
-// waitingAs gives the id, as it is written, and the digest of a Call that waits in an instance; of one that does not,
-// or where nobody answers, the id as it was given.
-func (p *Process) waitingAs(ctx context.Context, instance, call string) (id, digest string) {
+// digestOf gives the digest of a Call that waits in an instance; empty where it does not, or nobody answers.
+func (p *Process) digestOf(ctx context.Context, instance, call string) string {
 	var v protocol.ApprovalsView
 	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)
 	for _, a := range v.Approvals {
 		if a.CallID == call || ideafile.TypeableCallID(a.CallID) == call {
-			return a.CallID, a.Digest
+			return a.Digest
 		}
 	}
-	return call, ""
+	return ""
 }

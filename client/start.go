@@ -65,8 +65,8 @@ func ParseIdea(data []byte) (map[string]any, error) {
 		return nil, kind.Of(ErrInvalid, err)
 	}
 	_, problems := ideafile.ReadIdea(v)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, &InvalidError{Source: "Idea", Problems: errs}
+	if err := ideafiles.Invalid("Idea", problems); err != nil {
+		return nil, err
 	}
 	return v.(map[string]any), nil
 }
@@ -150,20 +150,18 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 			o.Delegates[key] = delegate.WithInstructions(source, key, o.Delegates)
 		}
 	}
-	invalid := func(problems ...diag.Problem) (*ideafile.Idea, error) {
-		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: problems}
-	}
+	invalid := func(problems ...diag.Problem) error { return ideafiles.Invalid(cmp.Or(o.ID, "Idea"), problems) }
 	read, problems := ideafile.ReadIdea(o.Idea)
 	if err := policy.CheckName(o.By); o.By != "" && err != nil {
 		return nil, kind.Errorf(ErrInvalid, "start process %s by %w", o.ID, err)
 	}
 	problems.Append(carried...)
 	problems.Append(delegate.CheckFiles(read, "", o.Delegates)...)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return invalid(errs...)
+	if err := invalid(problems...); err != nil {
+		return nil, err
 	}
 	if len(o.Instances) == 0 && read.IsUnfilledTemplate() && read.Simulation == nil {
-		return invalid(diag.Problem{JSONPath: "$.meta.template",
+		return nil, invalid(diag.Problem{JSONPath: "$.meta.template",
 			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances " +
 				"ROWS)"})
 	}
@@ -171,13 +169,13 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 		return read, nil
 	}
 	messages, problems := ideafiles.Messages(normalRows(o.Instances), read)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return invalid(errs...)
+	if err := invalid(problems...); err != nil {
+		return nil, err
 	}
 	if o.Key != "" {
 		named, wrong := ideafiles.NamedBy(o.Idea, o.Key, messages)
 		if wrong != nil {
-			return invalid(*wrong)
+			return nil, invalid(*wrong)
 		}
 		o.Idea = named
 	}
@@ -234,12 +232,10 @@ func (o *StartOptions) digest() string {
 
 // startError tells a server that refuses from one that does not answer.
 func startError(id string, err error) error {
-	var refused *serviceerror.InvalidArgument
-	var noNamespace *serviceerror.NamespaceNotFound
 	switch {
 	case errors.Is(err, ErrOtherStart):
 		return kind.Errorf(ErrInvalid, "start process %s: %w", id, ErrOtherStart)
-	case errors.As(err, &refused) || errors.As(err, &noNamespace):
+	case isRefused(err) || kind.Is[*serviceerror.NamespaceNotFound](err):
 		return kind.Of(ErrInvalid, err)
 	}
 	return fmt.Errorf("start process: %w", err)

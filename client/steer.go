@@ -87,8 +87,8 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 			return err
 		}
 		rows, problems := ideafiles.Messages(normalRows(a.Instances), idea)
-		if errs := problems.Errors(); len(errs) > 0 {
-			return &InvalidError{Source: p.id, Problems: errs}
+		if err := ideafiles.Invalid(p.id, problems); err != nil {
+			return err
 		}
 		messages = append(rows, messages...)
 	}
@@ -105,8 +105,8 @@ func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) 
 		return err
 	}
 	messages, problems := ideafiles.ReadRows(file, data, idea)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return &InvalidError{Source: filepath.Base(file), Problems: errs}
+	if err := ideafiles.Invalid(filepath.Base(file), problems); err != nil {
+		return err
 	}
 	return p.Add(ctx, Addition{Context: messages}, by)
 }
@@ -126,7 +126,8 @@ func (p *Process) Cancel(ctx context.Context) error {
 		return fmt.Errorf("cancel %s: %w", p.id, err)
 	}
 	err = p.until(ctx, func() (bool, error) {
-		return p.ended(ctx), p.client.query(ctx, p.id, protocol.QueryStatus, new(any))
+		info, err := p.describe(ctx)
+		return err == nil && info.GetCloseTime() != nil, p.client.query(ctx, p.id, protocol.QueryStatus, new(any))
 	})
 	if err != nil {
 		return err

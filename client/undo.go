@@ -45,13 +45,13 @@ type Undoing struct {
 	AtWork bool   `json:"atWork,omitempty"`
 	undo.Plan
 
-	number int // of As; 0: it has a name of its own
-	idea   map[string]any
-	by     By
-	review bool
-	of     map[[2]string]*backtest.RanInstance
-
 	archive *Archive
+	options UndoOptions
+	number  int // of As; 0: it has a name of its own
+	idea    map[string]any
+	of      map[[2]string]*backtest.RanInstance // by process or part, and token
+	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
+	within  map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
 }
 
 // UndoneCall states which process undid a Call, on whose order, and why.
@@ -67,7 +67,7 @@ type UndoneCall struct {
 // process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call is not done, an instance does
 // not exist, or the process was simulated.
 func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing, error) {
-	run, err := a.finishedRun(ctx, id, "undo")
+	run, err := a.FinishedRun(ctx, id, "undo")
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	u := &undoReader{archive: a, process: id, options: o, of: map[[2]string]*backtest.RanInstance{},
-		within: map[string]any{}}
+	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, number: n,
+		of: map[[2]string]*backtest.RanInstance{}, within: map[string]any{}}
 	for _, idea := range run.Ideas {
 		u.parts = append(u.parts, latestOfParts(idea))
 	}
@@ -91,32 +91,30 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	plan, err := undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
+	u.Plan, err = undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By, review: o.Review,
-		of: u.of, archive: a}
-	switch out.AtWork = o.AtWork; {
+	switch {
 	case o.AtWork && o.As != "":
 		return nil, undoneByItself(id, o.As)
 	case o.AtWork:
-		out.As = id
+		u.As = id
 	case o.As != "":
-		out.As, out.number = o.As, 0
-		if err := a.checkFree(ctx, out); err != nil {
+		u.As, u.number = o.As, 0
+		if err := u.checkFree(ctx); err != nil {
 			return nil, err
 		}
 	}
 	last := len(run.Ideas)
-	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u), last)
-	return out, err
+	u.idea, err = a.Chain(id).withEarlierDeciders(ctx, u.undoIdea(run.Ideas[last-1]), last)
+	return u, err
 }
 
 // InWords describes, in the words of the business, an undone Call or the Call that undoes it.
 func (u *Undoing) InWords(ctx context.Context, w *shown.Words, did *undo.Call, tool string,
 	params map[string]any) shown.Call {
-	i := u.of[[2]string{did.Process, did.Instance}]
+	i := u.instance(*did)
 	about := shown.Case{State: i.State,
 		Input: ideafile.InstanceViewOf(i.Idea.Context, did.Instance).PayloadByKind[ideafile.TypeInput]}
 	call, err := u.archive.inWords(blobs.ForProcess(ctx, u.Process), w, tool, params, did.Instance, about)
@@ -134,11 +132,11 @@ func undoID(id string, n int) string {
 }
 
 // checkFree refuses an id for the undoing process that is invalid or in use.
-func (a *Archive) checkFree(ctx context.Context, u *Undoing) error {
+func (u *Undoing) checkFree(ctx context.Context) error {
 	if err := ValidateID(u.As); err != nil {
 		return err
 	}
-	last, err := a.Chain(u.As).Length(ctx)
+	last, err := u.archive.Chain(u.As).Length(ctx)
 	if err == nil && last > 0 {
 		err = u.idInUseError()
 	}
@@ -150,22 +148,12 @@ func (u *Undoing) idInUseError() error {
 		u.Process, u.As)
 }
 
-// undoReader collects what is known about the Calls of one process.
-type undoReader struct {
-	archive *Archive
-	process string
-	options UndoOptions
-	of      map[[2]string]*backtest.RanInstance // by process or part, and token
-	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
-	within  map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
-}
-
-func (u *undoReader) instance(c undo.Call) *backtest.RanInstance {
+func (u *Undoing) instance(c undo.Call) *backtest.RanInstance {
 	return u.of[[2]string{c.Process, c.Instance}]
 }
 
 // tool finds the Tool that undoes a Call.
-func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
+func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
 	t := u.instance(c).Idea.Tool(name)
 	if t == nil || t.DelegateFile != "" {
 		return nil
@@ -174,16 +162,16 @@ func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
 }
 
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
-func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance,
+func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
-	ideas, failed, before := map[string]map[string]int{}, map[string]map[string]int{}, map[string]forkedFrom{}
+	ends, before := map[string]map[ideafile.CallStatus]map[string]int{}, map[string]forkedFrom{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
 	for n := range instances {
 		i := &instances[n]
 		u.of[[2]string{i.ProcessID, i.Token}] = i
-		if _, known := ideas[i.ProcessID]; !known {
+		if ends[i.ProcessID] == nil {
 			c := u.archive.Chain(i.ProcessID)
-			if ideas[i.ProcessID], failed[i.ProcessID], err = c.doneByIdea(ctx); err == nil {
+			if ends[i.ProcessID], err = c.endsByIdea(ctx); err == nil {
 				before[i.ProcessID], err = c.forkedFrom(ctx, i.Idea)
 			}
 			if err != nil {
@@ -192,7 +180,8 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 			bindings[i.ProcessID] = u.options.Tools.Bind(i.Idea)
 		}
 		for _, c := range i.Calls {
-			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(ideas[i.ProcessID][c.ID], failed[i.ProcessID][c.ID]))
+			when := ends[i.ProcessID]
+			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(when[ideafile.Done][c.ID], when[ideafile.Failed][c.ID]))
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore = before[i.ProcessID].processThatDid(c)
 			if t := i.Idea.Tool(c.Tool); t != nil {
@@ -213,7 +202,7 @@ func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance
 
 // readDelegate finds how to undo what the process did that a Call ran, if that is how, and on record. A process at work
 // cannot do it.
-func (u *undoReader) readDelegate(ctx context.Context, c *undo.Call) error {
+func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	c.Delegate = protocol.DelegateID(c.Process, c.ID)
 	if c.How.Kind != ideafile.UndoProcess || c.TakenBackBy+c.DoneBefore != "" || u.options.AtWork {
 		return nil
@@ -244,8 +233,8 @@ func latestOfParts(idea map[string]any) map[string]int {
 
 // ideaOfWhole returns the first Idea of the whole process that includes an Idea of its part; for a process that was not
 // split, the Idea itself.
-func (u *undoReader) ideaOfWhole(part string, at int) int {
-	if part == u.process || at == 0 {
+func (u *Undoing) ideaOfWhole(part string, at int) int {
+	if part == u.Process || at == 0 {
 		return at
 	}
 	whole := slices.IndexFunc(u.parts, func(latest map[string]int) bool { return latest[part] >= at })
@@ -257,58 +246,45 @@ func (u *undoReader) ideaOfWhole(part string, at int) int {
 
 // undoMethod returns how to undo a Call of a Tool. With workers elsewhere, a Tool that nothing runs here may be a Go
 // function there; only the Call itself shows that the LLM wrote its result.
-func (u *undoReader) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
+func (u *Undoing) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
 	if b.Kind == ideafile.KindLatent && u.options.Tools.Elsewhere && !c.WrittenByLLM && t.Undo == nil {
 		return ideafile.Undo{Kind: ideafile.UndoNever}
 	}
 	return t.UndoUnder(b)
 }
 
-// doneByIdea maps each Call of the chain to the first Idea that shows it as done, or as failed.
-func (c *Chain) doneByIdea(ctx context.Context) (done, failed map[string]int, err error) {
-	done, failed = map[string]int{}, map[string]int{}
-	tell := func(first map[string]int, id string, at int) {
-		if first[id] == 0 {
-			first[id] = at
-		}
-	}
-	last, err := c.readable(ctx, "undo")
+// endsByIdea maps each Call of the chain to the first Idea that shows it as done, or as failed.
+func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[string]int, error) {
+	first := map[ideafile.CallStatus]map[string]int{ideafile.Done: {}, ideafile.Failed: {}}
+	last, err := c.number(ctx, "undo", 0)
 	for at := 1; at <= last && err == nil; at++ {
+		tell := func(status ideafile.CallStatus, id string) {
+			if told := first[status]; told != nil && told[id] == 0 {
+				told[id] = at
+			}
+		}
 		var log []turn.LogEntry
-		var context any
 		if log, err = c.chains.StoredLogAt(ctx, c.process, at); err != nil {
 			break
 		}
 		for _, e := range log {
 			if e.IsWrite() && e.CorrectionNumber == 0 {
-				tell(done, ideafile.FormatCallID(e.Request, e.Index, e.Instance), at)
+				tell(ideafile.Done, ideafile.FormatCallID(e.Request, e.Index, e.Instance))
 			}
 		}
 		var link chain.Link
+		var context any
 		if link, err = c.chains.LinkAt(ctx, c.process, at); err == nil {
 			context, err = c.chains.Context(ctx, c.process, protocol.IdeaRef{At: at, Digest: link.Digest})
 		}
 		if err == nil {
-			eachOf(context, ideafile.Done, func(id string) { tell(done, id, at) })
-			eachOf(context, ideafile.Failed, func(id string) { tell(failed, id, at) })
+			idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
+			eachPast(idea, func(p turn.PastCall, token string) {
+				tell(p.StatusByInstance[token], p.CallKey().ID(token))
+			})
 		}
 	}
-	return done, failed, err
-}
-
-// eachOf visits the Calls of a status by the records in a context.
-func eachOf(context any, status ideafile.CallStatus, visit func(id string)) {
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
-	tokens := idea.InstanceTokens()
-	for _, m := range idea.Context {
-		for _, p := range turn.ReadPast(m, tokens) {
-			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
-				if p.StatusByInstance[token] == status {
-					visit(ideafile.FormatCallID(p.Request, p.Index, token))
-				}
-			}
-		}
-	}
+	return first, err
 }
 
 // forkedFrom is the process that another was forked from, and the Calls that were done by then.
@@ -332,12 +308,12 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {
 		return f, err
 	}
-	ideas, _, err := of.doneByIdea(ctx)
+	ends, err := of.endsByIdea(ctx)
 	if err != nil {
 		return f, err
 	}
 	f.done = map[string]bool{}
-	for id, told := range ideas {
+	for id, told := range ends[ideafile.Done] {
 		f.done[id] = told <= at
 	}
 	return f, nil
@@ -400,18 +376,10 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 		return nil, 0, err
 	}
 	for _, as := range append(ids, c.process) { // its own instances that failed, too
-		of := &Chain{c.chains, as}
-		last, err := of.Length(ctx)
-		if err != nil {
-			return nil, 0, err
+		idea, err := (&Chain{c.chains, as}).load(ctx, "read", 0)
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
+			continue // what a forgotten one took back is not known: the key keeps the world from seeing it twice
 		}
-		if last == 0 {
-			continue
-		}
-		if err := of.forgotten(ctx, last); errors.Is(err, ErrForgotten) {
-			continue // what it took back is not known: the key keeps the world from seeing it twice
-		}
-		idea, err := c.chains.Load(ctx, as, last)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -427,23 +395,16 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 func readUndoneCalls(as string, source map[string]any, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
-	tokens := idea.InstanceTokens()
-	for _, m := range idea.Context {
-		for _, p := range turn.ReadPast(m, tokens) {
-			if p.CallKey().IsUndo() != (of == nil) {
-				continue // what it took back of itself, or of another process
-			}
-			what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
-			key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
-			for _, status := range p.StatusByInstance {
-				if key.CallID != "" && status == ideafile.Done {
-					made[key] = UndoneCall{key.CallID, as,
-						cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
-						cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
-				}
-			}
+	eachPast(idea, func(p turn.PastCall, token string) {
+		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
+		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
+		// it counts what was taken back of the process itself, or of the other one that this one takes back
+		if p.CallKey().IsUndo() == (of == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
+			made[key] = UndoneCall{key.CallID, as,
+				cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
+				cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
 		}
-	}
+	})
 }
 
 // UndoneCalls lists the Calls of the process that were taken back, in the order of their ids.

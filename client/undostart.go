@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"processidea/client/internal/kind"
-	"processidea/learn/backtest"
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -20,12 +19,12 @@ import (
 // undoIdea is the Idea of the process that undoes Calls: a Plan for each instance, which never asks the LLM, with the
 // Tools, policies and data of the original process. It is a fork of that process, so forgetting the original forgets it
 // too. Results of its Calls are not written to State, where they would meet existing values.
-func undoIdea(u *Undoing, last map[string]any, r *undoReader) map[string]any {
+func (u *Undoing) undoIdea(last map[string]any) map[string]any {
 	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who caused the original may be kept from deciding here too
 	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
 		delete(meta, k)
 	}
-	meta[protocol.UndoesMeta] = jsonval.OverlayObject(map[string]any{"process": u.Process}, u.by.payload())
+	meta[protocol.UndoesMeta] = jsonval.OverlayObject(map[string]any{"process": u.Process}, u.options.By.payload())
 	config := map[string]any{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
 		if v := jsonval.AsObject(last["config"])[k]; v != nil {
@@ -34,18 +33,18 @@ func undoIdea(u *Undoing, last map[string]any, r *undoReader) map[string]any {
 	}
 	tools := map[string]any{}
 	for name, tool := range jsonval.AsObject(jsonval.AsObject(last["schema"])["tools"]) {
-		tools[name] = jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath"), "_outputMethod")
+		tools[name] = jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath", "_outputMethod")
 	}
 	files := map[string]any{}
 	for n, s := range u.Undo {
 		if s.Within != nil {
 			file := undoneFile(s.Within.Process)
-			files[file] = r.within[file]
+			files[file] = u.within[file]
 			tools[delegateTool(n)] = map[string]any{"title": "take back " + s.Within.Process, "_delegate": file}
 		}
 	}
 	return map[string]any{"meta": meta, "config": config, "schema": map[string]any{"tools": tools},
-		"context":             undoContext(u, r.of),
+		"context":             u.undoContext(),
 		ideafile.DelegatesKey: jsonval.OverlayObject(last[ideafile.DelegatesKey], files)}
 }
 
@@ -53,7 +52,7 @@ func undoIdea(u *Undoing, last map[string]any, r *undoReader) map[string]any {
 func delegateTool(n int) string { return fmt.Sprintf("~undo-%d", n+1) }
 
 // undoContext is what the instances see whose Calls are taken back, and the Plans that do it.
-func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
+func (u *Undoing) undoContext() []any {
 	var shared, own []any
 	var order [][2]string
 	steps := map[[2]string][]undo.Step{}
@@ -68,7 +67,7 @@ func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 		steps[key] = append(steps[key], s)
 	}
 	for n, key := range order {
-		i := of[key]
+		i := u.of[key]
 		for _, m := range i.Idea.Context {
 			switch {
 			case m.PayloadKind == "" || m.PayloadKind == ideafile.TypeState:
@@ -80,7 +79,7 @@ func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 		}
 		state := map[string]any{"type": ideafile.TypeState, ideafile.TypeState: i.State}
 		plan := map[string]any{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
-			"plan": u.calls(steps[key])}
+			"plan": u.stepCalls(steps[key])}
 		if i.Token != "" {
 			state["_instance"], plan["_instance"] = i.Token, i.Token
 		}
@@ -89,13 +88,13 @@ func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
 	return append(shared, own...)
 }
 
-// calls are the Calls that take others back, in one instance.
-func (u *Undoing) calls(steps []undo.Step) []any {
+// stepCalls are the Calls that take others back, in one instance.
+func (u *Undoing) stepCalls(steps []undo.Step) []any {
 	var calls []any
 	index := map[string]int{}
 	for n, s := range steps {
 		index[s.CallID] = n + 1
-		review := u.review && s.Within == nil // of a process within, its own Calls are reviewed
+		review := u.options.Review && s.Within == nil // of a process within, its own Calls are reviewed
 		calls = append(calls,
 			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }, review))
 	}
@@ -165,13 +164,10 @@ func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err
 // isOpen reports whether Temporal has a process that has not ended.
 func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 	info, err := c.Process(id).describe(ctx)
-	switch {
-	case errors.Is(err, ErrNotFound):
+	if errors.Is(err, ErrNotFound) {
 		return false, nil
-	case err != nil:
-		return false, err
 	}
-	return info.GetCloseTime() == nil, nil
+	return err == nil && info.GetCloseTime() == nil, err
 }
 
 // StartUndo has a process started that takes back what another did, as Archive.Undo says; a process that is paused
@@ -196,7 +192,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		return nil, err
 	}
 	for {
-		p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.by.Name})
+		p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.options.By.Name})
 		if err == nil && !p.Attached() || err != nil && !errors.Is(err, ErrOtherStart) {
 			return p, err
 		}
@@ -235,8 +231,8 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 				"have", len(ended), diag.FirstNamesAndCount(ended))}
 	}
 	if len(ended) < len(u.Plan.Undo) {
-		payload := u.by.payload()
-		payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.review
+		payload := u.options.By.payload()
+		payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
 		err = errors.Join(err, p.steer(ctx, approval.SteerUndo, payload))
 	}
 	return err

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,11 +18,11 @@ const (
 	workersGrace = 5 * time.Second
 )
 
-// isNotFound reports whether a signal found no open workflow.
-func isNotFound(err error) bool {
-	var none *serviceerror.NotFound
-	return errors.As(err, &none)
-}
+// isNotFound reports whether the server has no such workflow, or a signal found none that is open.
+func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
+
+// isRefused reports whether the server does not take what it is asked.
+func isRefused(err error) bool { return kind.Is[*serviceerror.InvalidArgument](err) }
 
 // signal sends a signal; sent is false if no open workflow has the id.
 func (c *Client) signal(ctx context.Context, workflow, name string, payload map[string]any) (sent bool, err error) {
@@ -61,7 +60,7 @@ func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) 
 				p.client.notifyNoWorker(p.id, err)
 			}
 		}
-		pause(ctx, every)
+		Pause(ctx, every)
 		every = min(2*every, pollEvery)
 	}
 }
@@ -72,8 +71,8 @@ func (c *Client) notifyNoWorker(process string, cause error) {
 	}
 }
 
-// pause waits for a while, or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
+// Pause waits for a while, or until the context ends.
+func Pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

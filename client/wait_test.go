@@ -7,8 +7,8 @@ import (
 )
 
 func TestAWaitEndsWithItsContext(t *testing.T) {
-	pause(t.Context(), time.Nanosecond)
+	Pause(t.Context(), time.Nanosecond)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	pause(ctx, time.Hour)
+	Pause(ctx, time.Hour)
 }

@@ -1,16 +1,12 @@
 package client
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
-	"go.temporal.io/api/serviceerror"
-	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/converter"
 
 	"processidea/client/internal/kind"
@@ -33,22 +29,21 @@ func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	if err != nil {
 		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", process, err)
 	}
-	chains := c.archive.chains
-	if deciders != nil {
-		chains = chains.Trusting(deciders)
-	}
-	return chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
+	return c.archive.Trusting(deciders).chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
 }
 
 // digestsInHistory reads from every run of a process that Temporal still has what the seals of its Ideas gave.
 func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Digests, error) {
 	found := chain.Digests{}
-	var failed error
-	err := c.executions(ctx, fmt.Sprintf("WorkflowId = %q", process), func(run *workflowpb.WorkflowExecutionInfo) bool {
-		failed = c.readSeals(ctx, process, run.GetExecution().GetRunId(), found)
-		return failed == nil
-	})
-	return found, cmp.Or(err, failed)
+	for run, err := range c.Executions(ctx, fmt.Sprintf("WorkflowId = %q", process)) {
+		if err == nil {
+			err = c.readSeals(ctx, process, run.GetExecution().GetRunId(), found)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // readSeals adds what one run sealed.
@@ -57,8 +52,7 @@ func (c *Client) readSeals(ctx context.Context, process, run string, found chain
 	events := c.temporal.GetWorkflowHistory(ctx, process, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
-		var gone *serviceerror.NotFound
-		if errors.As(err, &gone) {
+		if isNotFound(err) {
 			return nil // its retention ended meanwhile
 		}
 		if err != nil {

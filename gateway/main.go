@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,10 +57,7 @@ func execute(args []string, out, err io.Writer) int {
 const addressVariable = "PROCESSIDEA_GATEWAY"
 
 func command(log *slog.Logger) *cobra.Command {
-	address := os.Getenv(addressVariable)
-	if address == "" {
-		address = server.UsualAddress
-	}
+	address := cmp.Or(os.Getenv(addressVariable), server.UsualAddress)
 	c := &cobra.Command{
 		Use:   "gateway",
 		Short: "Serve the HTTP API of processes until stopped",

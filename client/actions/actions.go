@@ -4,6 +4,7 @@
 package actions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -40,12 +41,7 @@ func (c Counts) Since(before Counts) Counts {
 // String lists the kinds, the most frequent first.
 func (c Counts) String() string {
 	kinds := slices.Collect(maps.Keys(c))
-	slices.SortFunc(kinds, func(a, b string) int {
-		if c[a] != c[b] {
-			return c[b] - c[a]
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(c[b]-c[a], strings.Compare(a, b)) })
 	var list []string
 	for _, kind := range kinds {
 		list = append(list, fmt.Sprintf("%d %s", c[kind], kind))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/internal/rehearsal"
 	"processidea/learn/backtest"
@@ -48,12 +49,12 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 	if err != nil {
 		return nil, "", nil, err
 	}
-	client, err := llm.New(llm.Config{BaseURL: server.URL(), Model: "rehearsal"})
+	asked, err := llm.New(llm.Config{BaseURL: server.URL(), Model: "rehearsal"})
 	if err != nil {
 		server.Close()
 		return nil, "", nil, err
 	}
-	return &asker{ctx: ctx, client: client, store: store, scripted: true}, ByReplies, server.Close, nil
+	return &asker{ctx: ctx, client: asked, store: store, scripted: true}, ByReplies, server.Close, nil
 }
 
 const (
@@ -114,13 +115,7 @@ func (a *asker) stream(question llm.Request) (*llm.Reply, error) {
 		if said.RetryAfter > 0 {
 			wait = said.RetryAfter
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-a.ctx.Done():
-			timer.Stop()
-			return nil, a.ctx.Err()
-		case <-timer.C:
-		}
+		client.Pause(a.ctx, wait)
 		wait *= 2
 	}
 }

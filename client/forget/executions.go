@@ -2,7 +2,6 @@ package forget
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/client"
+	"processidea/client/internal/kind"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -53,9 +53,7 @@ func (x *executions) terminate(ctx context.Context) error {
 		if err != nil || open == 0 {
 			return err
 		}
-		if err := pause(ctx); err != nil {
-			return err
-		}
+		client.Pause(ctx, askEvery)
 	}
 }
 
@@ -90,25 +88,11 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 		case goneSince.IsZero():
 			goneSince = time.Now()
 		}
-		if err := pause(ctx); err != nil {
-			return 0, err
-		}
+		client.Pause(ctx, askEvery)
 	}
 }
 
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(askEvery):
-		return nil
-	}
-}
-
-func isNotFound(err error) bool {
-	var none *serviceerror.NotFound
-	return errors.As(err, &none)
-}
+func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
 
 func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
 	return r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING ||
@@ -145,28 +129,16 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 
 // list is what the server's list shows of the process.
 func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
-	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: x.Namespace(), PageSize: 500,
-		Query: protocol.QueryForAllOf(x.process),
-	}
-	for {
-		page, err := x.Temporal().ListWorkflow(ctx, request)
-		var refused *serviceerror.InvalidArgument
-		if errors.As(err, &refused) && request.Query != "" {
-			request.Query = "" // an old server, or an id that it cannot search for
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range page.GetExecutions() {
-			if x.selects(e.GetExecution().GetWorkflowId()) {
+	for _, query := range []string{protocol.QueryForAllOf(x.process), ""} {
+		list, err = nil, nil
+		for e, failed := range x.Executions(ctx, query) {
+			if err = failed; x.selects(e.GetExecution().GetWorkflowId()) {
 				list = append(list, e)
 			}
 		}
-		request.NextPageToken = page.GetNextPageToken()
-		if len(request.NextPageToken) == 0 {
-			return list, nil
+		if !kind.Is[*serviceerror.InvalidArgument](err) {
+			break // otherwise it is an old server, or an id that it cannot search for
 		}
 	}
+	return list, err
 }

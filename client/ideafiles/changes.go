@@ -103,8 +103,8 @@ func (e *editor) addFile() error {
 	if more, err = WithInstructions(more, e.File, &problems); err != nil {
 		return err
 	}
-	if errs := problems.Errors(); len(errs) > 0 {
-		return &InvalidError{e.File, errs}
+	if err := Invalid(e.File, problems); err != nil {
+		return err
 	}
 	if err := e.addKeys(more); err != nil {
 		return err
@@ -134,13 +134,10 @@ func (e *editor) addDelegates(more map[string]any) error {
 	if err := r.readAll(more, read); err != nil {
 		return err
 	}
-	if errs := problems.Errors(); len(errs) > 0 {
-		return &InvalidError{e.File, errs}
-	}
 	if len(r.files) > 0 {
 		maps.Copy(e.part("delegates"), r.files)
 	}
-	return nil
+	return Invalid(e.File, problems)
 }
 
 // addKey takes one key of an Idea file: messages come after, Tools of the same name and a solution take the place of

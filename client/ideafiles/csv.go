@@ -246,9 +246,7 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 }
 
 func propertiesOf(schema any) map[string]any {
-	object := jsonval.AsObject(schema)
-	properties := jsonval.AsObject(object["properties"])
-	return properties
+	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
 }
 
 // typesOf lists the types that a property's schema names; none means that it is a text.

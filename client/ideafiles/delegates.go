@@ -47,10 +47,8 @@ func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) err
 func (r *delegateReader) withInstructions(source map[string]any, from string) (map[string]any, error) {
 	context := jsonval.AsList(source["context"])
 	for _, key := range delegate.InstructionFiles(context, from) {
-		if r.files[key] == nil {
-			if err := r.load(key); err != nil {
-				return nil, err
-			}
+		if err := r.load(key); err != nil {
+			return nil, err
 		}
 	}
 	return delegate.WithInstructions(source, from, r.files), nil
@@ -90,10 +88,8 @@ func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, from string) error
 // readDelegate reads one file, and the delegates of it. A file that is missing, or breaks the form of an Idea, is
 // reported by delegate.CheckFiles, with the place that names it.
 func (r *delegateReader) readDelegate(key string) error {
-	if r.files[key] == nil {
-		if err := r.load(key); err != nil {
-			return err
-		}
+	if err := r.load(key); err != nil {
+		return err
 	}
 	if source, ok := r.files[key].(map[string]any); ok {
 		filled, err := r.withInstructions(source, key)
@@ -118,11 +114,11 @@ func (r *delegateReader) readDelegate(key string) error {
 	return r.readDelegatesOf(read, key)
 }
 
-// load reads a file of the folder, if it is there, and takes what it carries itself.
+// load reads a file of the folder, if it is there and has not been read, and takes what it carries itself.
 func (r *delegateReader) load(key string) error {
 	folder := filepath.Dir(r.file)
 	path := filepath.Join(folder, filepath.FromSlash(key))
-	if _, err := os.Stat(path); r.file == "" || os.IsNotExist(err) {
+	if _, err := os.Stat(path); r.files[key] != nil || r.file == "" || os.IsNotExist(err) {
 		return nil
 	}
 	data, err := readInFolder(folder, key)

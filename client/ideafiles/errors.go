@@ -24,6 +24,14 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("check %s: %s", e.Source, e.Problems.Error())
 }
 
+// Invalid is an *InvalidError where there are problems that are no warnings; nil otherwise.
+func Invalid(source string, problems diag.Problems) error {
+	if errs := problems.Errors(); len(errs) > 0 {
+		return &InvalidError{source, errs}
+	}
+	return nil
+}
+
 // Unwrap gives ErrInvalid.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 

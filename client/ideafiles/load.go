@@ -2,6 +2,7 @@ package ideafiles
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -107,10 +108,7 @@ func LoadAlone(s Source, known Tools) (*Definition, error) {
 	if err == nil && d.Read != nil {
 		err = d.ReadDelegates(known, &problems)
 	}
-	if errs := problems.Errors(); err == nil && len(errs) > 0 {
-		err = &InvalidError{s.Given, errs}
-	}
-	return d, err
+	return d, cmp.Or(err, Invalid(s.Given, problems))
 }
 
 // decodeFile reads the value of a JSON or YAML file, by its name.

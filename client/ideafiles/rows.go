@@ -140,15 +140,10 @@ func inputFits(idea *ideafile.Idea) func(input any) error {
 
 // inputProblems lists how the input of a row violates its schema.
 func (r row) inputProblems(message map[string]any, fits func(any) error) (ps diag.Problems) {
-	if message["type"] != ideafile.TypeInput {
-		return nil
-	}
-	input := message[ideafile.TypeInput]
-	if input == nil {
-		return nil
-	}
-	if err := fits(input); err != nil {
-		ps.Add(r.place()+" $", "the row does not fit the schema of the input: %s", err)
+	if input := message[ideafile.TypeInput]; message["type"] == ideafile.TypeInput && input != nil {
+		if err := fits(input); err != nil {
+			ps.Add(r.place()+" $", "the row does not fit the schema of the input: %s", err)
+		}
 	}
 	return ps
 }

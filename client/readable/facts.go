@@ -3,7 +3,6 @@ package readable
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,40 +61,33 @@ func (t *FactBuilder) build(name string, path jsonval.Path, said string, v any) 
 			f.From, said = from, from
 		}
 	}
-	below := func(key, name string, v any) {
-		f.Facts = append(f.Facts, t.build(name, append(slices.Clip(path), key), said, v))
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			f.Text = "nothing"
-		}
-		f.Folded = len(path) > 0 && len(v) >= foldThreshold
-		for n, k := range jsonval.SortedKeys(v) {
-			if t.Left <= 0 {
-				f.Left = len(v) - n
-				break
-			}
-			below(k, k, v[k])
-		}
-	case []any:
-		if len(v) == 0 {
-			f.Text = "an empty list"
-		}
-		f.Folded = len(path) > 0 && len(v) >= foldThreshold
-		for n, one := range v {
-			if t.Left <= 0 {
-				f.Left = len(v) - n
-				break
-			}
-			below(fmt.Sprint(n), fmt.Sprint(n+1), one)
-		}
-	default:
+	object, isObject := v.(map[string]any)
+	list, isList := v.([]any)
+	size := len(object) + len(list)
+	switch {
+	case !isObject && !isList:
 		f.Text, f.Number = t.formatValue(v), IsNumber(v)
 		f.Block = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockThreshold
+	case isList && size == 0:
+		f.Text = "an empty list"
+	case size == 0:
+		f.Text = "nothing"
+	}
+	f.Folded = len(path) > 0 && size >= foldThreshold
+	for step, one := range jsonval.Members(v) {
+		if t.Left <= 0 {
+			f.Left = size - len(f.Facts)
+			break
+		}
+		name := step
+		if isList {
+			name = fmt.Sprint(len(f.Facts) + 1)
+		}
+		f.Facts = append(f.Facts, t.build(name, path.With(step), said, one))
 	}
 	return f
 }
+
 func (t *FactBuilder) formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -63,10 +64,7 @@ var verbs = map[string]string{
 }
 
 func what(d client.Decided) string {
-	verb := verbs[d.Kind]
-	if verb == "" {
-		verb = d.Kind
-	}
+	verb := cmp.Or(verbs[d.Kind], d.Kind)
 	switch about := d.About(); {
 	case d.CallID == "":
 		return text(verb)

@@ -2,13 +2,13 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -146,14 +146,9 @@ func newIdea(l chain.Link) Idea {
 	if l.Request == 0 || answer == nil {
 		return i
 	}
-	model, _ := answer["model"].(string)
-	if served, _ := answer["served"].(string); served != "" {
-		model = served
-	}
-	i.LLM = text(model)
+	i.LLM = text(cmp.Or(jsonval.AsText(answer["served"]), jsonval.AsText(answer["model"])))
 	for _, key := range []string{"promptTokens", "completionTokens"} {
-		n, _ := answer[key].(json.Number)
-		count, _ := strconv.Atoi(n.String())
+		count, _ := jsonval.ReadPositiveInt(answer[key])
 		i.Tokens += count
 	}
 	var cost price.Money
@@ -209,7 +204,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
 		by, entry, single := authors.Of(token, path)
-		if size, composed := sizeOf(v); len(path) == 0 || !single && composed && size > 0 {
+		if len(path) == 0 || !single && holdsAny(v) {
 			return ""
 		}
 		switch by {
@@ -229,14 +224,11 @@ func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 	}
 }
 
-func sizeOf(v any) (size int, composed bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(v), true
-	case []any:
-		return len(v), true
+func holdsAny(v any) bool {
+	for range jsonval.Held(v) {
+		return true
 	}
-	return 0, false
+	return false
 }
 
 // Proof says in words how people's decisions are proved.
@@ -281,5 +273,5 @@ func quote(s string) string {
 
 // Orders are the standing orders among decisions: those that were given and ended.
 func Orders(all []Decision) []Decision {
-	return slices.DeleteFunc(slices.Clone(all), func(d Decision) bool { return !d.Order })
+	return jsonval.Filter(all, func(d Decision) bool { return d.Order })
 }

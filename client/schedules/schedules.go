@@ -84,6 +84,11 @@ type Schedules struct{ client *client.Client }
 // Of gives the schedules of a client's namespace.
 func Of(c *client.Client) *Schedules { return &Schedules{c} }
 
+// values reads what schedules hold.
+func (s *Schedules) values() converter.DataConverter {
+	return connect.DataConverter(s.client.Archive().Store().Keys())
+}
+
 // ErrExists says that there is a schedule of the id, whatever it starts. Such an error wraps client.ErrInvalid too.
 var ErrExists = errors.New("a schedule with this id exists")
 
@@ -107,11 +112,10 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused,
 		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
 	})
-	var refused *serviceerror.InvalidArgument
 	switch {
 	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
 		return kind.Of(ErrExists, invalid("make schedule %s: a schedule with this id exists", o.ID))
-	case errors.As(err, &refused):
+	case kind.Is[*serviceerror.InvalidArgument](err):
 		return invalid("make schedule %s: %w", o.ID, err)
 	case err != nil:
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
@@ -186,7 +190,7 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
-	values := connect.DataConverter(s.client.Archive().Store().Keys())
+	values := s.values()
 	for list.HasNext() {
 		e, err := list.Next()
 		if err != nil {
@@ -210,7 +214,7 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 		return nil, s.do("find", id, err)
 	}
 	one := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: d.Info.NextActionTimes}
-	one.add(d.Info.RecentActions, d.Memo, connect.DataConverter(s.client.Archive().Store().Keys()))
+	one.add(d.Info.RecentActions, d.Memo, s.values())
 	return one, nil
 }
 
@@ -301,7 +305,7 @@ func (s *Schedules) withBegun(ctx context.Context,
 			return nil, err
 		}
 		var start protocol.ProcessStart
-		if err := connect.DataConverter(s.client.Archive().Store().Keys()).FromPayload(payload, &start); err != nil {
+		if err := s.values().FromPayload(payload, &start); err != nil {
 			return nil, err
 		}
 		start.ByHand = append(start.ByHand, b)
@@ -348,9 +352,7 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflow string) error 
 				Namespace: s.client.Namespace(), WorkflowExecution: run,
 			})
 		}
-		var none *serviceerror.NotFound
-		var denied *serviceerror.PermissionDenied
-		if errors.As(err, &none) || errors.As(err, &denied) {
+		if kind.Is[*serviceerror.NotFound](err) || kind.Is[*serviceerror.PermissionDenied](err) {
 			err = nil
 		}
 	}
@@ -367,11 +369,10 @@ func (s *Schedules) change(ctx context.Context, what, id string, do func(sdk.Sch
 }
 
 func (*Schedules) do(what, id string, err error) error {
-	var none *serviceerror.NotFound
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &none):
+	case kind.Is[*serviceerror.NotFound](err):
 		return kind.Errorf(client.ErrNotFound, "%s schedule %s: no schedule has this id", what, id)
 	}
 	return fmt.Errorf("%s schedule %s: %w", what, id, err)

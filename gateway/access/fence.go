@@ -55,6 +55,11 @@ func IsLoopback(name string) bool {
 	return name == "localhost" || net.ParseIP(name).IsLoopback()
 }
 
+// isSafe reports whether nobody on the way reads or changes what is sent to an address.
+func isSafe(u *url.URL) bool {
+	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
+}
+
 // isSame reports whether an origin is the one that the request was sent to. A proxy may have taken TLS off, so that the
 // scheme may differ.
 func isSame(origin string, r *http.Request) bool {

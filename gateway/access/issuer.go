@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -66,7 +65,7 @@ type IssuerGuard struct {
 func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	u, err := url.Parse(i.URL)
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && IsLoopback(u.Hostname())):
+	case err != nil || u.Host == "" || !isSafe(u):
 		return nil, fmt.Errorf("access: the issuer %q is no https address", i.URL)
 	case i.Audience == "":
 		return nil, errors.New("access: an issuer's tokens are for many programs: set the audience that counts")
@@ -164,8 +163,7 @@ func (g *IssuerGuard) person(claims Claims, token *oidc.IDToken) (*Person, error
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Groups+" is no list of names")
 	}
 	// Neither roles nor policies can name such a group: it would give no right.
-	groups = slices.DeleteFunc(slices.Clone(groups),
-		func(group string) bool { return policy.CheckGroup(group) != nil })
+	groups = jsonval.Filter(groups, func(group string) bool { return policy.CheckGroup(group) == nil })
 	return g.Known(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
 }
 

@@ -44,7 +44,7 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
 			"characters",
 			shortestToken)
-	case err != nil || CheckOrigin(c.URL) != nil || u.Scheme != "https" && !IsLoopback(u.Hostname()):
+	case err != nil || CheckOrigin(c.URL) != nil || !isSafe(u):
 		return nil,
 			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.URL)
 	}
@@ -167,7 +167,7 @@ func (l *IssuerLogin) End() string {
 		return ""
 	}
 	u, err := url.Parse(known.End)
-	if err != nil || u.Scheme != "https" && !(u.Scheme == "http" && IsLoopback(u.Hostname())) {
+	if err != nil || !isSafe(u) {
 		return ""
 	}
 	q := u.Query()

@@ -1,12 +1,21 @@
 package access
 
-import "net/http"
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+)
 
 // Refusal is why a request is refused. Its text is for the sender of the request, and contains no secret.
 type Refusal struct {
 	Status  int    // of HTTP
 	Code    string // stable, for programs
 	Message string
+}
+
+// Refuse makes a Refusal whose text is formatted.
+func Refuse(status int, code, format string, args ...any) *Refusal {
+	return &Refusal{status, code, fmt.Sprintf(format, args...)}
 }
 
 // Error gives the text.
@@ -29,9 +38,5 @@ func unauthorized(code, message string) *Refusal {
 
 // Forbidden refuses what a person has no right to.
 func Forbidden(p *Person, r Right) *Refusal {
-	who := p.Name
-	if who == "" {
-		who = "you"
-	}
-	return &Refusal{http.StatusForbidden, CodeForbidden, who + " may not " + string(r) + " here"}
+	return Refuse(http.StatusForbidden, CodeForbidden, "%s may not %s here", cmp.Or(p.Name, "you"), r)
 }

@@ -134,23 +134,20 @@ func readRole(v any) (out role, err error) {
 		}
 		out.may = append(out.may, Right(right))
 	}
-	for key, to := range map[string]*[]string{"people": &out.people, "groups": &out.groups} {
-		if *to, ok = jsonval.AsStringList(m[key]); !ok && m[key] != nil {
+	for key, check := range map[string]func(string) error{"people": policy.CheckName, "groups": policy.CheckGroup} {
+		names, ok := jsonval.AsStringList(m[key])
+		if !ok && m[key] != nil {
 			return out, fmt.Errorf("%q is a list of names", key)
 		}
-	}
-	if len(out.people)+len(out.groups) == 0 {
-		return out, fmt.Errorf("a role names people or groups")
-	}
-	for _, name := range out.people {
-		if err := policy.CheckName(name); err != nil {
-			return out, fmt.Errorf("people: %w", err)
+		for _, name := range names {
+			if err := check(name); err != nil {
+				return out, fmt.Errorf("%s: %w", key, err)
+			}
 		}
 	}
-	for _, name := range out.groups {
-		if err := policy.CheckGroup(name); err != nil {
-			return out, fmt.Errorf("groups: %w", err)
-		}
+	out.people, _ = jsonval.AsStringList(m["people"])
+	if out.groups, _ = jsonval.AsStringList(m["groups"]); len(out.people)+len(out.groups) == 0 {
+		err = fmt.Errorf("a role names people or groups")
 	}
-	return out, nil
+	return out, err
 }

@@ -59,6 +59,9 @@ func New(o Options) *API {
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
 	}
+	if o.Tools.Known == nil { // the workers' tools are not known here
+		o.Tools.Elsewhere = true
+	}
 	a := &API{Options: o, mux: http.NewServeMux(), answers: newAnswers()}
 	config := huma.DefaultConfig("Process Idea", Version)
 	config.Info.Description = description

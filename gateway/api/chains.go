@@ -3,9 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
-	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,29 +57,27 @@ func (a *API) addChains() {
 }
 
 func (a *API) report(ctx context.Context, in *Target) (*huma.StreamResponse, error) {
-	var b bytes.Buffer
-	if err := a.Report(ctx, in.ID, &b); err != nil {
+	send, err := a.Report(ctx, in.ID)
+	if err != nil {
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
-		SendReport(w, in.ID, b.Bytes())
+		send(w)
 	}}, nil
 }
 
-// Report writes what a process did as one HTML file.
-func (a *API) Report(ctx context.Context, id string, w io.Writer) error {
-	return report.Write(ctx, a.Client.Chain(id), id, w)
-}
-
-// SendReport answers with the file as a download. A browser may not show it here: it has a style of its own, which the
-// policy of these pages forbids.
-func SendReport(w http.ResponseWriter, id string, file []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Disposition",
-		mime.FormatMediaType("attachment", map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}))
-	_, _ = w.Write(file)
+// Report makes one HTML file of what a process did, and gives what answers with it as a download. A browser may not
+// show it here: it has a style of its own, which the policy of these pages forbids.
+func (a *API) Report(ctx context.Context, id string) (send func(http.ResponseWriter), err error) {
+	var b bytes.Buffer
+	err = report.Write(ctx, a.Client.Chain(id), id, &b)
+	name := map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", name))
+		_, _ = w.Write(b.Bytes())
+	}, err
 }
 
 // IdeaList is the Ideas of a process.
@@ -136,9 +134,10 @@ func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) 
 	if err != nil && in.Digest != "" {
 		return out, err
 	}
-	drawing.Calls, out.Waiting = waitingPlan(list, in.Digest)
+	n := slices.IndexFunc(list, func(p client.Plan) bool { return in.Digest == "" || p.Digest == in.Digest })
 	switch {
-	case out.Waiting:
+	case n >= 0:
+		drawing.Calls, out.Waiting = list[n].Drawn, true
 	case in.Digest != "":
 		return out, problem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
 	default: // of a process that Temporal does not know the store may have Ideas

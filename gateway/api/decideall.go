@@ -7,6 +7,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/internal/safego"
+	"processidea/model/jsonval"
 )
 
 var errNoOutput = errors.New("an answer needs an output, which may be null")
@@ -26,7 +27,6 @@ const (
 func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision) []DecisionResult {
 	results := make([]DecisionResult, len(list))
 	decisions := make([]client.Decision, len(list))
-	var processes []string
 	byProcess := map[string][]int{}
 	for n, d := range list {
 		results[n] = DecisionResult{Process: d.Process, Call: d.Call}
@@ -35,21 +35,15 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 			results[n].fail(OutcomeInvalid, err)
 			continue
 		}
-		if byProcess[d.Process] == nil {
-			processes = append(processes, d.Process)
-		}
 		byProcess[d.Process] = append(byProcess[d.Process], n)
 	}
-	var g safego.Group
-	g.SetLimit(processesAtOnce)
-	for _, id := range processes {
-		g.Go("gateway.decide", func() error {
-			a.decideIn(ctx, id, byProcess[id], decisions, results)
-			a.Acted(id)
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	processes := jsonval.SortedKeys(byProcess)
+	err := safego.Each(ctx, "gateway.decide", len(processes), processesAtOnce, func(ctx context.Context, n int) error {
+		a.decideIn(ctx, processes[n], byProcess[processes[n]], decisions, results)
+		a.Acted(processes[n])
+		return nil
+	})
+	if err != nil {
 		for n := range results {
 			if results[n].Outcome == "" {
 				results[n].fail(OutcomeFailed, err)

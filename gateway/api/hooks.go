@@ -56,14 +56,12 @@ func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	p, err := a.Client.Start(ctx, *o)
 	var claimed *client.ClaimedError
 	switch {
-	case errors.Is(err, client.ErrOtherStart), errors.As(err, &claimed):
+	case errors.Is(err, client.ErrOtherStart), errors.As(err, &claimed), err == nil && p.Attached():
 		// Its id came before. The rule, or the Idea file, may have changed since, or Temporal have forgotten the
 		// process.
 		return &hookOutput{http.StatusOK, &Started{o.ID, true}}, nil
 	case err != nil:
 		return nil, err
-	case p.Attached():
-		return &hookOutput{http.StatusOK, &Started{p.ID(), true}}, nil
 	}
 	a.Acted(p.ID())
 	a.Log.Info("a webhook started a process", "hook", in.Name, "process", p.ID())

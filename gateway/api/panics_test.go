@@ -17,7 +17,7 @@ import (
 
 func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared")
-	s := newAnswers()
+	s := &API{answers: newAnswers()}
 	ask := func(context.Context) (int, error) { return 1, nil }
 	if _, err := share(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.shared "+
 		"panicked") {
@@ -32,7 +32,7 @@ func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared.forget")
 	synctest.Test(t, func(t *testing.T) {
 		ask := func(context.Context) (int, error) { return 1, nil }
-		if v, err := share(t.Context(), newAnswers(), "key", ask); v != 1 || err != nil {
+		if v, err := share(t.Context(), &API{answers: newAnswers()}, "key", ask); v != 1 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
 		<-time.After(time.Minute)

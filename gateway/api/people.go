@@ -9,7 +9,6 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval/proof"
-	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/protocol"
@@ -57,23 +56,14 @@ func (a *API) Insights(ctx context.Context, since time.Time) (*client.Insights, 
 	if since.IsZero() {
 		since = time.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Minute)
 	}
-	return share(ctx, a.answers, insightsSince{since}, func(ctx context.Context) (*client.Insights, error) {
+	return share(ctx, a, "insights\n"+since.String(), func(ctx context.Context) (*client.Insights, error) {
 		return a.Client.Insights(ctx, since)
 	})
 }
 
-type insightsSince struct{ time.Time }
-
-type everywhere struct{ language shown.Language }
-
 // AllWaiting lists what waits for a person in all processes. It is for reading alone: others get the same.
 func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
-	return share(ctx, a.answers, everywhere{client.LanguageOf(ctx)}, a.Client.Waiting)
-}
-
-type approvalsKey struct {
-	process  string
-	language shown.Language
+	return share(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
 }
 
 // WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound if the id is
@@ -89,14 +79,7 @@ func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := share(ctx, a.answers, approvalsKey{p.ID(), client.LanguageOf(ctx)},
-		func(ctx context.Context) ([]client.Approval, error) {
-			now, err := p.Revision(ctx)
-			if err != nil || now.Ended {
-				return []client.Approval{}, err // nothing waits any more, even if a worker answers
-			}
-			return p.Approvals(ctx)
-		})
+	list, err := share(ctx, a, "approvals\n"+string(client.LanguageOf(ctx))+"\n"+p.ID(), p.Approvals)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +162,4 @@ func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 func (d *Decision) Said() []byte {
 	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.With.RawMessage,
 		client.Answer: d.Output}[d.Kind]
-}
-
-func containsAll(all, some []string) bool {
-	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 
 	"processidea/client"
 	"processidea/gateway/access"
@@ -33,7 +34,7 @@ func (a *API) addPlans() {
 	operation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
 		Target
 		Body planDecision
-	}) (PlanDecided, error) {
+	}) (client.PlanDecided, error) {
 		return a.DecidePlan(ctx, in.ID, in.Body.PlanDecision)
 	}))
 }
@@ -63,22 +64,10 @@ func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error
 	return WaitingPlanList{list}, err
 }
 
-type plansKey string
-
 // PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error
 // wraps client.ErrNotFound where there is no process of the id.
 func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
-	return share(ctx, a.answers, plansKey(id), func(ctx context.Context) ([]client.Plan, error) {
-		p, err := a.Client.Attach(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		now, err := p.Revision(ctx)
-		if err != nil || now.Ended {
-			return []client.Plan{}, err // nothing waits any more, even if a worker answers
-		}
-		return p.Plans(ctx)
-	})
+	return share(ctx, a, "plans\n"+id, a.Client.Process(id).Plans)
 }
 
 type planDecision struct {
@@ -86,16 +75,9 @@ type planDecision struct {
 	client.PlanDecision
 }
 
-// PlanDecided is the outcome of an accepted decision.
-type PlanDecided struct {
-	Process string       `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
-	Request int          `json:"request" doc:"the one that made the Plan; 0: it began the process"`
-	Count   client.Count `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
-}
-
 // DecidePlan takes a decision on a Plan for the caller. If it was refused because another Plan waits by now, the error
 // is a *Problem with that Plan.
-func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out PlanDecided, err error) {
+func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out client.PlanDecided, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
@@ -105,26 +87,11 @@ func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) 
 	if d, err = readPlanDecision(d, access.From(ctx)); err != nil {
 		return out, err
 	}
-	defer a.Acted(id)
-	before, err := p.PendingPlans(ctx)
-	if err != nil {
-		return out, err
-	}
-	for _, plan := range before {
-		if plan.Digest == d.Digest {
-			out.Process, out.Request, d.Request = plan.Process, plan.Request, plan.Request
-		}
-	}
-	if out.Process == "" {
-		now, err := p.Plans(ctx)
-		if err != nil {
-			return out, err
-		}
-		return out, changed(ctx, now)
-	}
-	defer a.Acted(out.Process)
-	if out.Count, err = p.DecidePlanAndCount(ctx, d); errors.Is(err, client.ErrRefused) {
-		return out, a.whyRefused(ctx, p, d, err)
+	out, err = p.DecidePlan(ctx, d)
+	a.Acted(id)
+	a.Acted(out.Process)
+	if errors.Is(err, client.ErrRefused) {
+		err = a.whyRefused(ctx, p, d, err)
 	}
 	return out, err
 }
@@ -194,24 +161,14 @@ func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanD
 	return d, nil
 }
 
-// waitingPlan returns the Calls of the Plan to draw: the one with the digest or, without a digest, the first.
-func waitingPlan(list []client.Plan, digest string) (calls []any, waits bool) {
-	for _, p := range list {
-		if digest == "" || p.Digest == digest {
-			return p.Drawn, true
-		}
-	}
-	return nil, false
-}
-
 // decider returns who takes a decision: the caller, or the person that it names with groups or a proof if the caller
 // may name others.
 func decider(who *access.Person, by string, groups []string, proof string) (string, []string, client.Signer, error) {
+	isOther := func(group string) bool { return !slices.Contains(who.Groups, group) }
 	switch {
-	case !who.NamesOthers && (by != "" && by != who.Name || !containsAll(who.Groups, groups)):
-		return "", nil, nil, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
-			Message: "the token is " + who.Name +
-				"'s: a decision with it can only be by that person and their groups"}
+	case !who.NamesOthers && (by != "" && by != who.Name || slices.ContainsFunc(groups, isOther)):
+		return "", nil, nil, access.Refuse(http.StatusForbidden, access.CodeForbidden,
+			"the token is %s's: a decision with it can only be by that person and their groups", who.Name)
 	case proof != "":
 		return by, groups, nil, nil // the proof names who decides
 	}
@@ -224,10 +181,8 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 	return who.Name, groups, who.Key, nil
 }
 
-type livePlanKey string
-
 // LivePlan returns the Calls of the latest Plan of a running process, as they are now. The result is shared: do not
 // change it.
 func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
-	return share(ctx, a.answers, livePlanKey(id), a.Client.Process(id).LivePlan)
+	return share(ctx, a, "live plan\n"+id, a.Client.Process(id).LivePlan)
 }

@@ -85,6 +85,11 @@ func (p *Problem) Write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(p)
 }
 
+// Unfit refuses what was sent.
+func Unfit(format string, args ...any) error {
+	return access.Refuse(http.StatusUnprocessableEntity, CodeInvalid, format, args...)
+}
+
 // kind is a kind of errors.
 type kind struct {
 	err    error
@@ -122,7 +127,9 @@ func ProblemOf(err error) *Problem {
 		return problem(http.StatusConflict, CodeClaimed, err.Error())
 	case errors.As(err, &invalid):
 		p = problem(http.StatusUnprocessableEntity, CodeInvalidIdea, err.Error())
-		p.Problems = places(invalid.Problems)
+		p.Problems = jsonval.Map(invalid.Problems, func(one diag.Problem) Place {
+			return Place{one.JSONPath, one.Message, one.IsWarning}
+		})
 		return p
 	}
 	for _, k := range kinds {
@@ -143,14 +150,6 @@ func ProblemOf(err error) *Problem {
 	// The error may name files and addresses of the server, so it goes to the log only, with the caller.
 	return problem(http.StatusInternalServerError, CodeInternal,
 		"something went wrong at the gateway; its log says what")
-}
-
-func places(list diag.Problems) []Place {
-	out := make([]Place, len(list))
-	for n, p := range list {
-		out[n] = Place{p.JSONPath, p.Message, p.IsWarning}
-	}
-	return out
 }
 
 // frameworkCodes are the codes of the errors that the framework finds by itself.

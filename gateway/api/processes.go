@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"net/http"
 	"net/url"
@@ -78,20 +79,18 @@ type startOutput struct {
 var startedResponse = &huma.Response{Description: "The process"}
 
 func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOutput, error) {
-	if in.Body.ID != "" {
-		if err := client.ValidateID(in.Body.ID); err != nil {
-			return nil, invalidAt("body.id", err)
-		}
-	}
-	o := in.Body.StartOptions
-	o.By = access.From(ctx).Name
-	p, err := a.Client.Start(ctx, o)
-	return a.started(o.ID, p, err)
+	return a.startAs(ctx, in.Body.StartOptions, a.Client.Start)
 }
 
-// started answers with a process that was started, under an id or none.
-func (a *API) started(id string, p *client.Process, err error) (*startOutput, error) {
-	a.Acted(id)
+// startAs has the caller start a process, under an id or none.
+func (a *API) startAs(ctx context.Context, o client.StartOptions,
+	start func(context.Context, client.StartOptions) (*client.Process, error)) (*startOutput, error) {
+	if err := client.ValidateID(o.ID); o.ID != "" && err != nil {
+		return nil, invalidAt("body.id", err)
+	}
+	o.By = access.From(ctx).Name
+	p, err := start(ctx, o)
+	a.Acted(o.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -124,19 +123,14 @@ func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (
 	if err != nil {
 		return ProcessPage{}, invalidAt("query.page", err)
 	}
-	page, err := share(ctx, a.answers, listKey{f, limit, at}, func(ctx context.Context) (client.Page, error) {
+	key := fmt.Sprintf("list\n%d %s %v", limit, at, f)
+	page, err := share(ctx, a, key, func(ctx context.Context) (client.Page, error) {
 		return a.Client.ListPage(ctx, f, limit, from)
 	})
 	if err != nil {
 		return ProcessPage{}, err
 	}
 	return ProcessPage{page.Processes, writePage(page.Next)}, nil
-}
-
-type listKey struct {
-	client.Filter
-	limit int
-	page  string
 }
 
 var errNoPage = errors.New("it is not the next of a page")
@@ -171,7 +165,7 @@ type ProcessStatus struct {
 // Status returns the status of a process. The result is shared: do not change it. The error wraps client.ErrNotFound if
 // the id is unknown.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (s ProcessStatus, err error) {
+	return share(ctx, a, "status\n"+id, func(ctx context.Context) (s ProcessStatus, err error) {
 		s, err = a.statusOf(ctx, id)
 		if err == nil && s.Status != loop.StatusRunning && s.Status != loop.StatusPaused {
 			s.UndoneBy, err = a.Client.Chain(id).UndoneBy(ctx)
@@ -179,8 +173,6 @@ func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
 		return s, err
 	})
 }
-
-type statusKey string
 
 func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	p, err := a.Client.Attach(ctx, id)

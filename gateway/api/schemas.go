@@ -21,19 +21,20 @@ import (
 func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	type null = *string
-	for from, to := range map[reflect.Type]reflect.Type{
-		reflect.TypeFor[turn.Failures]():         reflect.TypeFor[[]turn.CallFailure](),
-		reflect.TypeFor[refexpr.OutputPath]():    reflect.TypeFor[null](),
-		reflect.TypeFor[jsonval.Path]():          reflect.TypeFor[string](),
-		reflect.TypeFor[ideafile.WrittenCall]():  reflect.TypeFor[json.RawMessage](),
-		reflect.TypeFor[jsonval.OrderedObject](): reflect.TypeFor[Object](),
-		reflect.TypeFor[client.Object]():         reflect.TypeFor[Object](),
-		reflect.TypeFor[client.Objects]():        reflect.TypeFor[[]Object](),
-		reflect.TypeFor[client.IdeaFiles]():      reflect.TypeFor[map[string]Object](),
-	} {
-		r.RegisterTypeAlias(from, to)
-	}
+	alias[turn.Failures, []turn.CallFailure](r)
+	alias[refexpr.OutputPath, null](r)
+	alias[jsonval.Path, string](r)
+	alias[ideafile.WrittenCall, json.RawMessage](r)
+	alias[jsonval.OrderedObject, Object](r)
+	alias[client.Object, Object](r)
+	alias[client.Objects, []Object](r)
+	alias[client.IdeaFiles, map[string]Object](r)
 	return r
+}
+
+// alias describes a type as another one.
+func alias[From, To any](r huma.Registry) {
+	r.RegisterTypeAlias(reflect.TypeFor[From](), reflect.TypeFor[To]())
 }
 
 // names distinguishes types of the same name in several packages.

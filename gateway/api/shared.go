@@ -30,8 +30,9 @@ func newAnswers() *answers {
 
 // share gives the answer that somebody else got a moment ago, or is getting, or asks for one. Nobody's leaving ends the
 // asking.
-func share[T any](ctx context.Context, s *answers, key any, ask func(context.Context) (T, error)) (T, error) {
-	return shared.Ask(ctx, &s.Works, key, 0, func(ctx context.Context, _ *shared.Work) (T, error) { return ask(ctx) })
+func share[T any](ctx context.Context, a *API, key string, ask func(context.Context) (T, error)) (T, error) {
+	return shared.Ask(ctx, &a.answers.Works, key, 0,
+		func(ctx context.Context, _ *shared.Work) (T, error) { return ask(ctx) })
 }
 
 // forget has everything asked for anew: somebody did something here, and expects to see it.

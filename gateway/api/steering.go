@@ -181,11 +181,9 @@ type forkInput struct {
 
 func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	b := in.Body
-	if err := client.ValidateID(b.ID); b.ID != "" && err != nil {
-		return nil, invalidAt("body.id", err)
-	}
-	// Whatever of the changes names a file stays empty: it would be one of this machine.
-	p, err := a.Client.StartFork(ctx, in.ID, b.At, b.Changes, client.StartOptions{
-		ID: b.ID, Replies: b.Replies, Delegates: b.Delegates, By: access.From(ctx).Name})
-	return a.started(b.ID, p, err)
+	return a.startAs(ctx, client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates},
+		func(ctx context.Context, o client.StartOptions) (*client.Process, error) {
+			// Whatever of the changes names a file stays empty: it would be one of this machine.
+			return a.Client.StartFork(ctx, in.ID, b.At, b.Changes, o)
+		})
 }

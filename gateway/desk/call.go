@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -52,22 +51,22 @@ const (
 	answerPrefix  = "r"
 )
 
-func (d *Desk) showCall(w http.ResponseWriter, r *http.Request) error {
-	a, err := d.find(r)
+func (v *visit) showCall() error {
+	a, err := v.find()
 	if err != nil {
-		return d.showDecided(w, r, err)
+		return v.showDecided(err)
 	}
-	p := d.callPage(r, a)
-	p.With = r.URL.Query().Get("with")
+	p := v.callPage(a)
+	p.With = v.FormValue("with")
 	p.addReplace()
 	p.addForms()
-	return d.show(w, r, "call", p)
+	return v.show("call", p)
 }
 
 // find gives the Call of the address, as it waits now.
-func (d *Desk) find(r *http.Request) (client.Approval, error) {
-	process, call := r.PathValue("process"), r.PathValue("call")
-	list, err := d.API.WaitingIn(r.Context(), process)
+func (v *visit) find() (client.Approval, error) {
+	process, call := v.process, v.PathValue("call")
+	list, err := v.WaitingIn(v.Context(), process)
 	if err != nil {
 		return client.Approval{}, err
 	}
@@ -90,10 +89,10 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 	return idea.Tools
 }
 
-func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
-	tools, who := d.tools(r.Context(), a.Process), d.decider(r)
+func (v *visit) callPage(a client.Approval) *callPage {
+	tools, who := v.tools(v.Context(), a.Process), v.decider()
 	p := &callPage{
-		Tools: tools, frame: d.frame(r, short(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
+		Tools: tools, frame: v.frame(short(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
 		Tool: ideafile.FindTool(tools, a.Tool), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
 		Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
 	}
@@ -102,7 +101,7 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 	}
 	var wired map[string]string
 	if p.Tool != nil {
-		wired, p.IsFinal = p.Tool.WiredParams, d.isFinal(p.Tool)
+		wired, p.IsFinal = p.Tool.WiredParams, v.isFinal(p.Tool)
 		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
 			p.Policy = form.Pretty(policy)
 		}
@@ -175,16 +174,11 @@ func (p *callPage) amendForm() form.Form {
 // replaceForm is for a Call of another Tool, without what its designer wired.
 func replaceForm(t *ideafile.Tool) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
-	properties := map[string]any{}
-	for k, v := range jsonval.AsObject(schema["properties"]) {
-		if _, wired := t.WiredParams[k]; !wired {
-			properties[k] = v
-		}
-	}
+	wired := jsonval.SortedKeys(t.WiredParams)
+	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wired...)
 	required, _ := jsonval.AsStringList(schema["required"])
-	required = slices.DeleteFunc(slices.Clone(required),
-		func(k string) bool { _, wired := t.WiredParams[k]; return wired })
-	schema = jsonval.WithoutKey(jsonval.WithoutKey(schema, "properties"), "required")
+	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { return slices.Contains(wired, k) })
+	schema = jsonval.WithoutKey(schema, "properties", "required")
 	schema["type"], schema["required"] = "object", jsonval.ToJSONValue(required)
 	if len(properties) > 0 {
 		schema["properties"] = properties
@@ -224,13 +218,7 @@ func (p *callPage) replaced(t *ideafile.Tool) (value any, has bool) {
 	if t.Name != p.A.Tool {
 		return nil, false
 	}
-	params := map[string]any{}
-	for k, v := range p.A.Params {
-		if _, wired := t.WiredParams[k]; !wired {
-			params[k] = v
-		}
-	}
-	return params, true
+	return jsonval.WithoutKey(p.A.Params, jsonval.SortedKeys(t.WiredParams)...), true
 }
 
 // textAnswer reads an answer without a schema.

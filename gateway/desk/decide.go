@@ -1,8 +1,8 @@
 package desk
 
 import (
+	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 
@@ -13,44 +13,41 @@ import (
 )
 
 // decideMany takes one decision on each Call that was selected.
-func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
-	kind, reason := r.PostForm.Get("decision"), entered(r, "reason")
-	back := r.PostForm.Get("back")
-	if !isPage(back) {
-		back = "/"
-	}
-	boxes := r.PostForm["pick"]
-	if r.PostForm.Get("all") != "" {
-		boxes = r.PostForm["shown"]
+func (v *visit) decideMany() error {
+	kind, reason := v.PostForm.Get("decision"), v.entered("reason")
+	boxes := v.PostForm["pick"]
+	if v.PostForm.Get("all") != "" {
+		boxes = v.PostForm["shown"]
 	}
 	switch {
 	case kind != client.Approve && kind != client.Reject:
-		return unfit("Many Calls are approved or rejected at once, and nothing else: open a Call to change it.")
+		return api.Unfit("Many Calls are approved or rejected at once, and nothing else: open a Call to change it.")
 	case len(boxes) == 0:
-		return unfit("No Call was selected. Go back and tick the boxes of the Calls that you mean.")
+		return api.Unfit("No Call was selected. Go back and tick the boxes of the Calls that you mean.")
 	case len(boxes) > client.MaxDecisionsAtOnce:
-		return unfit("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce)
+		return api.Unfit("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce)
 	case kind == client.Reject && reason == "":
-		return unfit(planpage.NeedsReason)
+		return api.Unfit(planpage.NeedsReason)
 	}
 	var list []api.Decision
 	for _, text := range boxes {
-		p, ok := readPick(text)
-		if !ok {
-			return unfit("One of the boxes cannot be read. Open the inbox again.")
+		var pick []string
+		if json.Unmarshal([]byte(text), &pick) != nil || len(pick) != 3 {
+			return api.Unfit("One of the boxes cannot be read. Open the inbox again.")
 		}
-		list = append(list, api.Decision{Process: p.Process,
-			Decision: client.Decision{Call: p.Call, Digest: p.Digest, Kind: kind, Reason: reason}})
+		list = append(list, api.Decision{Process: pick[0],
+			Decision: client.Decision{Call: pick[1], Digest: pick[2], Kind: kind, Reason: reason}})
 	}
-	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
+	return v.tell(outcomes{Kind: kind, Back: v.PostForm.Get("back"), List: v.Decide(v.Context(), list)})
 }
 
-// outcomes are the outcomes of decisions.
+// outcomes are the outcomes of decisions on Calls, or the one of a decision on a Plan, which was taken.
 type outcomes struct {
 	Kind string               `json:"k"`
 	Back string               `json:"b"`
 	Who  string               `json:"w"`
 	List []api.DecisionResult `json:"l"`
+	Plan *client.PlanDecided  `json:"p,omitempty"`
 }
 
 const outcomeUse = "outcome"
@@ -61,25 +58,24 @@ const longestQuery = 6000
 // tell redirects to a page with the outcomes of decisions. The address carries them, sealed, since a gateway keeps
 // nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since each Call is
 // decided once.
-func (d *Desk) tell(w http.ResponseWriter, r *http.Request, o outcomes) error {
-	text, err := d.sessions.Seal(outcomeUse, o)
+func (v *visit) tell(o outcomes) error {
+	o.Who = v.who.Name
+	text, err := v.sessions.Seal(outcomeUse, o)
 	if err != nil {
 		return err
 	}
 	if len(text) > longestQuery {
-		d.renderOutcome(w, r, o)
-		return nil
+		return v.renderOutcome(o)
 	}
-	return lead(w, r, "/desk/outcome?o="+url.QueryEscape(text))
+	return v.lead("/desk/outcome?o=" + url.QueryEscape(text))
 }
 
-func (d *Desk) showOutcome(w http.ResponseWriter, r *http.Request) error {
+func (v *visit) showOutcome() error {
 	var o outcomes
-	if !d.sessions.Unseal(outcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
+	if !v.sessions.Unseal(outcomeUse, v.FormValue("o"), &o) || o.Who != v.who.Name {
 		return gone("This address contains no outcome of a decision.")
 	}
-	d.renderOutcome(w, r, o)
-	return nil
+	return v.renderOutcome(o)
 }
 
 type outcomePage struct {
@@ -87,15 +83,16 @@ type outcomePage struct {
 	Kind, Back    string
 	Taken, Failed int
 	List          []api.DecisionResult // those first that were not taken
-	Again         string               // the Call that waits again, as its policy asks about what it is now
+	Plan          *client.PlanDecided
+	Again         string // the Call that waits again, as its policy asks about what it is now
 }
 
 // waitsAgain gives the page of a Call that was decided on and waits all the same; "" where it does not.
-func (d *Desk) waitsAgain(r *http.Request, one api.DecisionResult) string {
+func (v *visit) waitsAgain(one api.DecisionResult) string {
 	if one.Count != nil && one.Count.Have < one.Count.Want {
 		return ""
 	}
-	list, err := d.API.WaitingIn(r.Context(), one.Process)
+	list, err := v.WaitingIn(v.Context(), one.Process)
 	if err == nil && slices.ContainsFunc(list, func(a client.Approval) bool { return a.CallID == one.Call }) {
 		return callHref(one.Process, one.Call)
 	}
@@ -108,8 +105,11 @@ var past = map[string]string{
 	approval.SteerDeputy: "given a deputy",
 }
 
-func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes) {
-	p := outcomePage{frame: d.frame(r, "What became of it"), Kind: past[o.Kind], Back: o.Back}
+func (v *visit) renderOutcome(o outcomes) error {
+	p := outcomePage{frame: v.frame("What became of it"), Kind: past[o.Kind], Back: pageAt(o.Back), Plan: o.Plan}
+	if o.Plan != nil {
+		return v.show("planoutcome", p)
+	}
 	var taken []api.DecisionResult
 	for _, one := range o.List {
 		if one.Outcome == api.OutcomeTaken {
@@ -121,9 +121,9 @@ func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes)
 	p.Taken, p.Failed = len(taken), len(p.List)
 	p.List = append(p.List, taken...)
 	if len(o.List) == 1 && p.Taken == 1 {
-		p.Again = d.waitsAgain(r, o.List[0])
+		p.Again = v.waitsAgain(o.List[0])
 	}
-	d.render(w, r, http.StatusOK, "outcome", p)
+	return v.show("outcome", p)
 }
 
 // inWords describes the outcome of a decision.

@@ -17,68 +17,62 @@ import (
 )
 
 // decideCall takes a decision on the Call of the address.
-func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
-	decision := api.Decision{Process: r.PathValue("process"), Decision: client.Decision{
-		Call: r.PathValue("call"), Kind: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
-		Reason: entered(r, "reason"),
+func (v *visit) decideCall() error {
+	decision := api.Decision{Process: v.process, Decision: client.Decision{
+		Call: v.PathValue("call"), Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
+		Reason: v.entered("reason"),
 	}}
 	if decision.Kind != client.Comment {
-		decision.To = entered(r, "to")
+		decision.To = v.entered("to")
 	}
-	a, err := d.find(r)
+	a, err := v.find()
 	var gone *access.Refusal
 	if err != nil && !errors.As(err, &gone) {
 		return err
 	}
 	if err == nil {
-		p := d.callPage(r, a)
-		p.Reason, p.WrongIn = decision.Reason, decision.Kind
-		if a.Digest != decision.Digest {
-			d.showAnew(w, r, p)
-			return nil
-		}
-		if !p.read(&decision, r.PostForm) {
-			status := http.StatusUnprocessableEntity
-			if p.Wrong == "" {
-				status = http.StatusOK // it asks for one more item of a list
-			}
-			p.addForms()
-			d.render(w, r, status, "call", p)
-			return nil
-		}
-		if r.PostForm.Get("sign") != "" {
-			return d.own.Ask(w, r, decision, a.Tool, p.Href)
+		p := v.callPageAfter(decision, a)
+		switch {
+		case p.Changed:
+			return v.showAgain(http.StatusConflict, p)
+		case !p.read(&decision, v.PostForm) && p.Wrong == "": // it asks for one more item of a list
+			return v.showAgain(http.StatusOK, p)
+		case p.Wrong != "":
+			return v.showAgain(http.StatusUnprocessableEntity, p)
+		case v.PostForm.Get("sign") != "":
+			return v.own.Ask(v.w, v.Request, decision, a.Tool, p.Href)
 		}
 	}
-	o := outcomes{Kind: decision.Kind, Back: "/", Who: nameOf(r), List: d.API.Decide(r.Context(),
-		[]api.Decision{decision})}
-	if approval.IsRemark(decision.Kind) && o.List[0].Outcome == api.OutcomeTaken {
-		http.Redirect(w, r, callHref(decision.Process, decision.Call)+"#why", http.StatusSeeOther)
-		return nil
+	became := v.Decide(v.Context(), []api.Decision{decision})
+	taken := became[0].Outcome == api.OutcomeTaken
+	if taken && approval.IsRemark(decision.Kind) {
+		return v.lead(callHref(decision.Process, decision.Call) + "#why")
 	}
-	if err == nil && o.List[0].Outcome != api.OutcomeTaken {
-		if now, found := d.find(r); found == nil {
-			p := d.callPage(r, now)
-			p.Reason, p.WrongIn, p.Wrong = decision.Reason, decision.Kind,
-				inWords(o.List[0], past[decision.Kind])
-			if now.Digest != decision.Digest {
-				d.showAnew(w, r, p)
-				return nil
-			}
-			p.keep(r.PostForm)
-			p.addForms()
-			d.render(w, r, http.StatusConflict, "call", p)
-			return nil
+	if now, found := v.find(); !taken && err == nil && found == nil {
+		p := v.callPageAfter(decision, now)
+		if !p.Changed {
+			p.read(&decision, v.PostForm) // shows what was entered
+			p.Wrong = inWords(became[0], past[decision.Kind])
 		}
+		return v.showAgain(http.StatusConflict, p)
 	}
-	return d.tell(w, r, o)
+	return v.tell(outcomes{Kind: decision.Kind, List: became})
 }
 
-// showAnew shows a Call that is another one than the one that was decided on.
-func (d *Desk) showAnew(w http.ResponseWriter, r *http.Request, p *callPage) {
-	p.Changed, p.Wrong, p.WrongIn = true, "", ""
+// callPageAfter is the page of a Call after a decision on it, or on another one that waited in its place.
+func (v *visit) callPageAfter(d api.Decision, a client.Approval) *callPage {
+	p := v.callPage(a)
+	p.Reason, p.WrongIn, p.Changed = d.Reason, d.Kind, a.Digest != d.Digest
+	if p.Changed {
+		p.WrongIn = ""
+	}
+	return p
+}
+
+// showAgain shows a Call on which nothing was decided.
+func (v *visit) showAgain(status int, p *callPage) error {
 	p.addForms()
-	d.render(w, r, http.StatusConflict, "call", p)
+	return v.render(status, "call", p)
 }
 
 // read makes a decision of the form; ok is false if the form has an error, or asks for another item.
@@ -102,19 +96,6 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 		p.Wrong = planpage.NoDecision
 	}
 	return p.Wrong == "" && !form.IsAdding(values)
-}
-
-// keep shows the entered values again.
-func (p *callPage) keep(values url.Values) {
-	ignored := api.Decision{}
-	said := p.Wrong
-	switch p.WrongIn {
-	case client.Amend:
-		p.readAmend(&ignored, values)
-	case client.Answer:
-		p.readAnswer(&ignored, values)
-	}
-	p.Wrong = said
 }
 
 const seeFields = "Some fields cannot be read; each says why."

@@ -17,32 +17,31 @@ import (
 // decidedPage shows who decided what, when and why on a Call that no longer waits.
 type decidedPage struct {
 	frame
-	Process, Call string
-	D             client.PastCall
-	Name          string
-	Facts         []fact
-	Order         *orderForm // nil: they may give none
-	Undo          string     // the page on which to undo it; empty: not offered
+	Call  string
+	D     client.PastCall
+	Name  string
+	Facts []fact
+	Order *orderForm // nil: they may give none
+	Undo  string     // the page on which to undo it; empty: not offered
 }
 
 func nothingKnown(jsonval.Path, any) string { return "" }
 
 // showDecided shows the outcome of a Call that does not wait. It returns notWaiting if nothing is known of the Call.
-func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting error) error {
+func (v *visit) showDecided(notWaiting error) error {
 	var refused *access.Refusal
 	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {
 		return notWaiting
 	}
-	process, call := r.PathValue("process"), r.PathValue("call")
-	decided, err := d.Client.Process(process).PastCall(r.Context(), call)
+	process, call := v.process, v.PathValue("call")
+	decided, err := v.Client.Process(process).PastCall(v.Context(), call)
 	if errors.Is(err, client.ErrNotFound) {
 		return notWaiting
 	}
 	if err != nil {
 		return err
 	}
-	p := decidedPage{frame: d.frame(r, short(decided.Sentence)), Process: process, Call: call,
-		D: decided}
+	p := decidedPage{frame: v.frame(short(decided.Sentence)), Call: call, D: decided}
 	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}
@@ -53,7 +52,7 @@ func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting er
 	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
 		p.Undo = undoHref(client.WholeOf(process), url.Values{"call": {call}})
 	}
-	return d.show(w, r, "decided", p)
+	return v.show("decided", p)
 }
 
 // whoDecided names who took a decision.

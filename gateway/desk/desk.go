@@ -2,7 +2,6 @@ package desk
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,13 +9,12 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"processidea/client"
-	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/ownkey"
 	"processidea/gateway/desk/session"
-	"processidea/gateway/intake"
 	"processidea/gateway/shared"
+	"processidea/store/blobs"
 	"processidea/store/signing"
 )
 
@@ -31,15 +29,10 @@ type Entrance interface {
 
 // Options configure the desk.
 type Options struct {
-	API      *api.API
-	Intake   *intake.Intake
-	Client   *client.Client
+	*api.API
 	Entrance Entrance
-	Log      *slog.Logger
-	// Ideas is a folder of Idea files that people can start; empty: they upload their own. Tools are the Go tools of
-	// the workers, as far as the gateway knows them.
+	// Ideas is a folder of Idea files that people can start; empty: they upload their own.
 	Ideas string
-	Tools ideafiles.Tools
 	// Deciders are the keys that the workers trust, among them people's passkeys; nil: unknown here, so that nobody can
 	// sign with a passkey.
 	Deciders *signing.Source
@@ -59,12 +52,12 @@ type Desk struct {
 	sessions *session.Sessions
 	mux      *http.ServeMux
 	login    *access.IssuerLogin // nil: people come with the token
-	seen     *seen
-	checks   *checks
-	found    *lru.Cache[string, any] // a moment ago, of what takes long to find
-	reading  *shared.Works           // of the store
-	asking   *shared.Works           // of workers
-	listing  *shared.Works           // of the server
+	seen     *blobs.Recent[*seenIdea]
+	checks   *lru.Cache[string, *check] // by the process and the digest of its latest Idea, which takes all digests
+	found    *lru.Cache[string, any]    // a moment ago, of what takes long to find
+	reading  *shared.Works              // of the store
+	asking   *shared.Works              // of workers
+	listing  *shared.Works              // of the server
 	own      *ownkey.Pages
 }
 
@@ -74,67 +67,59 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := lru.New[string, any](mostFound)
-	if err != nil {
-		return nil, err
-	}
-	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(),
-		checks:  newChecks(),
+	found, _ := lru.New[string, any](mostFound) // it fails only for a size below one
+	checks, _ := lru.New[string, *check](mostChecks)
+	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), checks: checks,
+		seen:    blobs.NewRecent(mostSeen, mostSeenBytes, func(i *seenIdea) int { return i.size }),
 		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
-	if d.Tools.Known == nil { // the workers' tools are not known here
-		d.Tools.Elsewhere = true
-	}
 	d.addPages()
 	return d, nil
 }
 
 func (d *Desk) addPages() {
-	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))
-	d.mux.HandleFunc("POST /desk/enter", d.enter)
-	d.mux.HandleFunc("POST /desk/leave", d.leave)
+	d.handle("GET /{$}", enterOr(page(access.Look, (*visit).inbox)))
+	d.handle("POST /desk/enter", (*visit).enter)
+	d.handle("POST /desk/leave", (*visit).leave)
 	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", asset)
 	d.addLogin()
 	d.addOwnKey()
 	d.add(access.Look, map[string]act{
-		"GET /desk/calls/{process}/{call}":          d.showCall,
-		"GET /desk/outcome":                         d.showOutcome,
-		"GET /desk/plans/{process}":                 d.showPlan,
-		"GET /desk/plans/{process}/plan.svg":        d.drawWaiting,
-		"GET /desk/insights":                        d.insights,
-		"GET /desk/plan-outcome":                    d.showPlanOutcome,
-		"GET /desk/processes":                       d.showProcesses,
-		"GET /desk/processes/{process}":             d.showProcess,
-		"GET /desk/processes/{process}/plan.svg":    d.drawPlan,
-		"GET /desk/processes/{process}/idea":        d.showIdea,
-		"GET /desk/processes/{process}/verify":      d.verify,
-		"GET /desk/processes/{process}/export.html": d.export,
+		"GET /desk/calls/{process}/{call}":          (*visit).showCall,
+		"GET /desk/outcome":                         (*visit).showOutcome,
+		"GET /desk/plans/{process}":                 (*visit).showPlan,
+		"GET /desk/plans/{process}/plan.svg":        (*visit).drawWaiting,
+		"GET /desk/insights":                        (*visit).insights,
+		"GET /desk/processes":                       (*visit).showProcesses,
+		"GET /desk/processes/{process}":             (*visit).showProcess,
+		"GET /desk/processes/{process}/plan.svg":    (*visit).drawPlan,
+		"GET /desk/processes/{process}/idea":        (*visit).showIdea,
+		"GET /desk/processes/{process}/verify":      (*visit).verify,
+		"GET /desk/processes/{process}/export.html": (*visit).export,
 	})
 	d.add(access.Decide, map[string]act{
-		"POST /desk/calls/{process}/{call}": d.decideCall,
-		"POST /desk/decide":                 d.decideMany,
-		"POST /desk/plans/{process}":        d.decidePlan,
+		"POST /desk/calls/{process}/{call}": (*visit).decideCall,
+		"POST /desk/decide":                 (*visit).decideMany,
+		"POST /desk/plans/{process}":        (*visit).decidePlan,
 
-		"POST /desk/processes/{process}/orders":     d.allow,
-		"POST /desk/processes/{process}/orders/end": d.disallow,
-		"POST /desk/processes/{process}/deputy":     d.deputy,
+		"POST /desk/processes/{process}/orders":     (*visit).allow,
+		"POST /desk/processes/{process}/orders/end": (*visit).disallow,
+		"POST /desk/processes/{process}/deputy":     (*visit).deputy,
 	})
 	d.add(access.Start, map[string]act{
-		"GET /desk/start":                     d.showStart,
-		"POST /desk/start":                    d.start,
-		"POST /desk/processes/{process}/fork": d.fork,
+		"GET /desk/start":                     (*visit).showStart,
+		"POST /desk/start":                    (*visit).start,
+		"POST /desk/processes/{process}/fork": (*visit).fork,
 	})
 	d.add(access.Steer, map[string]act{
-		"POST /desk/processes":               d.resumeAll,
-		"POST /desk/processes/{process}":     d.steer,
-		"GET /desk/processes/{process}/add":  d.showAdd,
-		"POST /desk/processes/{process}/add": d.addInstances,
+		"POST /desk/processes":               (*visit).resumeAll,
+		"POST /desk/processes/{process}":     (*visit).steer,
+		"GET /desk/processes/{process}/add":  (*visit).showAdd,
+		"POST /desk/processes/{process}/add": (*visit).addInstances,
 
-		"GET /desk/processes/{process}/undo":  d.showUndo,
-		"POST /desk/processes/{process}/undo": d.undo,
+		"GET /desk/processes/{process}/undo":  (*visit).showUndo,
+		"POST /desk/processes/{process}/undo": (*visit).undo,
 	})
-	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		d.fail(w, r, gone("There is no such page."))
-	})
+	d.handle("/", func(*visit) error { return gone("There is no such page.") })
 }
 
 // Has reports whether a path is one of the desk's.
@@ -156,8 +141,8 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if r.Method == http.MethodPost && !isFromHere(r) {
-		d.fail(w, r, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForeignPage,
-			Message: "A form of another page may not be sent here."})
+		_ = d.visit(w, r).fail(access.Refuse(http.StatusForbidden, access.CodeForeignPage,
+			"A form of another page may not be sent here."))
 		return
 	}
 	d.mux.ServeHTTP(w, r)
@@ -169,78 +154,97 @@ func isFromHere(r *http.Request) bool {
 	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
 }
 
-// act handles a request of a logged-in person. It shows them its error.
-type act func(w http.ResponseWriter, r *http.Request) error
+// visit is a request for a page, by the person who looks, and its answer.
+type visit struct {
+	*Desk
+	*http.Request
+	w       http.ResponseWriter
+	who     *access.Person
+	process string // of the address
+}
+
+func (d *Desk) visit(w http.ResponseWriter, r *http.Request) *visit {
+	return &visit{d, r, w, access.From(r.Context()), r.PathValue("process")}
+}
+
+// act answers a visit. Who looks is shown its error.
+type act func(*visit) error
+
+// handle adds a page for anybody.
+func (d *Desk) handle(pattern string, do act) {
+	d.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		v := d.visit(w, r)
+		if err := do(v); err != nil {
+			_ = v.fail(err)
+		}
+	})
+}
 
 // add adds pages that take a right.
 func (d *Desk) add(right access.Right, pages map[string]act) {
 	for pattern, do := range pages {
-		d.mux.HandleFunc(pattern, d.page(right, do))
+		d.handle(pattern, page(right, do))
 	}
 }
 
 // page admits logged-in people with a right. Pages that act on a process show it too, so they also require the right to
 // look.
-func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ticket, ok := d.sessions.Read(r)
+func page(right access.Right, do act) act {
+	return func(v *visit) error {
+		ticket, ok := v.sessions.Read(v.Request)
 		switch {
 		case ok:
-		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r):
-			d.leadOn(w, r, "One moment", "Go on", r.URL.RequestURI()) // the browser brings the session along from here
-			return
+		case v.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(v.Request):
+			// the browser brings the session along from here
+			return v.leadOn("One moment", "Go on", v.URL.RequestURI())
 		default:
-			d.askWho(w, r, http.StatusUnauthorized, "")
-			return
+			return v.askWho("")
 		}
-		who, err := d.Entrance.Known(ticket.Name, ticket.Groups, ticket.Account)
-		if err == nil {
-			r = r.WithContext(withPatience(access.With(r.Context(), who)))
+		who, err := v.Entrance.Known(ticket.Name, ticket.Groups, ticket.Account)
+		if err != nil {
+			return err
 		}
+		v.Request, v.who = v.WithContext(withPatience(access.With(v.Context(), who))), who
 		needed := []access.Right{right, access.Look}
-		if right == access.Start && r.PathValue("process") == "" {
+		if right == access.Start && v.process == "" {
 			needed = needed[:1] // the page shows people who start a process only their own input
 		}
 		for _, right := range needed {
-			if err == nil && !who.May(right) {
-				err = access.Forbidden(who, right)
+			if !who.May(right) {
+				return access.Forbidden(who, right)
 			}
 		}
-		if err == nil && r.Method == http.MethodPost {
-			d.Log.Info("asked to act", "page", r.Pattern, "process", r.PathValue("process"), "by", who.Name)
-			var done func()
-			done, err = d.readForm(w, r)
+		if v.Method == http.MethodPost {
+			v.Log.Info("asked to act", "page", v.Pattern, "process", v.process, "by", who.Name)
+			done, err := v.readForm()
 			defer done()
+			if err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = do(w, r)
-		}
-		if err != nil {
-			d.fail(w, r, err)
-		}
+		return do(v)
 	}
 }
 
 // fail shows an error.
-func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (v *visit) fail(err error) error {
 	var later *underWay
-	if errors.As(err, &later) && r.Method == http.MethodGet {
-		d.showUnderWay(w, r, later)
-		return
+	if errors.As(err, &later) && v.Method == http.MethodGet {
+		return v.showUnderWay(later)
 	}
 	var refused *access.Refusal
 	if errors.As(err, &refused) && refused.Code == api.CodeTooLarge {
-		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge,
-			Message: "What was sent is too large: decide on fewer at once, or start with smaller files."}
+		err = access.Refuse(http.StatusRequestEntityTooLarge, api.CodeTooLarge,
+			"What was sent is too large: decide on fewer at once, or start with smaller files.")
 	}
-	p := d.API.Explain(r.Context(), r.Pattern, err)
-	if p.Code == api.CodeNoWorker && r.Method == http.MethodGet {
-		w.Header().Set("Refresh", strconv.Itoa(lookForWorker))
+	p := v.Explain(v.Context(), v.Pattern, err)
+	if p.Code == api.CodeNoWorker && v.Method == http.MethodGet {
+		v.w.Header().Set("Refresh", strconv.Itoa(lookForWorker))
 	}
-	d.render(w, r, p.Status, "problem", struct {
+	return v.render(p.Status, "problem", struct {
 		frame
 		Code, Detail, Advice string
-	}{d.frame(r, titles[p.Status]), p.Code, p.Detail, advice[p.Code]})
+	}{v.frame(titles[p.Status]), p.Code, p.Detail, advice[p.Code]})
 }
 
 // lookForWorker is after how many seconds a page that no worker answered looks again.

@@ -5,17 +5,17 @@ import (
 	"net/url"
 	"strings"
 
+	"processidea/gateway/access"
 	"processidea/gateway/desk/session"
 )
 
 // enterOr logs in a person who comes with a token in the address, and redirects to the address without it.
-func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("token") && d.login == nil {
-			d.admit(w, r, "/")
-			return
+func enterOr(otherwise act) act {
+	return func(v *visit) error {
+		if v.URL.Query().Has("token") && v.login == nil {
+			return v.admit(v.Request, "/")
 		}
-		otherwise(w, r)
+		return otherwise(v)
 	}
 }
 
@@ -23,66 +23,71 @@ func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 const mostUnknown = 64 << 10
 
 // enter takes the token from a form.
-func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, mostUnknown)
-	to := "/"
-	if next := r.PostFormValue("next"); isPage(next) {
-		to = next
-	}
-	asked := r.Clone(r.Context())
-	asked.URL.RawQuery = url.Values{"token": {strings.TrimSpace(r.PostFormValue("token"))}}.Encode()
+func (v *visit) enter() error {
+	v.Body = http.MaxBytesReader(v.w, v.Body, mostUnknown)
+	to := pageAt(v.PostFormValue("next"))
+	asked := v.Clone(v.Context())
+	asked.URL.RawQuery = url.Values{"token": {strings.TrimSpace(v.PostFormValue("token"))}}.Encode()
 	asked.Header.Del("Authorization")
-	d.admit(w, asked, to)
+	return v.admit(asked, to)
 }
 
-// isPage reports whether a path leads to a page of the desk, and to no other site.
-func isPage(path string) bool {
+// pageAt is a path that leads to a page of the desk; the first page in place of one that leads to another site.
+func pageAt(path string) string {
 	u, err := url.Parse(path)
-	return err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && Has(u.Path) &&
-		!strings.ContainsAny(path, "\\\r\n\t") && !strings.HasPrefix(path, "//")
+	if err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && Has(u.Path) &&
+		!strings.ContainsAny(path, "\\\r\n\t") && !strings.HasPrefix(path, "//") {
+		return path
+	}
+	return "/"
 }
 
-func (d *Desk) admit(w http.ResponseWriter, r *http.Request, to string) {
-	who, err := d.Entrance.Identify(r)
+// admit logs in who asks with the token.
+func (v *visit) admit(asked *http.Request, to string) error {
+	who, err := v.Entrance.Identify(asked)
 	if err != nil {
-		d.askWho(w, r, http.StatusUnauthorized,
+		return v.askWho(
 			"That is not the token of this desk. If the program has made a new one, it has printed the new address.")
-		return
 	}
-	if err := d.sessions.Begin(w, r,
-		session.Ticket{Name: who.Name, Groups: who.Groups, Account: who.Account}); err != nil {
-		d.fail(w, r, err)
-		return
+	if err := v.logIn(who); err != nil {
+		return err
 	}
-	d.Log.Info("logged in", "by", who.Name)
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	return v.lead(to)
 }
 
-func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
-	d.sessions.End(w, r)
-	if d.login != nil {
-		if end := d.login.End(); end != "" {
-			d.leadOn(w, r, "You are logged out here", "Log out where you logged in, too", end)
-			return
+// logIn begins the session of a person.
+func (v *visit) logIn(who *access.Person) error {
+	err := v.sessions.Begin(v.w, v.Request, session.Ticket{Name: who.Name, Groups: who.Groups, Account: who.Account})
+	if err == nil {
+		v.Log.Info("logged in", "by", who.Name)
+	}
+	return err
+}
+
+func (v *visit) leave() error {
+	v.sessions.End(v.w, v.Request)
+	if v.login != nil {
+		if end := v.login.End(); end != "" {
+			return v.leadOn("You are logged out here", "Log out where you logged in, too", end)
 		}
 	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return v.lead("/")
 }
 
-// askWho asks for a login.
-func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	next := r.URL.RequestURI()
-	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {
-		next = "/"
+// askWho asks for a login, and leads to this page after that.
+func (v *visit) askWho(wrong string) error {
+	next := "/"
+	if v.Method == http.MethodGet && !v.URL.Query().Has("token") {
+		next = pageAt(v.URL.RequestURI())
 	}
-	d.askAgain(w, r, status, wrong, next)
+	return v.askAgain(wrong, next)
 }
 
 // askAgain asks who it is, and leads to a page after that.
-func (d *Desk) askAgain(w http.ResponseWriter, r *http.Request, status int, wrong, next string) {
-	d.render(w, r, status, "enter", struct {
+func (v *visit) askAgain(wrong, next string) error {
+	return v.render(http.StatusUnauthorized, "enter", struct {
 		frame
 		Wrong, Next string
 		Elsewhere   bool
-	}{d.frame(r, "Log in"), wrong, next, d.login != nil})
+	}{v.frame("Log in"), wrong, next, v.login != nil})
 }

@@ -1,37 +1,52 @@
 package desk
 
 import (
+	"errors"
+	"net/http"
 	"regexp"
 	"strings"
 
+	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/diag"
 )
 
-// finding is a mistake in a file, or a warning.
-type finding struct {
-	Place, Message string
-	Warning        bool
+// mistakes are what a form shows again with what was entered.
+type mistakes struct {
+	Wrong    string      // the error, beside those in files
+	Findings []api.Place // mistakes in files, and warnings
+	Left     int         // findings that are not shown
+}
+
+// explain shows an error, without the temporary folders in the files' names, and gives the status of the page.
+func (m *mistakes) explain(err error, folders ...string) (status int) {
+	var invalid *client.InvalidError
+	if errors.As(err, &invalid) {
+		m.add(invalid.Problems, folders)
+		return http.StatusUnprocessableEntity
+	}
+	problem := api.ProblemOf(err)
+	m.Wrong = long(without(problem.Detail, folders))
+	return problem.Status
 }
 
 // atLine is the place of something in a file that has lines: rows.csv:12 $.amount.
 var atLine = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
 
-// findingsOf lists errors before warnings, without the temporary folder in the files' names.
-func findingsOf(problems diag.Problems, folders ...string) (all []finding, left int) {
+// add lists errors before warnings.
+func (m *mistakes) add(problems diag.Problems, folders []string) {
 	for _, warnings := range []bool{false, true} {
 		for _, p := range problems {
-			if p.IsWarning != warnings {
-				continue
+			switch {
+			case p.IsWarning != warnings:
+			case p.More > 0:
+				m.Left += p.More
+			default:
+				m.Findings = append(m.Findings, api.Place{Path: placeText(without(p.JSONPath, folders)),
+					Message: long(without(p.Message, folders)), Warning: warnings})
 			}
-			if p.More > 0 {
-				left += p.More
-				continue
-			}
-			all = append(all, finding{placeText(without(p.JSONPath, folders)), long(without(p.Message, folders)),
-				p.IsWarning})
 		}
 	}
-	return all, left
 }
 
 func without(text string, folders []string) string {

@@ -1,7 +1,8 @@
 package desk
 
 import (
-	"encoding/json"
+	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -46,7 +47,7 @@ type column struct {
 // row is one Call.
 type row struct {
 	client.Approval
-	Pick   string // what its box sends
+	Pick   string // what its box sends: the Call in the state in which it is shown
 	Name   string // what people call the instance; of one without a name, the Call
 	Cells  []labelled
 	Denied string // why this person does not decide on it; empty: they may
@@ -60,8 +61,7 @@ const widestCard = 50
 
 // groupKey is the same for Calls that share a table: with the same Tool, parameters and decisions.
 func groupKey(a client.Approval) string {
-	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
-	return string(key)
+	return fmt.Sprintf("%q", []any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
 }
 
 func groupsOf(list []client.Approval, who *access.Person, now time.Time) (groups []group) {
@@ -132,7 +132,8 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 	for _, f := range own.Alike {
 		values[f.Name] = f.Value
 	}
-	r := row{Approval: a, Pick: pick{a.Process, a.CallID, a.Digest}.text(), Name: nameOfCase(a), Denied: denial(who, a)}
+	r := row{Approval: a, Pick: string(jsonval.Encode([]any{a.Process, a.CallID, a.Digest})), Name: nameOfCase(a),
+		Denied: denial(who, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]
 		cell := labelled{Full: c.Full}
@@ -232,35 +233,13 @@ func shortNames(t bulk.Table) map[string]string {
 	return names
 }
 
-// pick identifies a Call in the state in which it was shown.
-type pick struct{ Process, Call, Digest string }
-
-func (p pick) text() string {
-	text, _ := json.Marshal([]string{p.Process, p.Call, p.Digest})
-	return string(text)
-}
-
-func readPick(text string) (p pick, ok bool) {
-	var parts []string
-	if json.Unmarshal([]byte(text), &parts) != nil || len(parts) != 3 {
-		return p, false
-	}
-	return pick{parts[0], parts[1], parts[2]}, true
-}
-
 func callHref(process, call string) string {
 	return "/desk/calls/" + url.PathEscape(process) + "/" + url.PathEscape(call)
 }
 
 // byItself describes what happens at the deadline.
 func byItself(a client.Approval) string {
-	switch a.OnTimeout {
-	case client.Reject:
-		return "it is rejected"
-	case client.Approve:
-		return "it is approved"
-	case "pause":
-		return "the process pauses"
-	}
-	return a.OnTimeout
+	said := map[string]string{client.Reject: "it is rejected", client.Approve: "it is approved",
+		"pause": "the process pauses"}
+	return cmp.Or(said[a.OnTimeout], a.OnTimeout)
 }

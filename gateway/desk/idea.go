@@ -3,13 +3,13 @@ package desk
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/report"
+	"processidea/gateway/api"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
 )
@@ -18,8 +18,6 @@ const mostChanges = 200 // that a page shows
 
 type ideaPage struct {
 	frame
-	Process  string
-	Href     string
 	At, Last int
 	Link     chain.Link
 	Instance string
@@ -29,6 +27,8 @@ type ideaPage struct {
 	Left     int // changes that are not shown
 	Decided  []string
 	Since    int // the Idea with which it is compared
+
+	Earlier, Later string // the addresses of the Ideas before and after; empty: none
 }
 
 type instanceState struct {
@@ -42,14 +42,13 @@ type changeRow struct {
 }
 
 // showIdea goes back in the time of a process: State as it was in an Idea, and what had changed since the one before.
-func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
-	id, q := r.PathValue("process"), r.URL.Query()
-	latest, err := d.Client.Chain(id).Latest(r.Context())
+func (v *visit) showIdea() error {
+	id, q := v.process, v.URL.Query()
+	latest, err := v.Client.Chain(id).Link(v.Context(), 0)
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: d.frame(r, "Idea"), Process: id, Href: processHref(id), Last: latest.At,
-		Instance: q.Get("instance")}
+	p := ideaPage{frame: v.frame("Idea"), Last: latest.At, Instance: q.Get("instance")}
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
 		p.At = p.Last
@@ -58,19 +57,21 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
 		p.Since = p.At - 1
 	}
-	s, err := soon(r.Context(), d.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
+	s, err := soon(v.Context(), v.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
 		func(ctx context.Context, _ *work) (*sight, error) {
-			return d.look(ctx, id, p.At, p.Since)
+			return v.look(ctx, id, p.At, p.Since)
 		})
 	if err != nil {
 		return err
 	}
 	p.Link, p.Title = s.now.Link, fmt.Sprintf("Idea %d of %s", p.At, short(id))
+	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
+	p.Earlier, p.Later = beside.Prev, beside.Next
 	p.addStates(s)
 	if s.changes != nil {
 		p.addChanges(s.changes)
 	}
-	return d.show(w, r, "idea", &p)
+	return v.show("idea", &p)
 }
 
 // sight is the content of an Idea page.
@@ -106,22 +107,6 @@ func (p *ideaPage) at(n int, instance string) string {
 		q.Set("instance", instance)
 	}
 	return p.Href + "/idea?" + q.Encode()
-}
-
-// Earlier is the address of the Idea before; empty: none.
-func (p *ideaPage) Earlier() string {
-	if p.At == 1 {
-		return ""
-	}
-	return p.at(p.At-1, p.Instance)
-}
-
-// Later is the address of the Idea after; empty: none.
-func (p *ideaPage) Later() string {
-	if p.At == p.Last {
-		return ""
-	}
-	return p.at(p.At+1, p.Instance)
 }
 
 // statesAtOnce is the number of States on a page; Page is the number of the page.
@@ -183,15 +168,14 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 }
 
 // fork starts another process from an Idea.
-func (d *Desk) fork(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
-	at, err := strconv.Atoi(r.PostForm.Get("at"))
+func (v *visit) fork() error {
+	at, err := strconv.Atoi(v.PostForm.Get("at"))
 	if err != nil || at < 1 {
-		return unfit("That is no number of an Idea.")
+		return api.Unfit("That is no number of an Idea.")
 	}
-	p, err := d.Client.StartFork(r.Context(), id, at, ideafiles.Changes{}, client.StartOptions{By: nameOf(r)})
+	p, err := v.Client.StartFork(v.Context(), v.process, at, ideafiles.Changes{}, client.StartOptions{By: v.who.Name})
 	if err != nil {
 		return err
 	}
-	return lead(w, r, processHref(p.ID()))
+	return v.lead(processHref(p.ID()))
 }

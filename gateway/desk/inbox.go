@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -37,9 +36,9 @@ var spans = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d":
 	"7d": 168 * time.Hour}
 
 func readFilter(q url.Values) filter {
-	f := filter{
-		Tool: q.Get("tool"), Process: strings.TrimSpace(q.Get("process")), Text: strings.TrimSpace(q.Get("text")),
-		Age: q.Get("age"), Due: q.Get("due"), Who: q.Get("who"),
+	f := filter{}
+	for key, to := range f.texts() {
+		*to = strings.TrimSpace(q.Get(key))
 	}
 	f.Page, _ = strconv.Atoi(q.Get("page"))
 	f.Page = max(f.Page, 1)
@@ -51,13 +50,18 @@ func readFilter(q url.Values) filter {
 	return f
 }
 
+// texts are the texts of the filter, by their keys in a query.
+func (f *filter) texts() map[string]*string {
+	return map[string]*string{"tool": &f.Tool, "process": &f.Process, "text": &f.Text, "age": &f.Age, "due": &f.Due,
+		"who": &f.Who}
+}
+
 // query is the filter as a URL query.
 func (f filter) query() string {
 	q := url.Values{}
-	for key, v := range map[string]string{"tool": f.Tool, "process": f.Process, "text": f.Text, "age": f.Age,
-		"due": f.Due, "who": f.Who} {
-		if v != "" {
-			q.Set(key, v)
+	for key, text := range f.texts() {
+		if *text != "" {
+			q.Set(key, *text)
 		}
 	}
 	if f.Page > 1 {
@@ -76,7 +80,7 @@ func (f filter) at(page int) string { f.Page = page; return f.query() }
 
 // narrows reports whether it leaves anything out that a person chose to leave out.
 func (f filter) narrows() bool {
-	return f.Tool != "" || f.Process != "" || f.Text != "" || f.Age != "" || f.Due != ""
+	return f.Tool+f.Process+f.Text+f.Age+f.Due != ""
 }
 
 func (f filter) fits(a client.Approval, now time.Time) bool {
@@ -111,21 +115,18 @@ func holdsText(a client.Approval, text string) bool {
 }
 
 func valueHolds(v any, text string) bool {
-	switch v := v.(type) {
-	case string:
-		return strings.Contains(strings.ToLower(v), text)
-	case json.Number:
-		return strings.Contains(v.String(), text)
-	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { return valueHolds(one, text) })
-	case map[string]any:
-		for k, one := range v {
-			if strings.Contains(strings.ToLower(k), text) || valueHolds(one, text) {
-				return true
-			}
+	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
+	return jsonval.ContainsAny(v, func(one any) bool {
+		switch one := one.(type) {
+		case string:
+			return has(one)
+		case json.Number:
+			return has(one.String())
+		case map[string]any:
+			return slices.ContainsFunc(jsonval.SortedKeys(one), has)
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // denial is why a person may not decide on a Call by the gateway's word, as far as that is known before they try; "":
@@ -194,17 +195,17 @@ type inboxPage struct {
 	MostAtOnce int
 }
 
-func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
-	all, err := ask(r.Context(), d, "inbox", d.API.AllWaiting)
+func (v *visit) inbox() error {
+	all, err := ask(v.Context(), v.Desk, "inbox", v.AllWaiting)
 	if err != nil {
 		return err
 	}
-	f, who := readFilter(r.URL.Query()), d.decider(r)
-	p := inboxPage{frame: d.frame(r, "Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
+	f, who := readFilter(v.URL.Query()), v.decider()
+	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
 	p.Live = true
 	// If they cannot be counted, for example without the search attributes, the page omits them.
-	p.HeldUp, _ = ask(r.Context(), d, "held up", func(ctx context.Context) (int, error) {
-		return d.Client.HeldUp(ctx, mostHeldUp)
+	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", func(ctx context.Context) (int, error) {
+		return v.Client.HeldUp(ctx, mostHeldUp)
 	})
 	tools := map[string]bool{}
 	var fit []client.Approval
@@ -240,65 +241,39 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	p.Groups = groupsOf(fit[p.First-1:p.Last], who, p.Now)
 	p.Back = f.query()
 	p.setLinks(f)
-	return d.show(w, r, "inbox", p)
+	return v.show("inbox", p)
 }
 
 func (p *inboxPage) setLinks(f filter) {
-	all := f
-	all.Who, all.Page = "all", 1
-	p.All = all.query()
-	all.Who = ""
-	p.Mine = all.query()
+	own := f.Who
+	f.Who, f.Page = "all", 1
+	p.All = f.query()
+	f.Who = ""
+	p.Mine = f.query()
 	if p.Total > f.Size && f.Size < mostSize {
-		larger := f
-		larger.Size, larger.Page = mostSize, 1
-		p.Larger = larger.query()
+		f.Who, f.Size = own, mostSize
+		p.Larger = f.query()
 	}
 }
 
 // byAmount orders by the amount of money, largest first, one currency after the other.
 func byAmount(a, b client.Approval) int {
-	var x, y shown.Field
-	if f := a.Amount(); f != nil {
-		x = *f
-	}
-	if f := b.Amount(); f != nil {
-		y = *f
-	}
+	x, y := cmp.Or(a.Amount(), &shown.Field{}), cmp.Or(b.Amount(), &shown.Field{})
 	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), y.Format.Compare(y.Value, x.Value))
 }
 
-// byDeadline puts the Call with the earliest automatic decision first.
-func byDeadline(a, b client.Approval) int {
-	switch {
-	case a.Deadline != nil && b.Deadline != nil:
-		return a.Deadline.Compare(*b.Deadline)
-	case a.Deadline != nil:
-		return -1
-	case b.Deadline != nil:
-		return 1
+// deadlineOf is when a Call is decided by itself; a distant time where it never is.
+func deadlineOf(a client.Approval) time.Time {
+	if a.Deadline == nil {
+		return time.Unix(1<<40, 0)
 	}
-	return 0
-}
-
-// byHourOfDeadline is byDeadline for differences large enough to matter: deadlines of Calls planned together differ by
-// moments.
-func byHourOfDeadline(a, b client.Approval) int {
-	hour := func(t *time.Time) *time.Time {
-		if t == nil {
-			return nil
-		}
-		whole := t.Truncate(time.Hour)
-		return &whole
-	}
-	a.Deadline, b.Deadline = hour(a.Deadline), hour(b.Deadline)
-	return byDeadline(a, b)
+	return *a.Deadline
 }
 
 // sortByUrgency orders by the time of the automatic decision, and then by the time of waiting, longest first.
 func sortByUrgency(list []client.Approval) {
 	slices.SortStableFunc(list, func(a, b client.Approval) int {
-		return cmp.Or(byDeadline(a, b), a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process),
+		return cmp.Or(deadlineOf(a).Compare(deadlineOf(b)), a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process),
 			cmp.Compare(a.CallID, b.CallID))
 	})
 }
@@ -318,7 +293,9 @@ func groupedInOrder(list []client.Approval) []client.Approval {
 	ordered := make([]client.Approval, 0, len(list))
 	for _, key := range keys {
 		slices.SortStableFunc(alike[key], func(a, b client.Approval) int {
-			return cmp.Or(byHourOfDeadline(a, b), byAmount(a, b), byDeadline(a, b))
+			x, y := deadlineOf(a), deadlineOf(b)
+			// deadlines of Calls planned together differ by moments
+			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), byAmount(a, b), x.Compare(y))
 		})
 		ordered = append(ordered, alike[key]...)
 	}

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"net/http"
 	"time"
 
 	"processidea/client"
@@ -14,11 +13,11 @@ type insightsPage struct {
 }
 
 // insights shows how people's decisions go.
-func (d *Desk) insights(w http.ResponseWriter, r *http.Request) error {
-	now, err := d.API.Insights(r.Context(), time.Time{})
+func (v *visit) insights() error {
+	now, err := v.Insights(v.Context(), time.Time{})
 	if err != nil {
 		return err
 	}
-	return d.show(w, r, "insights", insightsPage{d.frame(r, "How decisions go"), now,
+	return v.show("insights", insightsPage{v.frame("How decisions go"), now,
 		[]string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject}})
 }

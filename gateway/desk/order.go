@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"processidea/client"
-	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
@@ -69,86 +67,75 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 }
 
 // allow gives a standing order: the entries for each parameter become a JSON Schema.
-func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
-	id, form := r.PathValue("process"), r.PostForm
-	o := client.StandingOrder{ID: strings.TrimSpace(form.Get("name")), Tool: form.Get("tool"),
-		Reason: strings.TrimSpace(form.Get("reason"))}
+func (v *visit) allow() error {
+	o := client.StandingOrder{ID: v.entered("name"), Tool: v.PostForm.Get("tool"), Reason: v.entered("reason")}
 	if o.ID == "" {
 		o.ID = "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36))
 	}
 	var err error
-	if text := strings.TrimSpace(form.Get("count")); text != "" {
+	if text := v.entered("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			return unfit("The number of Calls must be a whole number from 1, such as 40.")
+			return api.Unfit("The number of Calls must be a whole number from 1, such as 40.")
 		}
 	}
-	if day, err := dayOf(form, "until"); err != nil {
+	if o.Until, err = v.dayOf("until", thatDay); err != nil {
 		return err
-	} else if !day.IsZero() {
-		o.Until = day.Add(24 * time.Hour) // that day counts
 	}
-	if o.When, err = d.readOrderFields(r, id, o.Tool); err != nil {
+	if o.When, err = v.readOrderFields(o.Tool); err != nil {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return unfit("This order cannot be given: %s.", err)
+		return api.Unfit("This order cannot be given: %s.", err)
 	}
-	who := access.From(r.Context())
-	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
-		return p.Allow(ctx, api.SignedBy(who, o))
-	}); err != nil {
-		return err
-	}
-	return lead(w, r, processHref(id)+"#orders")
+	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
+		return p.Allow(ctx, api.SignedBy(v.who, o))
+	})
 }
 
-// dayOf reads a date of a form; zero where it is empty.
-func dayOf(form url.Values, key string) (day time.Time, err error) {
-	text := strings.TrimSpace(form.Get(key))
+// thatDay is added to a last day, which counts.
+const thatDay = 24 * time.Hour
+
+// dayOf reads a date of a form, and adds a time to it; zero where it is empty.
+func (v *visit) dayOf(key string, more time.Duration) (day time.Time, err error) {
+	text := v.entered(key)
 	if text == "" {
 		return day, nil
 	}
 	if day, err = time.Parse(time.DateOnly, text); err != nil {
-		return day, unfit("A day must be a date, such as 2026-12-04.")
+		return day, api.Unfit("A day must be a date, such as 2026-12-04.")
 	}
-	return day, nil
+	return day.Add(more), nil
 }
 
 // deputy has somebody decide in the caller's place for some days.
-func (d *Desk) deputy(w http.ResponseWriter, r *http.Request) error {
-	id, form := r.PathValue("process"), r.PostForm
-	deputy := client.Deputy{To: entered(r, "to"), Reason: entered(r, "reason")}
+func (v *visit) deputy() error {
+	deputy := client.Deputy{To: v.entered("to"), Reason: v.entered("reason")}
 	var err error
-	if deputy.From, err = dayOf(form, "from"); err != nil {
+	if deputy.From, err = v.dayOf("from", 0); err != nil {
 		return err
 	}
-	if deputy.Until, err = dayOf(form, "until"); err != nil {
+	if deputy.Until, err = v.dayOf("until", thatDay); err != nil {
 		return err
 	}
 	if deputy.To == "" || deputy.Until.IsZero() {
-		return unfit("A deputy needs a name and a last day.")
+		return api.Unfit("A deputy needs a name and a last day.")
 	}
-	deputy.Until = deputy.Until.Add(24 * time.Hour) // that day counts
-	who := access.From(r.Context())
-	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
-		return p.Deputy(ctx, api.DeputyOf(who, deputy))
-	}); err != nil {
-		return err
-	}
-	return lead(w, r, processHref(id)+"#orders")
+	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
+		return p.Deputy(ctx, api.DeputyOf(v.who, deputy))
+	})
 }
 
 // readOrderFields makes the condition from the form's entries for each parameter; nil: no conditions.
-func (d *Desk) readOrderFields(r *http.Request, process, tool string) (map[string]any, error) {
-	formats := d.Client.Process(process).Words(r.Context()).Params(tool)
+func (v *visit) readOrderFields(tool string) (map[string]any, error) {
+	formats := v.Client.Process(v.process).Words(v.Context()).Params(tool)
 	when := map[string]any{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
-		name := r.PostForm.Get(control + "-name")
+		name := v.PostForm.Get(control + "-name")
 		path := jsonval.Path(strings.Split(name, "."))
-		rule, err := orderRule(r.PostForm, control, formats.At(path))
+		rule, err := orderRule(v.PostForm, control, formats.At(path))
 		if err != nil {
-			return nil, unfit("%s: %s", name, err)
+			return nil, api.Unfit("%s: %s", name, err)
 		}
 		if name != "" && rule != nil {
 			addRule(when, path, rule)
@@ -198,14 +185,10 @@ func addRule(schema map[string]any, path jsonval.Path, rule map[string]any) {
 }
 
 // disallow ends a standing order.
-func (d *Desk) disallow(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
-	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
-		return p.Disallow(ctx, r.PostForm.Get("order"), byOf(r))
-	}); err != nil {
-		return err
-	}
-	return lead(w, r, processHref(id)+"#orders")
+func (v *visit) disallow() error {
+	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
+		return p.Disallow(ctx, v.PostForm.Get("order"), v.by())
+	})
 }
 
 // orderRow is a standing order as the page of its process shows it.

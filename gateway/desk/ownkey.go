@@ -16,26 +16,30 @@ import (
 func (d *Desk) addOwnKey() {
 	d.own = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log, Show: d.showOwn,
 		Tell: d.tellOwn}
-	d.mux.HandleFunc("GET /desk/key", d.page(access.Decide, d.own.ShowKey))
-	d.mux.HandleFunc("POST /desk/key", d.page(access.Decide, d.own.MakeKey))
-	d.mux.HandleFunc("POST /desk/sign", d.page(access.Decide, d.own.Sign))
+	own := func(do func(http.ResponseWriter, *http.Request) error) act {
+		return func(v *visit) error { return do(v.w, v.Request) }
+	}
+	d.add(access.Decide, map[string]act{
+		"GET /desk/key": own(d.own.ShowKey), "POST /desk/key": own(d.own.MakeKey), "POST /desk/sign": own(d.own.Sign),
+	})
 }
 
-func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, status int, page, title string, data any) {
-	d.render(w, r, status, page, struct {
+func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, page, title string, data any) error {
+	v := d.visit(w, r)
+	return v.show(page, struct {
 		frame
 		D any
-	}{d.frame(r, title), data})
+	}{v.frame(title), data})
 }
 
 func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error {
-	return d.tell(w, r, outcomes{Kind: kind, Back: "/", Who: nameOf(r), List: []api.DecisionResult{became}})
+	return d.visit(w, r).tell(outcomes{Kind: kind, List: []api.DecisionResult{became}})
 }
 
 // decider is the caller, with their passkeys.
-func (d *Desk) decider(r *http.Request) *access.Person {
-	who := *access.From(r.Context())
-	who.Passkeys = d.own.Passkeys(r.Context(), who.Name)
+func (v *visit) decider() *access.Person {
+	who := *v.who
+	who.Passkeys = v.own.Passkeys(v.Context(), who.Name)
 	return &who
 }
 

@@ -10,11 +10,9 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
-	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
 	"processidea/model/check/plangraph"
-	"processidea/model/ideafile"
 )
 
 func planHref(process string) string { return "/desk/plans/" + url.PathEscape(process) }
@@ -53,93 +51,84 @@ type planPage struct {
 }
 
 // findPlan gives the Plan that waits in the process of the address.
-func (d *Desk) findPlan(r *http.Request) (client.Plan, error) {
-	id := r.PathValue("process")
-	list, err := d.API.PlansOf(r.Context(), id)
+func (v *visit) findPlan() (client.Plan, error) {
+	list, err := v.PlansOf(v.Context(), v.process)
 	for _, p := range list {
-		if p.Process == id {
+		if p.Process == v.process {
 			return p, err
 		}
 	}
 	if err == nil {
-		err = gone("No Plan of %s waits: somebody has decided on it, or there is none.",
-			visible(id))
+		err = gone("No Plan of %s waits: somebody has decided on it, or there is none.", visible(v.process))
 	}
 	return client.Plan{}, err
 }
 
-func (d *Desk) planPage(r *http.Request, plan client.Plan) planPage {
-	forms := func(t *ideafile.Tool) form.Form { return replaceForm(t) }
-	p := planPage{frame: d.frame(r, strings.ToUpper(plan.Name()[:1])+plan.Name()[1:]),
-		Page: planpage.New(plan, d.tools(r.Context(), plan.Process), forms),
+func (v *visit) planPage(plan client.Plan) planPage {
+	p := planPage{frame: v.frame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
+		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), replaceForm),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= mostDrawn}
-	p.Denied = planDenial(access.From(r.Context()), plan.PlanView)
+	p.Denied = planDenial(v.who, plan.PlanView)
 	return p
 }
 
-func (d *Desk) showPlan(w http.ResponseWriter, r *http.Request) error {
-	plan, err := d.findPlan(r)
+func (v *visit) showPlan() error {
+	plan, err := v.findPlan()
 	if err != nil {
 		return err
 	}
-	return d.show(w, r, "plan", d.planPage(r, plan))
+	return v.show("plan", v.planPage(plan))
 }
 
 // drawWaiting gives the Plan that waits as a picture.
-func (d *Desk) drawWaiting(w http.ResponseWriter, r *http.Request) error {
-	plan, err := d.findPlan(r)
+func (v *visit) drawWaiting() error {
+	plan, err := v.findPlan()
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), mostDrawn)], nil)))
+	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), mostDrawn)], nil)))
 	return nil
 }
 
 // decidePlan takes a decision on the Plan of the address, or shows its Calls as somebody is changing them.
-func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
-	plan, err := d.findPlan(r)
+func (v *visit) decidePlan() error {
+	plan, err := v.findPlan()
 	var gone *access.Refusal
 	if err != nil && !errors.As(err, &gone) {
 		return err
 	}
-	said := client.PlanDecision{Kind: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
-		Reason: entered(r, "reason")}
+	said := client.PlanDecision{Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
+		Reason: v.entered("reason")}
 	p := planPage{}
 	if err == nil {
-		p = d.planPage(r, plan)
+		p = v.planPage(plan)
 		p.Reason, p.WrongIn, p.Changed = said.Reason, said.Kind, plan.Digest != said.Digest
-		if p.Changed || !p.Take(&said, r.PostForm) {
+		if p.Changed || !p.Take(&said, v.PostForm) {
 			status := http.StatusUnprocessableEntity
 			if p.Changed {
 				status = http.StatusConflict
 			} else if p.Wrong == "" {
 				status = http.StatusOK // it asks for another form
 			}
-			d.render(w, r, status, "plan", p)
-			return nil
+			return v.render(status, "plan", p)
 		}
 	}
-	done, err := d.API.DecidePlan(r.Context(), r.PathValue("process"), said)
+	done, err := v.DecidePlan(v.Context(), v.process, said)
 	if err != nil {
-		return d.planRefused(w, r, p, err)
+		return v.planRefused(p, err)
 	}
-	text, err := d.sessions.Seal(planOutcomeUse, planOutcome{said.Kind, done, nameOf(r)})
-	if err == nil {
-		http.Redirect(w, r, "/desk/plan-outcome?o="+url.QueryEscape(text), http.StatusSeeOther)
-	}
-	return err
+	return v.tell(outcomes{Kind: said.Kind, Plan: &done})
 }
 
 // planRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.
-func (d *Desk) planRefused(w http.ResponseWriter, r *http.Request, p planPage, err error) error {
+func (v *visit) planRefused(p planPage, err error) error {
 	problem := api.ProblemOf(err)
 	for _, now := range problem.Plans {
-		if now.Process == r.PathValue("process") {
-			p = d.planPage(r, now)
+		if now.Process == v.process {
+			p = v.planPage(now)
 			p.Changed = true
-			d.render(w, r, http.StatusConflict, "plan", p)
-			return nil
+			return v.render(http.StatusConflict, "plan", p)
 		}
 	}
 	var refused *client.RefusedError
@@ -149,31 +138,6 @@ func (d *Desk) planRefused(w http.ResponseWriter, r *http.Request, p planPage, e
 	if p.Wrong = problem.Detail; errors.As(err, &refused) {
 		p.Wrong = refused.Reason
 	}
-	found := map[string]string{}
-	for _, at := range problem.Problems {
-		found[at.Path] = at.Message
-	}
-	p.Find(found)
-	d.render(w, r, problem.Status, "plan", p)
-	return nil
-}
-
-const planOutcomeUse = "plan-outcome"
-
-// planOutcome is a decision on a Plan that was taken.
-type planOutcome struct {
-	Kind string          `json:"k"`
-	Done api.PlanDecided `json:"d"`
-	Who  string          `json:"w"`
-}
-
-func (d *Desk) showPlanOutcome(w http.ResponseWriter, r *http.Request) error {
-	var o planOutcome
-	if !d.sessions.Unseal(planOutcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
-		return gone("This address contains no outcome of a decision.")
-	}
-	return d.show(w, r, "planoutcome", struct {
-		frame
-		Outcome planOutcome
-	}{d.frame(r, "What became of it"), o})
+	p.Find(problem.Problems)
+	return v.render(problem.Status, "plan", p)
 }

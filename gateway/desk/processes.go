@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,17 +46,17 @@ type processesPage struct {
 }
 
 // showProcesses lists the processes that somebody started.
-func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	p := processesPage{frame: d.frame(r, "Processes"), Status: q.Get("status"), Statuses: []loop.Status{
+func (v *visit) showProcesses() error {
+	q := v.URL.Query()
+	p := processesPage{frame: v.frame("Processes"), Status: q.Get("status"), Statuses: []loop.Status{
 		loop.StatusRunning, loop.StatusPaused, loop.StatusCompleted, loop.StatusFailed, loop.StatusCancelled,
 	}}
 	if !slices.Contains(p.Statuses, loop.Status(p.Status)) {
 		p.Status = ""
 	}
-	key := fmt.Sprintf("processes\n%d %s %s", d.API.Acts(), p.Status, q.Get("page"))
-	list, err := soon(r.Context(), d.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
-		return d.API.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesAtOnce, q.Get("page"))
+	key := fmt.Sprintf("processes\n%d %s %s", v.Acts(), p.Status, q.Get("page"))
+	list, err := soon(v.Context(), v.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
+		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesAtOnce, q.Get("page"))
 	})
 	if err != nil {
 		return err
@@ -67,13 +67,12 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 	if list.Next != "" {
 		p.Next = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
 	}
-	return d.show(w, r, "processes", p)
+	return v.show("processes", p)
 }
 
 type processPage struct {
 	frame
 	Status     api.ProcessStatus
-	Href       string
 	Ended      bool
 	Calls      int // of the Plan
 	Drawn      bool
@@ -94,7 +93,6 @@ type processPage struct {
 	WaitsFor  []string // beside people, whose Calls are counted
 	Actions   *client.ActionsTaken
 	Orders    []orderRow
-	UndoneBy  []string       // the processes that take back what it did
 	Undoes    map[string]any // the process of which it takes back what that did, by whom and why; empty: of none
 	Undo      string         // the page on which that is done; empty: it is not offered
 }
@@ -108,18 +106,18 @@ type instanceRow struct {
 }
 
 // showProcess shows the status of a process.
-func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
+func (v *visit) showProcess() error {
+	id := v.process
 	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
-	status, err := lately(r.Context(), d, d.asking, d.sinceActs(r.Context(), "status\n"+id), large,
-		func(ctx context.Context) (api.ProcessStatus, error) { return d.API.Status(ctx, id) })
+	status, err := lately(v.Context(), v.Desk, v.asking, v.sinceActs(v.Context(), "status\n"+id), large,
+		func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
 	if err != nil {
 		return err
 	}
-	p := processPage{frame: d.frame(r, short(id)), Status: status, Href: processHref(id)}
+	p := processPage{frame: v.frame(short(id)), Status: status}
 	p.Live = true
 	p.Ended = hasEnded(status.Status)
-	plan, err := d.planSoon(r.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
+	plan, err := v.planSoon(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
 	if err != nil {
 		return err
 	}
@@ -127,23 +125,19 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 		p.Calls, p.PlanIsLive, p.Picture = len(plan.Calls), plan.live, pictureOf(p.Href, plan)
 	}
 	p.Drawn = p.Calls > 0 && p.Calls <= mostDrawn
-	p.Ideas, p.Left = d.ideas(r, id)
+	p.Ideas, p.Left = v.ideas(id)
 	if len(p.Ideas) > 0 {
 		p.Latest, p.Undoes = p.Ideas[0].At, jsonval.AsObject(p.Ideas[0].Undoes)
 	}
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
-	p.Finished = settled(status.Instances)
 	if p.May[string(access.Steer)] && p.Latest > 0 && status.Simulated == nil {
 		p.Undo = undoHref(id, url.Values{})
 	}
-	if p.UndoneBy, err = d.Client.Chain(id).UndoneBy(r.Context()); err != nil {
-		return err
-	}
-	words := d.Client.Process(id).Words(r.Context())
-	p.list(r.URL.Query(), words)
-	p.Orders = orderRows(status.Orders, words, client.LanguageOf(r.Context()), p.Now)
-	if r.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
-		taken, err := d.Client.Process(id).Actions(r.Context())
+	words := v.Client.Process(id).Words(v.Context())
+	p.list(v.URL.Query(), words)
+	p.Orders = orderRows(status.Orders, words, client.LanguageOf(v.Context()), p.Now)
+	if v.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
+		taken, err := v.Client.Process(id).Actions(v.Context())
 		if err != nil {
 			return err
 		}
@@ -151,7 +145,12 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
-		p.addPlans(d.API.PlansOf(r.Context(), id))
+		// if it cannot be read, another part of the page says that no worker answers
+		plans, _ := v.PlansOf(v.Context(), id)
+		p.AwaitCall -= len(plans)
+		for _, plan := range plans {
+			p.Plans = append(p.Plans, planHref(plan.Process))
+		}
 	}
 	for _, one := range status.Waiting {
 		isSaid := status.Error != nil && one == "paused: "+status.Error.Message
@@ -159,25 +158,14 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 			p.WaitsFor = append(p.WaitsFor, long(one))
 		}
 	}
-	return d.show(w, r, "process", p)
+	return v.show("process", p)
 }
 
 func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.StatusPaused }
 
-// addPlans leads to the Plans that wait.
-func (p *processPage) addPlans(list []client.Plan, err error) {
-	if err != nil {
-		return // another part of the page says that no worker answers
-	}
-	p.AwaitCall -= len(list)
-	for _, plan := range list {
-		p.Plans = append(p.Plans, planHref(plan.Process))
-	}
-}
-
 // ideas lists the Ideas of a process, the latest first; none where the store has none yet.
-func (d *Desk) ideas(r *http.Request, id string) (list []report.Idea, left int) {
-	links, err := d.Client.Chain(id).Ideas(r.Context())
+func (v *visit) ideas(id string) (list []report.Idea, left int) {
+	links, err := v.Client.Chain(id).Ideas(v.Context())
 	if err != nil {
 		return nil, 0
 	}
@@ -192,16 +180,17 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 	var tokens []string
 	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
-		p.Counts[i.Status]++
+		if p.Counts[i.Status]++; i.Status.HasEnded() {
+			p.Finished++
+		}
 		if p.Shown == "" || string(i.Status) == p.Shown {
 			tokens = append(tokens, token)
 		}
 	}
 	slices.SortFunc(tokens, ideafiles.CompareTokens)
-	p.part = partOf(len(tokens), instancesAtOnce, readFilter(q).Page, func(n int) string {
-		f := filter{Page: n, Size: usualSize}.query()
-		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f,
-			"/"), "?") + "#instances"
+	page, _ := strconv.Atoi(q.Get("page"))
+	p.part = partOf(len(tokens), instancesAtOnce, page, func(n int) string {
+		return p.Href + "?" + url.Values{"status": {p.Shown}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token, Name: short(words.NameOf(token)),
@@ -214,16 +203,16 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 }
 
 // drawPlan gives the Plan of a process as a picture.
-func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
-	plan, err := d.plan(r.Context(), r.PathValue("process"), r.URL.Query().Get("live") != "")
+func (v *visit) drawPlan() error {
+	plan, err := v.plan(v.Context(), v.process, v.FormValue("live") != "")
 	if err != nil {
 		return err
 	}
 	if len(plan.Calls) > mostDrawn {
 		return gone("The Plan has too many Calls for a picture.")
 	}
-	w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses)))
+	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses)))
 	return nil
 }
 
@@ -262,7 +251,7 @@ func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPl
 	if wantLive {
 		soon, cancel := context.WithTimeout(ctx, liveTime)
 		defer cancel()
-		if plan, err := d.API.LivePlan(soon, process); err == nil && len(plan.Calls) > 0 {
+		if plan, err := d.LivePlan(soon, process); err == nil && len(plan.Calls) > 0 {
 			return drawnPlan{plan, true}, nil
 		}
 	}

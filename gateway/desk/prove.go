@@ -1,18 +1,13 @@
 package desk
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"processidea/client"
 	"processidea/client/report"
-	"processidea/gateway/api"
 	"processidea/store/chain"
 )
 
@@ -20,7 +15,6 @@ const decisionsAtOnce = 100
 
 type verifyPage struct {
 	frame
-	Href      string
 	Report    *chain.Report
 	Checked   time.Time
 	Proof     string
@@ -30,21 +24,21 @@ type verifyPage struct {
 }
 
 // verify checks the chain of a process, and shows who decided what and how that is proved.
-func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
-	c, err := d.check(r.Context(), id, r.URL.Query().Has("again"))
+func (v *visit) verify() error {
+	id := v.process
+	c, err := v.check(v.Context(), id, v.URL.Query().Has("again"))
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: d.frame(r, "The record of "+short(id)), Href: processHref(id), Report: c.report,
+	p := verifyPage{frame: v.frame("The record of " + short(id)), Report: c.report,
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
 	p.Orders = report.Orders(all)
-	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	page, _ := strconv.Atoi(v.FormValue("page"))
 	p.part = partOf(len(all), decisionsAtOnce, page,
 		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
 	p.Decisions = all[p.First-1 : p.Last]
-	return d.show(w, r, "verify", p)
+	return v.show("verify", p)
 }
 
 // check is the result of verifying the whole chain of a process.
@@ -54,10 +48,6 @@ type check struct {
 	at        time.Time
 }
 
-// checks keeps what came of the last ones, by the process and the digest of its latest Idea: every digest is computed
-// for it.
-type checks = lru.Cache[string, *check]
-
 const (
 	mostChecks = 8
 	// mostKept is how many decisions of a process are kept with its check.
@@ -66,16 +56,10 @@ const (
 	justNow = 15 * time.Second
 )
 
-func newChecks() *checks {
-	// The only possible error is a size below one.
-	c, _ := lru.New[string, *check](mostChecks)
-	return c
-}
-
 // check verifies the chain of a process, unless it has been since its latest Idea; again: nor just now.
 func (d *Desk) check(ctx context.Context, process string, again bool) (*check, error) {
 	chain := d.Client.Chain(process)
-	latest, err := chain.Latest(ctx)
+	latest, err := chain.Link(ctx, 0)
 	if errors.Is(err, client.ErrNotFound) {
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
@@ -101,11 +85,10 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 }
 
 // export gives all that a process did as one file.
-func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
-	var b bytes.Buffer
-	if err := d.API.Report(r.Context(), r.PathValue("process"), &b); err != nil {
-		return err
+func (v *visit) export() error {
+	send, err := v.Report(v.Context(), v.process)
+	if err == nil {
+		send(v.w)
 	}
-	api.SendReport(w, r.PathValue("process"), b.Bytes())
-	return nil
+	return err
 }

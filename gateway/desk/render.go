@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -36,16 +37,14 @@ type frame struct {
 	Now    time.Time
 	Live   bool // the page looks again by itself, where there are scripts
 	OwnKey bool // people sign with passkeys here
+	// Process is the one of the address, and Href its page.
+	Process, Href string
 }
 
-func (d *Desk) frame(r *http.Request, title string) frame {
-	who := access.From(r.Context())
-	if title == "" {
-		title = "It did not work"
-	}
-	f := frame{Title: title, Who: who.Name, Assets: assets(), Now: time.Now(), May: map[string]bool{},
-		OwnKey: d.Deciders != nil}
-	for _, right := range who.Rights {
+func (v *visit) frame(title string) frame {
+	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.who.Name, Assets: assets(), Now: time.Now(),
+		May: map[string]bool{}, OwnKey: v.Deciders != nil, Process: v.process, Href: processHref(v.process)}
+	for _, right := range v.who.Rights {
 		f.May[string(right)] = true
 	}
 	return f
@@ -89,54 +88,46 @@ func pagesIn(language shown.Language, words *wording.Catalogue) (map[string]*tem
 	return all, nil
 }
 
-// render writes a page, or, where it cannot be made, that it cannot.
-func (d *Desk) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+// render writes a page, or, where it cannot be made, that it cannot. It never fails.
+func (v *visit) render(status int, name string, data any) error {
 	var b bytes.Buffer
 	all, err := pages()
 	if err == nil {
-		err = all[client.LanguageOf(r.Context())][name].ExecuteTemplate(&b, "frame", data)
+		err = all[client.LanguageOf(v.Context())][name].ExecuteTemplate(&b, "frame", data)
 	}
 	if err != nil {
-		d.Log.Error("a page cannot be made", "page", name, "error", err)
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
-		return
+		v.Log.Error("a page cannot be made", "page", name, "error", err)
+		http.Error(v.w, "The page cannot be made.", http.StatusInternalServerError)
+		return nil
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.Bytes())
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	if v.Method != http.MethodHead {
+		_, _ = v.w.Write(b.Bytes())
 	}
+	return nil
 }
 
 // show shows a page.
-func (d *Desk) show(w http.ResponseWriter, r *http.Request, name string, data any) error {
-	d.render(w, r, http.StatusOK, name, data)
-	return nil
+func (v *visit) show(name string, data any) error {
+	return v.render(http.StatusOK, name, data)
 }
 
 // lead leads to another page.
-func lead(w http.ResponseWriter, r *http.Request, to string) error {
-	http.Redirect(w, r, to, http.StatusSeeOther)
+func (v *visit) lead(to string) error {
+	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 	return nil
 }
 
-// nameOf is the name of the caller.
-func nameOf(r *http.Request) string { return access.From(r.Context()).Name }
-
 // entered is the entry in a field, without the spaces around it.
-func entered(r *http.Request, field string) string { return strings.TrimSpace(r.PostForm.Get(field)) }
+func (v *visit) entered(field string) string { return strings.TrimSpace(v.PostForm.Get(field)) }
 
-// byOf is the caller, with the reason in the form.
-func byOf(r *http.Request) client.By { return client.By{Name: nameOf(r), Reason: entered(r, "reason")} }
+// by is the caller, with the reason in the form.
+func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.entered("reason")} }
 
-// gone and unfit are errors that are shown as they are.
+// gone is an error that is shown as it is.
 func gone(format string, args ...any) error {
-	return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: fmt.Sprintf(format, args...)}
-}
-
-func unfit(format string, args ...any) error {
-	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: api.CodeInvalid,
-		Message: fmt.Sprintf(format, args...)}
+	return access.Refuse(http.StatusNotFound, api.CodeNotFound, format, args...)
 }
 
 // part is the visible part of a long list: the items from First on, of Total.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/jsonval"
@@ -45,44 +43,12 @@ func (i *seenIdea) changesSince(ctx context.Context, since int,
 	return d, nil
 }
 
-// seen remembers the Ideas that pages showed last: an Idea never changes, and a page of a process of ten thousand
-// instances reads one that is large.
-type seen struct {
-	mu    sync.Mutex
-	ideas *simplelru.LRU[string, *seenIdea]
-	size  int
-}
-
+// The bounds of the Ideas that pages showed last and that are remembered: an Idea never changes, and a page of a
+// process of ten thousand instances reads one that is large.
 const (
 	mostSeen      = 16
 	mostSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for the changes in them
 )
-
-func newSeen() *seen {
-	s := &seen{}
-	// The only possible error is a size below one.
-	s.ideas, _ = simplelru.NewLRU(mostSeen, func(_ string, i *seenIdea) { s.size -= i.size })
-	return s
-}
-
-func (s *seen) get(digest string) *seenIdea {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i, _ := s.ideas.Get(digest)
-	return i
-}
-
-func (s *seen) keep(digest string, i *seenIdea) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ideas.Contains(digest) || i.size > mostSeenBytes/2 {
-		return
-	}
-	s.ideas.Add(digest, i)
-	for s.size += i.size; s.size > mostSeenBytes; {
-		s.ideas.RemoveOldest()
-	}
-}
 
 // idea reads an Idea of a process; 0 is the latest. It is for reading alone.
 func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, error) {
@@ -92,10 +58,11 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 		return nil, err
 	}
 	key := process + "\n" + link.Digest
-	if i := d.seen.get(key); i != nil {
+	i, known := d.seen.Get(key)
+	if known {
 		return i, nil
 	}
-	i := &seenIdea{Link: link}
+	i = &seenIdea{Link: link}
 	if i.Idea, err = c.Load(ctx, link.At); err != nil {
 		return nil, err
 	}
@@ -104,7 +71,9 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, mostSeenBytes) // with the changes in it
 	i.authors = once(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
 	i.plan = once(c.PlanWithStatus)
-	d.seen.keep(key, i)
+	if i.size <= mostSeenBytes/2 {
+		d.seen.Keep(key, i)
+	}
 	return i, nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
-	"processidea/model/loop"
+	"processidea/gateway/api"
 )
 
 // trial is the result of a simulation.
@@ -23,7 +23,7 @@ const longestTrial = 3 * time.Minute
 // simulate simulates the files, and shows the result on the page.
 func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source) error {
 	if d.Simulate == nil {
-		return unfit(
+		return api.Unfit(
 			"Simulations are not available here: they need a server of their own, which starter run and starter " +
 				"dev have. On your own machine, use starter simulate.")
 	}
@@ -31,7 +31,7 @@ func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Sour
 	defer cancel()
 	report, err := d.Simulate(ctx, source)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return unfit("The simulation did not end within %s, and was stopped.",
+		return api.Unfit("The simulation did not end within %s, and was stopped.",
 			plural(int(longestTrial/time.Minute), "minute"))
 	}
 	if err != nil {
@@ -53,14 +53,4 @@ func trialOf(r *simulation.Report) *trial {
 		t.States = append(t.States, instanceState{Token: short(token), State: state})
 	}
 	return t
-}
-
-// settled counts the instances that need nothing more.
-func settled(instances map[string]loop.InstanceResult) (n int) {
-	for _, i := range instances {
-		if i.Status.HasEnded() {
-			n++
-		}
-	}
-	return n
 }

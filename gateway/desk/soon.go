@@ -75,7 +75,7 @@ func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Cont
 
 // sinceActs is a key of what people's acts change.
 func (d *Desk) sinceActs(ctx context.Context, key string) string {
-	return fmt.Sprintf("%s\n%d %s", key, d.API.Acts(), client.LanguageOf(ctx))
+	return fmt.Sprintf("%s\n%d %s", key, d.Acts(), client.LanguageOf(ctx))
 }
 
 // foundFor is how long a page shows an earlier result while a new one takes long.
@@ -99,10 +99,10 @@ func lately[T any](
 }
 
 // showUnderWay shows that a page is being prepared. It reloads by itself, with and without scripts.
-func (d *Desk) showUnderWay(w http.ResponseWriter, r *http.Request, u *underWay) {
-	w.Header().Set("Refresh", strconv.Itoa(lookAgain))
-	d.render(w, r, http.StatusAccepted, "underway", struct {
+func (v *visit) showUnderWay(u *underWay) error {
+	v.w.Header().Set("Refresh", strconv.Itoa(lookAgain))
+	return v.render(http.StatusAccepted, "underway", struct {
 		frame
 		*underWay
-	}{d.frame(r, "One moment"), u})
+	}{v.frame("One moment"), u})
 }

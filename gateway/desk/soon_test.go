@@ -113,7 +113,7 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/desk/processes/x/verify", nil)
 	r = r.WithContext(access.With(r.Context(), &access.Person{Name: "ann"}))
 	w := httptest.NewRecorder()
-	d.fail(w, r, &underWay{Checked: 3, Of: 7})
+	_ = d.visit(w, r).fail(&underWay{Checked: 3, Of: 7})
 	if w.Code != http.StatusAccepted || w.Header().Get("Refresh") == "" {
 		t.Errorf("it is answered %d, %v", w.Code, w.Header())
 	}
@@ -127,7 +127,7 @@ func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 	// a page that looks again must not act again
 	for method, refresh := range map[string]string{http.MethodGet: "5", http.MethodPost: ""} {
 		w := httptest.NewRecorder()
-		d.fail(w, httptest.NewRequest(method, "/", nil), client.ErrNoWorker)
+		_ = d.visit(w, httptest.NewRequest(method, "/", nil)).fail(client.ErrNoWorker)
 		if got := w.Header().Get("Refresh"); w.Code != http.StatusServiceUnavailable || got != refresh {
 			t.Errorf("%s is answered %d, and looks again after %q", method, w.Code, got)
 		}

@@ -32,25 +32,23 @@ type startPage struct {
 	ID        string
 	Simulates bool
 
-	Wrong    string // the error, beside those in the files
-	Findings []finding
-	Left     int // findings that are not shown
-	Fine     string
-	Trial    *trial
+	mistakes
+	Fine  string
+	Trial *trial
 
 	known   map[string]ideafiles.Source // the offered Ideas, by name
 	folders []string                    // the folders of the files
 }
 
-func (d *Desk) startPage(r *http.Request) *startPage {
-	p := &startPage{frame: d.frame(r, "Start a process"), Simulates: d.Simulate != nil,
+func (v *visit) startPage() *startPage {
+	p := &startPage{frame: v.frame("Start a process"), Simulates: v.Simulate != nil,
 		known: map[string]ideafiles.Source{}}
-	if d.Ideas == "" {
+	if v.Ideas == "" {
 		return p
 	}
-	sources, err := ideafiles.FindAll(d.Ideas)
+	sources, err := ideafiles.FindAll(v.Ideas)
 	if err != nil {
-		d.Log.Error("the folder of Ideas cannot be read", "error", err)
+		v.Log.Error("the folder of Ideas cannot be read", "error", err)
 	}
 	for _, s := range sources {
 		if _, twice := p.known[s.Name()]; !twice {
@@ -62,50 +60,33 @@ func (d *Desk) startPage(r *http.Request) *startPage {
 }
 
 // showStart shows the empty form, or the one of an Idea that is offered.
-func (d *Desk) showStart(w http.ResponseWriter, r *http.Request) error {
-	p := d.startPage(r)
-	p.Offer = r.URL.Query().Get("idea")
-	return d.show(w, r, "start", p)
+func (v *visit) showStart() error {
+	p := v.startPage()
+	p.Offer = v.FormValue("idea")
+	return v.show("start", p)
 }
 
 // start checks the form, simulates it, or starts it. After an error, the form is shown again with all entries.
-func (d *Desk) start(w http.ResponseWriter, r *http.Request) error {
-	p := d.startPage(r)
+func (v *visit) start() error {
+	p := v.startPage()
 	status := http.StatusOK
-	started, err := d.carryOut(r, p)
-	var wrong *access.Refusal
+	started, err := v.carryOut(p)
 	switch {
 	case err == nil && started != "":
-		return lead(w, r, processHref(started))
-	case errors.As(err, &wrong):
-		p.Wrong, status = wrong.Message, wrong.Status
+		return v.lead(processHref(started))
 	case err != nil:
-		status = p.explain(err)
-		if status >= http.StatusInternalServerError {
-			d.Log.Error("a start failed", "error", err)
+		if status = p.explain(err, p.folders...); status >= http.StatusInternalServerError {
+			v.Log.Error("a start failed", "error", err)
 		}
 	case len(p.Findings) > 0 && !p.Findings[0].Warning:
 		status = http.StatusUnprocessableEntity
 	}
-	d.render(w, r, status, "start", p)
-	return nil
-}
-
-// explain shows an error in the form.
-func (p *startPage) explain(err error) (status int) {
-	var invalid *client.InvalidError
-	if errors.As(err, &invalid) {
-		p.Findings, p.Left = findingsOf(invalid.Problems, p.folders...)
-		return http.StatusUnprocessableEntity
-	}
-	problem := api.ProblemOf(err)
-	p.Wrong = long(without(problem.Detail, p.folders))
-	return problem.Status
+	return v.render(status, "start", p)
 }
 
 // carryOut does what the pressed button says. It returns the started process; empty: none was started.
-func (d *Desk) carryOut(r *http.Request, p *startPage) (started string, err error) {
-	if err := p.read(r); err != nil {
+func (v *visit) carryOut(p *startPage) (started string, err error) {
+	if err := p.read(v); err != nil {
 		return "", err
 	}
 	folder, err := os.MkdirTemp("", "processidea-start-")
@@ -117,27 +98,27 @@ func (d *Desk) carryOut(r *http.Request, p *startPage) (started string, err erro
 	if err != nil {
 		return "", err
 	}
-	definition, problems, err := ideafiles.Load(source, d.Tools)
+	definition, problems, err := ideafiles.Load(source, v.Tools)
 	if err != nil {
 		return "", err
 	}
-	p.Findings, p.Left = findingsOf(problems, p.folders...)
+	p.add(problems, p.folders)
 	if len(problems.Errors()) > 0 {
 		return "", nil
 	}
 	if p.ID == "" {
 		p.ID = client.NewID(source.Name())
 	}
-	switch r.PostForm.Get("do") {
+	switch v.PostForm.Get("do") {
 	case "check":
 		p.Fine = fineText(definition, problems)
 		return "", nil
 	case "simulate":
-		return "", d.simulate(r.Context(), p, source)
+		return "", v.simulate(v.Context(), p, source)
 	case "start":
-		return d.begin(r.Context(), p, definition)
+		return v.begin(p, definition)
 	}
-	return "", unfit("There is no such button.")
+	return "", api.Unfit("There is no such button.")
 }
 
 func fineText(d *ideafiles.Definition, problems diag.Problems) string {
@@ -149,46 +130,45 @@ func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 	return text + "."
 }
 
-func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.Definition) (string, error) {
+func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, error) {
 	if definition.Read.Simulation != nil {
-		return "", unfit("This Idea is a simulation with made-up values. To start it for real, remove " +
+		return "", api.Unfit("This Idea is a simulation with made-up values. To start it for real, remove " +
 			"meta.simulated and the messages' _simulated.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
-		return "", unfit("The id cannot be used: %s", err)
+		return "", api.Unfit("The id cannot be used: %s", err)
 	}
-	started, err := d.Client.Start(ctx, client.StartOptions{
+	started, err := v.Client.Start(v.Context(), client.StartOptions{
 		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
-		By: access.From(ctx).Name,
+		By: v.who.Name,
 	})
 	if errors.Is(err, client.ErrOtherStart) {
-		return "", &access.Refusal{Status: http.StatusConflict, Code: api.CodeOtherStart,
-			Message: "A process of this id was started from something else. Give this one another id, or leave the " +
-				"field empty."}
+		return "", access.Refuse(http.StatusConflict, api.CodeOtherStart, "A process of this id was started from "+
+			"something else. Give this one another id, or leave the field empty.")
 	}
 	if err != nil {
 		return "", err
 	}
-	d.API.Acted(started.ID())
+	v.Acted(started.ID())
 	return started.ID(), nil
 }
 
 // read reads the chosen and typed files.
-func (p *startPage) read(r *http.Request) (err error) {
-	p.Offer, p.ID = r.PostForm.Get("offer"), entered(r, "id")
-	names, texts := r.PostForm["file-name"], r.PostForm["file-text"]
+func (p *startPage) read(v *visit) (err error) {
+	p.Offer, p.ID = v.PostForm.Get("offer"), v.entered("id")
+	names, texts := v.PostForm["file-name"], v.PostForm["file-text"]
 	for n, name := range names {
 		if n < len(texts) && strings.TrimSpace(texts[n]) != "" {
 			p.keep(file{strings.TrimSpace(name), typed(texts[n])})
 		}
 	}
-	if p.Idea, err = chosen(r, "idea", "idea.json"); err == nil {
-		p.Rows, err = chosen(r, "rows", "rows.jsonl")
+	if p.Idea, err = v.chosen("idea", "idea.json"); err == nil {
+		p.Rows, err = v.chosen("rows", "rows.jsonl")
 	}
 	if err == nil {
-		p.Replies, err = chosen(r, "replies", "replies.jsonl")
+		p.Replies, err = v.chosen("replies", "replies.jsonl")
 	}
-	more, wrong := uploaded(r, "files")
+	more, wrong := v.uploaded("files")
 	for _, f := range more {
 		p.keep(f)
 	}
@@ -221,7 +201,7 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return unfit("%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.",
+			return api.Unfit("%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.",
 				short(f.Name))
 		}
 		to = filepath.Join(in, to)
@@ -230,14 +210,14 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 			err = os.WriteFile(to, []byte(f.Text), 0o600)
 		}
 		if err != nil {
-			return unfit("%s cannot be kept under this name.", short(f.Name))
+			return api.Unfit("%s cannot be kept under this name.", short(f.Name))
 		}
 		return nil
 	}
 	if p.Offer == "" {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
-				return s, unfit("Two files are named %s: the Idea, and one that it names.", short(f.Name))
+				return s, api.Unfit("Two files are named %s: the Idea, and one that it names.", short(f.Name))
 			}
 			if err := write(ideas, f); err != nil {
 				return s, err
@@ -264,13 +244,13 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 func (p *startPage) source(folder string) (s ideafiles.Source, err error) {
 	if p.Offer == "" {
 		if p.Idea.Name == "" {
-			return s, unfit("Choose an Idea file first: it defines the process.")
+			return s, api.Unfit("Choose an Idea file first: it defines the process.")
 		}
 		return ideafiles.Source{Given: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
 	}
 	s, offered := p.known[p.Offer]
 	if !offered {
-		return s, unfit("This Idea is no longer in the list.")
+		return s, api.Unfit("This Idea is no longer in the list.")
 	}
 	p.folders = append(p.folders, filepath.Dir(s.Idea))
 	s.Instances, s.Replies = "", ""

@@ -3,29 +3,28 @@ package desk
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 )
 
 // steer pauses a process, lets it go on, corrects it, or ends it.
-func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
-	id, by, text := r.PathValue("process"), byOf(r), typed(entered(r, "text"))
-	do := r.PostForm.Get("do")
+func (v *visit) steer() error {
+	by, text, do := v.by(), typed(v.entered("text")), v.PostForm.Get("do")
 	switch {
 	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, do):
-		return unfit("There is no such button.")
+		return api.Unfit("There is no such button.")
 	case do == "revise" && text == "":
-		return unfit("A correction needs a text: the LLM reads it, and plans on.")
-	case do == "cancel" && r.PostForm.Get("sure") == "":
-		return unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
+		return api.Unfit("A correction needs a text: the LLM reads it, and plans on.")
+	case do == "cancel" && v.PostForm.Get("sure") == "":
+		return api.Unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
 	}
-	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
+	return v.steered("", func(ctx context.Context, p *client.Process) error {
 		switch do {
 		case "pause":
 			return p.Pause(ctx, by)
@@ -35,15 +34,20 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 			return p.Revise(ctx, client.Correction{Context: []any{map[string]any{"type": "text", "text": text}}}, by)
 		}
 		return p.Cancel(ctx)
-	}); err != nil {
+	})
+}
+
+// steered does something to the process of the address, and leads to a place on its page.
+func (v *visit) steered(place string, do func(context.Context, *client.Process) error) error {
+	if err := v.Steer(v.Context(), v.process, do); err != nil {
 		return err
 	}
-	return lead(w, r, processHref(id))
+	return v.lead(processHref(v.process) + place)
 }
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
-func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
-	all, err := d.API.ResumeAll(r.Context(), entered(r, "because"), byOf(r))
+func (v *visit) resumeAll() error {
+	all, err := v.ResumeAll(v.Context(), v.entered("because"), v.by())
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,7 @@ func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
 	}
 	told := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
 		"left": {strconv.Itoa(left)}}
-	return lead(w, r, "/desk/processes?"+told.Encode())
+	return v.lead("/desk/processes?" + told.Encode())
 }
 
 // toldOfResumed describes how many held-up processes were resumed; the address has the numbers.

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/undo"
@@ -22,7 +22,6 @@ func undoHref(process string, choice url.Values) string {
 // undoPage shows what of a process would be undone, before it is.
 type undoPage struct {
 	frame
-	Process, Href  string
 	Instance, Call string // what alone is undone; empty: all
 	AtWork         bool
 	Digest         string // of what is shown
@@ -47,43 +46,42 @@ type undoRow struct {
 }
 
 // undoChoice reads what to undo.
-func (d *Desk) undoChoice(r *http.Request) (*undoPage, client.UndoOptions) {
-	id := r.PathValue("process")
-	p := &undoPage{frame: d.frame(r, "Take back what "+short(id)+" did"), Process: id, Href: processHref(id),
-		Instance: r.FormValue("instance"), Call: r.FormValue("call")}
+func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
+	p := &undoPage{frame: v.frame("Take back what " + short(v.process) + " did"), Instance: v.FormValue("instance"),
+		Call: v.FormValue("call")}
 	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
-	o.By.Reason, o.Review = strings.TrimSpace(r.FormValue("reason")), r.FormValue("review") != ""
+	o.By.Reason, o.Review = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
 	return p, o
 }
 
-func (d *Desk) showUndo(w http.ResponseWriter, r *http.Request) error {
-	p, o := d.undoChoice(r)
-	u, err := soon(r.Context(), d.reading, fmt.Sprintf("undo\n%d %s", d.API.Acts(), r.URL),
+func (v *visit) showUndo() error {
+	p, o := v.undoChoice()
+	u, err := soon(v.Context(), v.reading, fmt.Sprintf("undo\n%d %s", v.Acts(), v.URL),
 		func(ctx context.Context, _ *work) (*client.Undoing, error) {
-			u, _, err := d.API.Undo(ctx, p.Process, o, nil)
+			u, _, err := v.Undo(ctx, p.Process, o, nil)
 			return u, err
 		})
 	if err != nil {
 		return err
 	}
-	return d.showUndoing(w, r, p, u)
+	return v.showUndoing(p, u)
 }
 
 // undo undoes what was shown.
-func (d *Desk) undo(w http.ResponseWriter, r *http.Request) error {
-	p, o := d.undoChoice(r)
+func (v *visit) undo() error {
+	p, o := v.undoChoice()
 	if o.By.Reason == "" {
-		return unfit("Nothing was taken back: a reason is needed, for the record.")
+		return api.Unfit("Nothing was taken back: a reason is needed, for the record.")
 	}
-	u, done, err := d.API.Undo(r.Context(), p.Process, o,
-		func(u *client.Undoing) bool { return digestOf(u) == r.PostForm.Get("digest") })
+	u, done, err := v.Undo(v.Context(), p.Process, o,
+		func(u *client.Undoing) bool { return digestOf(u) == v.PostForm.Get("digest") })
 	if err != nil {
 		return err
 	}
 	if p.Changed = !done; done {
-		return lead(w, r, processHref(u.As))
+		return v.lead(processHref(u.As))
 	}
-	return d.showUndoing(w, r, p, u)
+	return v.showUndoing(p, u)
 }
 
 func digestOf(u *client.Undoing) string {
@@ -91,14 +89,14 @@ func digestOf(u *client.Undoing) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, u *client.Undoing) error {
+func (v *visit) showUndoing(p *undoPage, u *client.Undoing) error {
 	p.Digest, p.Undo = digestOf(u), len(u.Undo)
-	if status, err := d.API.Status(r.Context(), p.Process); err == nil {
+	if status, err := v.Status(v.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(status.Status)
 	}
-	words := d.Client.Process(p.Process).Words(r.Context())
+	words := v.Client.Process(p.Process).Words(v.Context())
 	row := func(c *undo.Call) undoRow {
-		did := u.InWords(r.Context(), words, c, c.Tool, c.Params)
+		did := u.InWords(v.Context(), words, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, Did: did.Parts}
 		if c.Instance != "" {
 			row.Name = short(did.InstanceName)
@@ -109,7 +107,7 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 	for _, s := range u.Undo {
 		one := row(s.Did)
 		if one.Within = s.Within; s.Within == nil {
-			one.By = u.InWords(r.Context(), words, s.Did, s.Tool, s.Params).Parts
+			one.By = u.InWords(v.Context(), words, s.Did, s.Tool, s.Params).Parts
 		}
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
@@ -128,12 +126,12 @@ func (d *Desk) showUndoing(w http.ResponseWriter, r *http.Request, p *undoPage, 
 				one.Href = undoHref(of, url.Values{})
 			}
 			if one.Because = long(c.Because); c.Reader != nil {
-				reader := u.InWords(r.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
+				reader := u.InWords(v.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
 				one.Because = long("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}
 		p.Lists = append(p.Lists, list)
 	}
-	return d.show(w, r, "undo", p)
+	return v.show("undo", p)
 }

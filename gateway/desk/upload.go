@@ -2,8 +2,8 @@ package desk
 
 import (
 	"io"
-	"net/http"
 	"path"
+	"processidea/gateway/api"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,32 +11,18 @@ import (
 // mostUpload is in bytes of what a form with files sends: all that is kept of earlier files comes again.
 const mostUpload = 12 << 20
 
-// mostOf is how large a form may be.
-func mostOf(r *http.Request) int64 {
-	if isMultipart(r) {
-		return mostUpload
-	}
-	return mostForm
-}
-
-func isMultipart(r *http.Request) bool {
-	return strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data")
-}
-
 // readForm reads a form, with the files that it brings, which stay in memory. Call done when the request has been
 // answered.
-func (d *Desk) readForm(w http.ResponseWriter, r *http.Request) (done func(), err error) {
-	_, done, err = d.Intake.Read(w, r, mostOf(r))
-	switch {
-	case err != nil:
-		return done, err
-	case isMultipart(r):
-		err = r.ParseMultipartForm(mostUpload)
-	default:
-		err = r.ParseForm()
+func (v *visit) readForm() (done func(), err error) {
+	most, parse := int64(mostForm), v.ParseForm
+	if strings.HasPrefix(v.Header.Get("Content-Type"), "multipart/form-data") {
+		most, parse = mostUpload, func() error { return v.ParseMultipartForm(mostUpload) }
 	}
-	if err != nil {
-		err = unfit("The form cannot be read: %s", err)
+	if _, done, err = v.Intake.Read(v.w, v.Request, most); err != nil {
+		return done, err
+	}
+	if err = parse(); err != nil {
+		err = api.Unfit("The form cannot be read: %s", err)
 	}
 	return done, err
 }
@@ -46,11 +32,11 @@ func (d *Desk) readForm(w http.ResponseWriter, r *http.Request) (done func(), er
 type file struct{ Name, Text string }
 
 // uploaded gives the files that were chosen in a field.
-func uploaded(r *http.Request, field string) (files []file, err error) {
-	if r.MultipartForm == nil {
+func (v *visit) uploaded(field string) (files []file, err error) {
+	if v.MultipartForm == nil {
 		return nil, nil
 	}
-	for _, h := range r.MultipartForm.File[field] {
+	for _, h := range v.MultipartForm.File[field] {
 		f, err := h.Open()
 		if err != nil {
 			return nil, err
@@ -62,7 +48,7 @@ func uploaded(r *http.Request, field string) (files []file, err error) {
 		}
 		text := strings.TrimPrefix(string(data), "\ufeff")
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return nil, unfit(
+			return nil, api.Unfit(
 				"%s is not a UTF-8 text: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).",
 				short(baseName(h.Filename)))
 		}
@@ -72,15 +58,15 @@ func uploaded(r *http.Request, field string) (files []file, err error) {
 }
 
 // chosen is the file of a field: the one chosen now, or else the one that the page carries, or else the typed text.
-func chosen(r *http.Request, field, usual string) (file, error) {
-	files, err := uploaded(r, field)
+func (v *visit) chosen(field, usual string) (file, error) {
+	files, err := v.uploaded(field)
 	if err != nil {
 		return file{}, err
 	}
 	if len(files) > 0 {
 		return files[0], nil
 	}
-	f := file{baseName(r.PostForm.Get(field + "-name")), typed(r.PostForm.Get(field + "-text"))}
+	f := file{baseName(v.PostForm.Get(field + "-name")), typed(v.PostForm.Get(field + "-text"))}
 	if strings.TrimSpace(f.Text) == "" {
 		return file{}, nil
 	}

@@ -13,6 +13,7 @@ import (
 	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/model/jsonval"
 	"processidea/tools/jq"
@@ -45,12 +46,10 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 		rule = all[name]
 	}
 	if rule == nil {
-		return nil, &access.Refusal{Status: http.StatusNotFound, Code: CodeNoHook,
-			Message: "there is no rule for webhooks of this name"}
+		return nil, access.Refuse(http.StatusNotFound, CodeNoHook, "there is no rule for webhooks of this name")
 	}
 	if err := rule.verify(header, body); err != nil {
-		return nil, &access.Refusal{Status: http.StatusUnauthorized, Code: CodeBadSignature,
-			Message: "the webhook is refused: " + cause(err)}
+		return nil, access.Refuse(http.StatusUnauthorized, CodeBadSignature, "the webhook is refused: %s", cause(err))
 	}
 	o, err := rule.start(ctx, body)
 	if err != nil || o == nil {
@@ -99,12 +98,12 @@ func processOf(name, id string) string {
 func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, error) {
 	value, err := jsonval.Decode(body)
 	if err != nil {
-		return nil, refuse("the body: %w", err)
+		return nil, refuse("the body: %s", err)
 	}
 	if r.when != nil {
 		answers, err := run(ctx, r.when, value)
 		if err != nil {
-			return nil, refuse("when: %w", err)
+			return nil, refuse("when: %s", err)
 		}
 		if len(answers) != 1 || answers[0] != true {
 			return nil, nil
@@ -123,14 +122,12 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 	}
 	input, err := run(ctx, r.input, value)
 	if err != nil {
-		return nil, refuse("input: %w", err)
+		return nil, refuse("input: %s", err)
 	}
 	if len(input) != 1 || jsonval.TypeOf(input[0]) != "object" {
 		return nil, refuse("input: the rule's result for the body is not an object")
 	}
-	messages, _ := d.Idea["context"].([]any)
-	o.Idea["context"] = append(messages[:len(messages):len(messages)],
-		map[string]any{"type": "input", "input": input[0]})
+	o.Idea = ideafiles.WithMessages(d.Idea, []any{map[string]any{"type": "input", "input": input[0]}})
 	return o, nil
 }
 
@@ -138,7 +135,7 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err error) {
 	results, err := run(ctx, r.instance, body)
 	if err != nil {
-		return nil, refuse("instances: %w", err)
+		return nil, refuse("instances: %s", err)
 	}
 	for _, result := range results {
 		list, ok := result.([]any)
@@ -159,8 +156,7 @@ func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err e
 }
 
 func refuse(format string, args ...any) error {
-	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: CodeBadBody,
-		Message: fmt.Errorf(format, args...).Error()}
+	return access.Refuse(http.StatusUnprocessableEntity, CodeBadBody, format, args...)
 }
 
 // run gives the results of an expression, as JSON values of the engine.

@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -91,8 +90,8 @@ func (i *Intake) await(ctx context.Context, size int64) (done func(), err error)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if room.Acquire(ctx, size) != nil {
-		return nil, &access.Refusal{Status: http.StatusServiceUnavailable, Code: CodeBusy,
-			Message: "the gateway is too busy to read the body: send it again in a moment"}
+		return nil, access.Refuse(http.StatusServiceUnavailable, CodeBusy,
+			"the gateway is too busy to read the body: send it again in a moment")
 	}
 	return func() { room.Release(size) }, nil
 }
@@ -115,22 +114,19 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	case errors.As(err, &large):
 		return nil, tooLarge(limit)
 	case errors.As(err, &late) && late.Timeout():
-		return nil, &access.Refusal{Status: http.StatusRequestTimeout, Code: CodeSlow,
-			Message: "the body took too long to come in"}
+		return nil, access.Refuse(http.StatusRequestTimeout, CodeSlow, "the body took too long to come in")
 	}
-	return nil, &access.Refusal{Status: http.StatusBadRequest, Code: CodeCutOff,
-		Message: "the body cannot be read: " + err.Error()}
+	return nil, access.Refuse(http.StatusBadRequest, CodeCutOff, "the body cannot be read: %s", err)
 }
 
 func tooLarge(limit int64) error {
-	return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge,
-		Message: fmt.Sprintf("the body is larger than %d bytes, the maximum here", limit)}
+	return access.Refuse(http.StatusRequestEntityTooLarge, CodeTooLarge,
+		"the body is larger than %d bytes, the maximum here", limit)
 }
 
 func dense(body []byte) error {
 	if err := jsonval.CheckParts(body); err != nil {
-		return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge,
-			Message: "the body: " + err.Error()}
+		return access.Refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.Feed.Poke(p.ID())
+		a.Acted(p.ID())
 		return map[string]any{"taken": count}, nil
 	}
 	return nil, fmt.Errorf("no Call with this digest waits in %s: see list_approvals", p.ID())

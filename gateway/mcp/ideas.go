@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"regexp"
 
 	"processidea/client/ideafiles"
@@ -61,11 +62,8 @@ const longestDescription = 800 // characters
 
 // description is for the agent that looks for a tool.
 func (s startable) description() string {
-	text := "Starts the process " + s.name
-	if s.Read.ProcessPath != "" {
-		text = "Starts the process " + s.Read.ProcessPath
-	}
-	text += ", and gives its id and, where it ends soon, its result."
+	text := "Starts the process " + cmp.Or(s.Read.ProcessPath, s.name) +
+		", and gives its id and, where it ends soon, its result."
 	for _, m := range s.Read.Context {
 		if said, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
 			return text + " What it is told: " + jsonval.Clip(said, longestDescription)

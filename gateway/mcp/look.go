@@ -127,24 +127,12 @@ func withHint(v client.Status) any {
 }
 
 func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {
-	list := []client.Approval{}
-	var err error
-	if id := text(args, "process"); id == "" {
-		list, err = a.Client.Approvals(ctx)
-	} else {
-		var p *client.Process
-		if p, err = a.Client.Attach(ctx, id); err != nil {
-			return nil, err
-		}
-		if now, err := p.Revision(ctx); err != nil || now.Ended {
-			return map[string]any{"approvals": list}, err
-		}
-		list, err = p.Approvals(ctx)
+	if id := text(args, "process"); id != "" {
+		list, err := a.WaitingIn(ctx, id)
+		return map[string]any{"approvals": list}, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"approvals": append([]client.Approval{}, list...)}, nil
+	all, err := a.AllWaiting(ctx)
+	return map[string]any{"approvals": all.Approvals}, err
 }
 
 func (a *agent) ideas(ctx context.Context, args map[string]any) (any, error) {

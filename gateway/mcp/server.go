@@ -4,43 +4,25 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"processidea/client"
-	"processidea/client/ideafiles"
 	"processidea/gateway/access"
-	"processidea/gateway/feed"
+	"processidea/gateway/api"
 	"processidea/internal/safego/safemcp"
 	"processidea/internal/version"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
-// Options configure what agents may use.
-type Options struct {
-	Client *client.Client
-	Feed   *feed.Feed
+// Server gives agents what a person may use.
+type Server struct {
+	*api.API
 	// Ideas is the folder of the Idea files that can be started; empty: none.
 	Ideas string
-	// Tools are the Go tools of the workers, as far as the gateway knows them.
-	Tools ideafiles.Tools
 	// Approvals lets agents decide on Calls.
 	Approvals bool
-	Log       *slog.Logger
-}
-
-// Server gives agents what a person may use.
-type Server struct{ Options }
-
-// New makes a Server.
-func New(o Options) *Server {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Server{o}
 }
 
 const (

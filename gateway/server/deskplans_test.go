@@ -34,7 +34,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	p.form("Reject the Plan").press("Reject the Plan").is(422).says("needs a reason")
 	done := p.form("Approve the Plan").set("reason",
 		"as agreed").press("Approve the Plan").is(200).says("The Plan is approved.")
-	if !strings.HasPrefix(done.address, "/desk/plan-outcome?") {
+	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
 	p.form("Approve the Plan").press("Approve the Plan").is(409)
@@ -42,7 +42,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 		t.Error(got)
 	}
 	b.open(p.address).is(404).says("waits: somebody has decided on it")
-	b.open("/desk/plan-outcome?o=made-up").is(404)
+	b.open("/desk/outcome?o=made-up").is(404)
 }
 
 func TestAPlanIsAmendedAtTheDesk(t *testing.T) {

@@ -57,9 +57,8 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 	o.Agents = AgentsFromEnvironment(getenv)
 	var key *signing.PrivateKey
 	if file := getenv(KeyVariable); file != "" {
-		if key, err = signing.LoadPrivateKey(file); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", KeyVariable, err))
-		}
+		key, err = signing.LoadPrivateKey(file)
+		wrong = append(wrong, of(KeyVariable, err))
 	}
 	if getenv(IssuerVariable) != "" {
 		o.Guard, err = issuerGuard(key, getenv)
@@ -67,6 +66,14 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		o.Guard, err = tokenGuard(address, who, key, getenv)
 	}
 	return o, errors.Join(append(wrong, err)...)
+}
+
+// of is an error of a variable; nil stays nil.
+func of(variable string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", variable, err)
 }
 
 func tokenGuard(address string, who access.Person, key *signing.PrivateKey,
@@ -85,10 +92,7 @@ func tokenGuard(address string, who access.Person, key *signing.PrivateKey,
 		who.Key = speaker
 	}
 	guard, err := access.NewTokenGuard(token, who)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", TokenVariable, err)
-	}
-	return guard, err
+	return guard, of(TokenVariable, err)
 }
 
 // checkSettings refuses what cannot be meant: read as if it were not set, it would count for nothing in silence.
@@ -147,21 +151,16 @@ func HooksFromEnvironment(getenv func(string) string) (*hooks.Rules, error) {
 		return nil, nil
 	}
 	rules, err := hooks.Open(file, getenv)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", HooksVariable, err)
-	}
-	return rules, nil
+	return rules, of(HooksVariable, err)
 }
 
 func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {
 	var wrong []error
 	roles, err := access.OpenRoles(getenv(RolesVariable))
-	switch {
-	case getenv(RolesVariable) == "":
-		wrong = append(wrong, errors.New("who may look, start, decide and steer is in a file: set "+RolesVariable))
-	case err != nil:
-		wrong = append(wrong, fmt.Errorf("%s: %w", RolesVariable, err))
+	if err = of(RolesVariable, err); getenv(RolesVariable) == "" {
+		err = errors.New("who may look, start, decide and steer is in a file: set " + RolesVariable)
 	}
+	wrong = append(wrong, err)
 	audience := getenv(AudienceVariable)
 	if audience == "" {
 		wrong = append(wrong, errors.New("an issuer's tokens are for many programs: set "+AudienceVariable+
@@ -172,9 +171,7 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		URL: getenv(IssuerVariable), Audience: audience, Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
 		Unverified: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
 	})
-	if err != nil {
-		wrong = append(wrong, fmt.Errorf("%s: %w", IssuerVariable, err))
-	}
+	wrong = append(wrong, of(IssuerVariable, err))
 	if getenv(ClientVariable) == "" {
 		return guard, errors.Join(wrong...)
 	}
@@ -183,10 +180,7 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		Scopes: strings.Fields(getenv(ScopesVariable)),
 	}
 	login, err := access.NewIssuerLogin(guard, client)
-	if err != nil {
-		wrong = append(wrong, fmt.Errorf("%s, %s, %s: %w", ClientVariable, SecretVariable, URLVariable, err))
-	}
-	return login, errors.Join(wrong...)
+	return login, errors.Join(append(wrong, of(ClientVariable+", "+SecretVariable+", "+URLVariable, err))...)
 }
 
 // UsualAddress is the default address of a gateway.

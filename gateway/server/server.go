@@ -64,10 +64,7 @@ const (
 type Gateway struct {
 	Options
 	api  *api.API
-	feed *feed.Feed
 	desk bool // there is one
-	// intake reads the bodies of those who are known.
-	intake *intake.Intake
 }
 
 // New makes a gateway.
@@ -81,14 +78,11 @@ func New(o Options) *Gateway {
 	if o.RequestTime == 0 {
 		o.RequestTime = requestTime
 	}
-	g := &Gateway{Options: o, feed: feed.Of(o.Client), intake: intake.New(o.RequestTime)}
-	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Hooks: o.Hooks, Log: o.Log,
-		Tools:    o.Agents.Tools,
-		Patience: o.Patience, Intake: g.intake, Strangers: intake.New(o.RequestTime)})
-	agents := mcp.New(mcp.Options{
-		Client: o.Client, Feed: g.feed, Ideas: o.Agents.Ideas, Tools: o.Agents.Tools,
-		Approvals: o.Agents.Approvals, Log: o.Log,
-	})
+	g := &Gateway{Options: o}
+	g.api = api.New(api.Options{Client: o.Client, Feed: feed.Of(o.Client), Guard: o.Guard, Hooks: o.Hooks, Log: o.Log,
+		Tools: o.Agents.Tools, Patience: o.Patience, Intake: intake.New(o.RequestTime),
+		Strangers: intake.New(o.RequestTime)})
+	agents := &mcp.Server{API: g.api, Ideas: o.Agents.Ideas, Approvals: o.Agents.Approvals}
 	g.api.Handle("/mcp", g.admitted(agents.Handler()))
 	g.addDesk()
 	return g
@@ -97,11 +91,8 @@ func New(o Options) *Gateway {
 // addDesk serves the desk if people can log in, or else a page about what programs can use.
 func (g *Gateway) addDesk() {
 	if entrance, ok := g.Guard.(desk.Entrance); ok {
-		pages, err := desk.New(desk.Options{
-			API: g.api, Intake: g.intake, Client: g.Client, Entrance: entrance, Log: g.Log, Ideas: g.Agents.Ideas,
-			Tools: g.Agents.Tools, Simulate: g.Simulate,
-			Deciders: g.Deciders,
-		})
+		pages, err := desk.New(desk.Options{API: g.api, Entrance: entrance, Ideas: g.Agents.Ideas,
+			Simulate: g.Simulate, Deciders: g.Deciders})
 		if err == nil {
 			g.desk = true
 			g.api.Handle("/{$}", pages)
@@ -127,7 +118,7 @@ func (g *Gateway) admitted(page http.Handler) http.Handler {
 		}
 		if err == nil {
 			var done func()
-			_, done, err = g.intake.Read(w, r, mcp.MaxBody)
+			_, done, err = g.api.Intake.Read(w, r, mcp.MaxBody)
 			defer done()
 		}
 		if err != nil {

@@ -19,7 +19,7 @@ type Works struct {
 
 	atOnce chan struct{} // nil: any number are found at a time
 	mu     sync.Mutex
-	under  map[any]*Work
+	under  map[string]*Work
 }
 
 // Bound limits the number of concurrent computations.
@@ -51,7 +51,7 @@ func (*Late) Error() string { return "shared: it is being worked out" }
 // Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a *Late, and
 // the next Ask returns the result. A patience of 0 waits to the end.
 func Ask[T any](
-	ctx context.Context, all *Works, key any, patience time.Duration, find func(context.Context, *Work) (T, error),
+	ctx context.Context, all *Works, key string, patience time.Duration, find func(context.Context, *Work) (T, error),
 ) (v T, err error) {
 	w := all.join(ctx, key, func(ctx context.Context, w *Work) (any, error) { return find(ctx, w) })
 	var late <-chan time.Time
@@ -72,14 +72,14 @@ func Ask[T any](
 	}
 }
 
-func (all *Works) join(ctx context.Context, key any, find func(context.Context, *Work) (any, error)) *Work {
+func (all *Works) join(ctx context.Context, key string, find func(context.Context, *Work) (any, error)) *Work {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	w := all.under[key]
 	if w == nil {
 		w = &Work{done: make(chan struct{})}
 		if all.under == nil {
-			all.under = map[any]*Work{}
+			all.under = map[string]*Work{}
 		}
 		all.under[key] = w
 		safego.Go("gateway.shared", func() (err error) {
@@ -96,7 +96,7 @@ func (all *Works) join(ctx context.Context, key any, find func(context.Context, 
 	return w
 }
 
-func (all *Works) ended(key any, w *Work, err error) {
+func (all *Works) ended(key string, w *Work, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	w.err = err
@@ -119,7 +119,7 @@ func (all *Works) putOff(w *Work) error {
 }
 
 // taken drops a result once a caller that was asked to come back has received it.
-func (all *Works) taken(key any, w *Work) {
+func (all *Works) taken(key string, w *Work) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if w.awaited && all.under[key] == w {
@@ -127,7 +127,7 @@ func (all *Works) taken(key any, w *Work) {
 	}
 }
 
-func (all *Works) forget(key any, w *Work) {
+func (all *Works) forget(key string, w *Work) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.under[key] == w {

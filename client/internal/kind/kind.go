@@ -2,7 +2,16 @@
 // sentence while programs tell errors apart by an exported variable.
 package kind
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// Is reports whether an error is of a type, or wraps one.
+func Is[T error](err error) bool {
+	_, is := errors.AsType[T](err)
+	return is
+}
 
 type kindError struct {
 	kind, err error

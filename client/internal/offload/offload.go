@@ -45,7 +45,7 @@ func Idea(ctx context.Context, store *blobs.Store, idea map[string]any) (map[str
 		if err != nil {
 			return nil, fmt.Errorf("store $.solution.output: %w", err)
 		}
-		out["solution"] = with(with(solution, "calls", calls), "output", output)
+		out["solution"] = jsonval.WithKey(jsonval.WithKey(solution, "calls", calls), "output", output)
 	}
 	return out, nil
 }
@@ -100,7 +100,7 @@ func offloadPlan(ctx context.Context, store *blobs.Store, plan map[string]any) (
 	if err != nil {
 		return nil, err
 	}
-	out := with(plan, "plan", calls)
+	out := jsonval.WithKey(plan, "plan", calls)
 	record, ok := plan["record"].(map[string]any)
 	if !ok {
 		return out, nil
@@ -115,18 +115,18 @@ func offloadPlan(ctx context.Context, store *blobs.Store, plan map[string]any) (
 				if values, err = store.OffloadMembers(ctx, values); err != nil {
 					return nil, err
 				}
-				entry = with(entry, key, values)
+				entry = jsonval.WithKey(entry, key, values)
 			}
 		}
 		if decided, ok := entry["decided"]; ok {
 			if decided, err = offloadEach(ctx, store, decided); err != nil {
 				return nil, err
 			}
-			entry = with(entry, "decided", decided)
+			entry = jsonval.WithKey(entry, "decided", decided)
 		}
-		record = with(record, id, entry)
+		record = jsonval.WithKey(record, id, entry)
 	}
-	return with(out, "record", record), nil
+	return jsonval.WithKey(out, "record", record), nil
 }
 
 // offloadEach offloads what the objects of a list hold; the list itself stays.
@@ -145,11 +145,4 @@ func offloadEach(ctx context.Context, store *blobs.Store, v any) (any, error) {
 		}
 	}
 	return out, nil
-}
-
-// with is an object with another value at a key.
-func with(m map[string]any, key string, v any) map[string]any {
-	out := maps.Clone(m)
-	out[key] = v
-	return out
 }

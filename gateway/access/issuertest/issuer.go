@@ -83,13 +83,14 @@ func (i *Issuer) Move(address string) {
 // Ended is where the last one who logged out was sent back to.
 func (i *Issuer) Ended() string { i.mu.Lock(); defer i.mu.Unlock(); return i.ended }
 
-func answer(w http.ResponseWriter, v any) {
+func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
 }
 
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]any{
+	answer(w, http.StatusOK, map[string]any{
 		"issuer": i.URL, "authorization_endpoint": i.URL + "/auth", "token_endpoint": i.URL + "/token",
 		"jwks_uri":          i.URL + "/keys",
 		"userinfo_endpoint": i.URL + "/userinfo", "end_session_endpoint": i.URL + "/end",
@@ -152,9 +153,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		wrong = "invalid_grant"
 	}
 	if wrong != "" {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": wrong})
+		answer(w, http.StatusBadRequest, map[string]any{"error": wrong})
 		return
 	}
 	claims := Claims{"iss": i.URL, "aud": Client, "sub": asked.Get("person"), "nonce": asked.Get("nonce"),
@@ -167,7 +166,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		i.Change(claims)
 	}
 	data, _ := json.Marshal(claims)
-	answer(w, map[string]any{
+	answer(w, http.StatusOK, map[string]any{
 		"access_token": access, "token_type": "Bearer", "expires_in": 300,
 		"id_token": oidctest.SignIDToken(i.key, "k1", oidc.EdDSA, string(data)),
 	})
@@ -181,7 +180,7 @@ func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such token", http.StatusUnauthorized)
 		return
 	}
-	answer(w, info)
+	answer(w, http.StatusOK, info)
 }
 
 // end logs out, and leads back.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -189,7 +191,7 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		v, has := members[key]
 		// an existing value without a required member may remain without it
 		at.required = at.required && (has || !isThere)
-		if p.depth == 0 && contains(b.form.Fixed, key) {
+		if p.depth == 0 && slices.Contains(b.form.Fixed, key) {
 			f.Fields = append(f.Fields, &Field{Name: at.name, Label: key, Kind: Fixed, Value: textOf(JSON, v, has)})
 		} else {
 			f.Fields = append(f.Fields, b.build(at, v, has))
@@ -213,7 +215,8 @@ func (b *builder) addItems(f *Field, node node, p place, value any) {
 	}
 	f.CanAdd = count < maxList
 	for n := range min(count, maxList) {
-		at := place{name: p.name + "/" + itoa(n), label: itoa(n + 1), required: true, inList: true, depth: p.depth + 1}
+		at := place{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), required: true, inList: true,
+			depth: p.depth + 1}
 		at.node, at.pointer = node.items, node.pointer+"/items"
 		if n < len(items) {
 			f.Fields = append(f.Fields, b.build(at, items[n], true))

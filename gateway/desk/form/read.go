@@ -135,7 +135,7 @@ func (r *reader) readObject(name string, shown any, depth int) map[string]any {
 	out := map[string]any{}
 	for _, key := range r.values[name+keyMark] {
 		v, was := before[key]
-		if depth == 0 && contains(r.fixed, key) {
+		if depth == 0 && slices.Contains(r.fixed, key) {
 			if was {
 				out[key] = v
 			}
@@ -166,7 +166,7 @@ func (r *reader) readList(name string, shown any, depth int) []any {
 	before, _ := shown.([]any)
 	out := []any{}
 	for n := range min(sentCount(r.values, name), maxList) {
-		item := name + "/" + itoa(n)
+		item := name + "/" + strconv.Itoa(n)
 		if r.values.Get(item+goneMark) != "" {
 			continue
 		}
@@ -187,7 +187,3 @@ func sentCount(values url.Values, name string) int {
 	}
 	return max(n, 0)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

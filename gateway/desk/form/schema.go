@@ -119,10 +119,10 @@ func (n *node) readTypes() {
 	}
 	if ok && slices.Contains(types, "null") {
 		n.nullable = true
-		types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "null" })
+		types = jsonval.Filter(types, func(t string) bool { return t != "null" })
 	}
 	if slices.Contains(types, "number") {
-		types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "integer" })
+		types = jsonval.Filter(types, func(t string) bool { return t != "integer" })
 	}
 	switch {
 	case len(types) > 0:

@@ -2,14 +2,12 @@ package ownkey
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/session"
 	"processidea/store/signing"
@@ -22,7 +20,7 @@ type Pages struct {
 	Deciders *signing.Source // the keys that the workers trust; nil: they are not known here
 	Log      *slog.Logger
 	// Show shows a page by the name of its template, and Tell what became of a decision.
-	Show func(w http.ResponseWriter, r *http.Request, status int, page, title string, data any)
+	Show func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
 	Tell func(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error
 }
 
@@ -61,14 +59,10 @@ func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key
 	case len(list) > 0:
 		return list, nil
 	case len(elsewhere) > 0:
-		return nil, unfit(fmt.Sprintf("Your passkeys are for the desk at %s, and this is %s.",
-			strings.Join(elsewhere, ", "), origin))
+		return nil, api.Unfit("Your passkeys are for the desk at %s, and this is %s.", strings.Join(elsewhere, ", "),
+			origin)
 	}
-	return nil, unfit("You have no valid passkey. Make one, and have it added to the keys of those who decide.")
-}
-
-func unfit(message string) error {
-	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: api.CodeInvalid, Message: message}
+	return nil, api.Unfit("You have no valid passkey. Make one, and have it added to the keys of those who decide.")
 }
 
 // credential names a passkey to a browser.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"processidea/gateway/access"
+	"processidea/gateway/api"
 	"processidea/model/jsonval"
 	"processidea/store/signing"
 	"processidea/store/signing/passkey"
@@ -41,10 +42,10 @@ const (
 // ShowKey shows the page of the person's own key.
 func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 	page, err := p.keyPage(r)
-	if err == nil {
-		p.Show(w, r, http.StatusOK, "key", "Your key", page)
+	if err != nil {
+		return err
 	}
-	return err
+	return p.Show(w, r, "key", "Your key", page)
 }
 
 func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
@@ -112,18 +113,18 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	var asked registration
 	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name ||
 		time.Now().After(asked.Until) {
-		return unfit("This took too long, or was begun by somebody else. Open the page of your key again.")
+		return api.Unfit("This took too long, or was begun by somebody else. Open the page of your key again.")
 	}
 	if r.PostForm.Get("answer") == "" {
-		return unfit(needsScript)
+		return api.Unfit(needsScript)
 	}
 	use, err := passkey.UseAt(r.Header.Get("Origin"))
 	if err != nil {
-		return unfit(err.Error())
+		return api.Unfit("%s", err)
 	}
 	made, err := use.Register([]byte(r.PostForm.Get("answer")), asked.Challenge)
 	if err != nil {
-		return unfit(err.Error())
+		return api.Unfit("%s", err)
 	}
 	entry, err := signing.PasskeyEntry(made, use, who.Name, who.Groups)
 	if err != nil {
@@ -134,8 +135,7 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page.Entry = string(entry)
-	p.Show(w, r, http.StatusOK, "key", "Your passkey is made", page)
-	return nil
+	return p.Show(w, r, "key", "Your passkey is made", page)
 }
 
 const needsScript = "The browser sent no passkey. Passkeys need a script, which is switched off or did not run."

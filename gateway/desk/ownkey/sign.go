@@ -55,49 +55,32 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 		"challenge": base64.RawURLEncoding.EncodeToString(passkey.Challenge(payload)), "rpId": keys[0].Passkey.RPID,
 		"allowCredentials": credentials(keys), "userVerification": "required", "timeout": patience,
 	})))
-	p.Show(w, r, http.StatusOK, "sign", "Sign your decision", page)
-	return nil
+	return p.Show(w, r, "sign", "Sign your decision", page)
 }
 
 // answer is a browser's response for a signature.
 type answer struct {
-	ID       string `json:"id"`
-	Response struct {
-		AuthenticatorData string `json:"authenticatorData"`
-		ClientDataJSON    string `json:"clientDataJSON"`
-		Signature         string `json:"signature"`
-	} `json:"response"`
-}
-
-func (a answer) assertion() (out passkey.Assertion, err error) {
-	r := a.Response
-	if out.AuthenticatorData, err = base64.RawURLEncoding.DecodeString(r.AuthenticatorData); err != nil {
-		return out, err
-	}
-	if out.ClientDataJSON, err = base64.RawURLEncoding.DecodeString(r.ClientDataJSON); err != nil {
-		return out, err
-	}
-	out.Signature, err = base64.RawURLEncoding.DecodeString(r.Signature)
-	return out, err
+	ID       string          `json:"id"`
+	Response json.RawMessage `json:"response"`
 }
 
 // Sign takes a decision with what the passkey signed.
 func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	var q question
 	if !p.Sessions.Unseal(signUse, r.PostForm.Get("sealed"), &q) || q.Who != access.From(r.Context()).Name {
-		return unfit("This page was made for another person or decision. Open the Call again.")
+		return api.Unfit("This page was made for another person or decision. Open the Call again.")
 	}
 	if r.PostForm.Get("answer") == "" {
-		return unfit(needsScript)
+		return api.Unfit(needsScript)
 	}
 	var a answer
 	err := json.Unmarshal([]byte(r.PostForm.Get("answer")), &a)
 	var signed passkey.Assertion
 	if err == nil {
-		signed, err = a.assertion()
+		signed, err = passkey.ReadAssertion(a.Response)
 	}
 	if err != nil {
-		return unfit("The browser's answer cannot be read.")
+		return api.Unfit("The browser's answer cannot be read.")
 	}
 	algorithm := "ES256" // of most passkeys; a worker refuses an unlisted one anyway
 	if keys, err := p.keys(r.Context()); err == nil && keys.Find(a.ID) != nil {

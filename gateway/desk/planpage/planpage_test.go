@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/check/plangraph"
@@ -96,7 +97,8 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	if !p.Take(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
 		t.Fatal(p.Wrong)
 	}
-	p.Find(map[string]string{"body.calls[0]": "no text", "body.calls[1]": "no cents", "body.calls[9]": "none"})
+	p.Find([]api.Place{{Path: "body.calls[0]", Message: "no text"}, {Path: "body.calls[1]", Message: "no cents"},
+		{Path: "body.calls[9]", Message: "none"}})
 	if p.Calls[0].Wrong != "" || p.Calls[1].Wrong != "no text" || p.Added[0].Wrong != "no cents" {
 		t.Errorf("%+v %+v", p.Calls, p.Added)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -147,8 +148,8 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 // callIndex is how a problem names a Call.
 var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
-// Find shows the problems that the process found beside the Calls that were sent, as messages by path.
-func (p *Page) Find(problems map[string]string) {
+// Find shows the problems that the process found beside the Calls that were sent.
+func (p *Page) Find(problems []api.Place) {
 	var sent []*Call
 	for _, c := range p.Calls {
 		if c.Kept {
@@ -156,13 +157,13 @@ func (p *Page) Find(problems map[string]string) {
 		}
 	}
 	sent = append(sent, p.Added...)
-	for path, message := range problems {
-		m := callIndex.FindStringSubmatch(path)
+	for _, at := range problems {
+		m := callIndex.FindStringSubmatch(at.Path)
 		if m == nil {
 			continue
 		}
 		if n, err := strconv.Atoi(m[1]); err == nil && n < len(sent) {
-			sent[n].Wrong = message
+			sent[n].Wrong = at.Message
 			if c := sent[n]; c.CanOpen && c.Fields == nil {
 				c.open(nil, nil)
 			}

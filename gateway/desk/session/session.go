@@ -55,14 +55,8 @@ func New(secret []byte) (*Sessions, error) {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, fmt.Errorf("session: %w", err)
-	}
-	ended, err := lru.New[string, struct{}](mostEnded)
-	if err != nil {
-		return nil, fmt.Errorf("session: %w", err)
-	}
-	return &Sessions{aead: aead, ended: ended}, nil
+	ended, _ := lru.New[string, struct{}](mostEnded) // it fails only for a size below one
+	return &Sessions{aead: aead, ended: ended}, err
 }
 
 // mostEnded is how many sessions are remembered that were ended: of more than that within Lasts, copies of the first

@@ -46,9 +46,9 @@ func (a Assertion) part() []byte {
 var errNoAssertion = errors.New(
 	"the signature of the proof is none of a passkey: want authenticatorData, clientDataJSON and signature")
 
-// readAssertion reads the third part of a proof. There is one way of writing it.
-func readAssertion(part []byte) (a Assertion, err error) {
-	m, err := jsonval.DecodeObject(part)
+// ReadAssertion reads the response of a browser to a challenge.
+func ReadAssertion(response []byte) (a Assertion, err error) {
+	m, err := jsonval.DecodeObject(response)
 	if err != nil {
 		return a, errNoAssertion
 	}
@@ -59,10 +59,15 @@ func readAssertion(part []byte) (a Assertion, err error) {
 			return a, errNoAssertion
 		}
 	}
-	if string(a.part()) != string(part) {
-		return a, errNoAssertion
-	}
 	return a, nil
+}
+
+// readPart reads the third part of a proof. There is one way of writing it.
+func readPart(part []byte) (a Assertion, err error) {
+	if a, err = ReadAssertion(part); err == nil && string(a.part()) != string(part) {
+		err = errNoAssertion
+	}
+	return a, err
 }
 
 func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }

@@ -20,7 +20,7 @@ import (
 // Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which
 // it may be used, for a person whom its device knew. The error says what is wrong, in words for people.
 func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
-	a, err := readAssertion(part)
+	a, err := readPart(part)
 	if err != nil {
 		return err
 	}

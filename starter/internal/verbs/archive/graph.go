@@ -91,10 +91,6 @@ func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any)
 	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
 	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
-		now, err := p.Revision(ctx)
-		if err != nil || now.Ended {
-			return err
-		}
 		plans, err := p.Plans(ctx)
 		if len(plans) == 0 {
 			return err
@@ -122,8 +118,8 @@ func callsOfFile(of string) (calls []any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, &client.InvalidError{Source: of, Problems: errs}
+	if err := ideafiles.Invalid(of, problems); err != nil {
+		return nil, err
 	}
 	calls = client.PlanMessagesOf(d.Idea)
 	if len(calls) == 0 {

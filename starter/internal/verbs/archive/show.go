@@ -169,7 +169,7 @@ func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 
 // noteLatest says on standard error how old the latest Idea of a process is, and what holds the process up.
 func noteLatest(ctx context.Context, a *app.App, c *client.Chain, id string) {
-	if last, err := c.Latest(ctx); err == nil {
+	if last, err := c.Link(ctx, 0); err == nil {
 		a.Note("Idea %d of %s, the latest, was %s", last.At, id, sealedText(last.Created))
 	}
 	warnIfHeldUp(ctx, a, id)

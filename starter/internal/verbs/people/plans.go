@@ -131,7 +131,7 @@ func decidePlan(g *given) (action, error) {
 		for _, plan := range plans {
 			d.Request, d.Digest = plan.Request, plan.Digest
 			if err == nil {
-				err = p.DecidePlan(ctx, d)
+				_, err = p.DecidePlan(ctx, d)
 			}
 		}
 		return err

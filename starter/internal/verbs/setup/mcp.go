@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/gateway/access"
+	"processidea/gateway/api"
 	"processidea/gateway/feed"
 	gateway "processidea/gateway/mcp"
 	gatewayserver "processidea/gateway/server"
@@ -65,10 +66,10 @@ func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder strin
 	defer s.Close()
 	who := gatewayserver.User(os.Getenv)
 	who.Rights = access.Rights
-	agents := gateway.New(gateway.Options{
-		Client: s.Client, Feed: feed.Of(s.Client), Ideas: folder, Tools: p.Tools(), Approvals: approvals,
+	agents := &gateway.Server{Ideas: folder, Approvals: approvals, API: api.New(api.Options{
+		Client: s.Client, Feed: feed.Of(s.Client), Tools: p.Tools(),
 		Log: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	})}
 	err = agents.For(&who).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
