@@ -51,7 +51,7 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	case len(o.from) > 0:
 		return report.Read(o.from)
 	case o.inOneProcess():
-		return measureHere(ctx, o)
+		return measureInProcess(ctx, o)
 	}
 	return measure(ctx, o)
 }
@@ -97,8 +97,8 @@ func measureApart(ctx context.Context, o options, w works.Work, rounds int) ([]r
 	return report.Read([]string{saved})
 }
 
-// measureHere does the works in this process.
-func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
+// measureInProcess does the works in this process.
+func measureInProcess(ctx context.Context, o options) ([]report.Figure, error) {
 	stop, err := profile(o.profile)
 	if err != nil {
 		return nil, err
