@@ -32,8 +32,8 @@ type effect struct {
 
 func newToolbox() *toolbox { return &toolbox{shop: shop.Handler(), seen: map[string]*effect{}} }
 
-// toolTime is how long a tool takes to answer after its effect, so that a kill may fall between the two.
-const toolTime = 150 * time.Millisecond
+// toolDelay is how long a tool takes to answer after its effect, so that a kill may fall between the two.
+const toolDelay = 150 * time.Millisecond
 
 func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -42,7 +42,7 @@ func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	status, answer := t.work(r, body)
 	answer = t.note(r.Header.Get("Idempotency-Key"), r.Method+" "+r.URL.String()+" "+string(body), answer)
-	if sleep(r.Context(), toolTime) != nil {
+	if sleep(r.Context(), toolDelay) != nil {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
