@@ -27,15 +27,15 @@ type Figure struct {
 	Met    *bool   `json:"met,omitempty"`
 }
 
-// On gives the record of what is measured on so many Requests, Calls or instances.
-func (r *Record) On(axis string, at int) *Record {
+// WithAxis gives the record of what is measured on so many Requests, Calls or instances.
+func (r *Record) WithAxis(axis string, at int) *Record {
 	on := *r
 	on.template.Axis, on.template.At = axis, at
 	return &on
 }
 
-// Sized gives the record of the same work at another size.
-func (r *Record) Sized(n int) *Record {
+// WithSize gives the record of the same work at another size.
+func (r *Record) WithSize(n int) *Record {
 	sized := *r
 	sized.template.Work = fmt.Sprintf("%s-%d", r.template.Work, n)
 	return &sized

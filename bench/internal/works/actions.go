@@ -38,14 +38,14 @@ func actionsWork(ctx context.Context, r Round) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
-		w.figure(r, taken, r.Tally().Since(before))
+		w.addFigure(r, taken, r.Tally().Since(before))
 	}
 	return r.waitingWork(ctx)
 }
 
-// figure compares the actions with the limit: for a batch per instance, otherwise in total. Above the limit it lists
+// addFigure compares the actions with the limit: for a batch per instance, otherwise in total. Above the limit it lists
 // them by kind.
-func (w actionCase) figure(r Round, taken actions.Counts, done bed.Tally) {
+func (w actionCase) addFigure(r Round, taken actions.Counts, done bed.Tally) {
 	name, total, each := w.name+": actions", float64(taken.Total()),
 		fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
 	most := float64(maxForCall*done.Calls + maxForRequest*done.Requests)
@@ -61,7 +61,7 @@ func (w actionCase) figure(r Round, taken actions.Counts, done bed.Tally) {
 	default:
 		each = fmt.Sprintf("%.0f: %s", most, each)
 	}
-	r = r.on("instances", done.Instances)
+	r = r.withAxis("instances", done.Instances)
 	r.Figure(name, "").Add(total).AtMost(most).InWords(each)
 	if most == 0 || total <= most {
 		return
@@ -157,7 +157,7 @@ func (r Round) waitingWork(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("waiting: %w", err)
 	}
-	r = r.on("calls", n)
+	r = r.withAxis("calls", n)
 	r.Figure("waiting: heartbeats a second", "").Add(float64(taken[actions.Heartbeats]) / running).
 		AtMost(maxForHeartbeat).InWords(fmt.Sprint(maxForHeartbeat, " a second a running Call"))
 	r.Figure("waiting: queries of a watcher", "").Add(float64(taken[actions.Queries])).

@@ -14,7 +14,7 @@ import (
 // References, so that one Request does. Plain Go does what is done without that: one Request with a Call for each.
 func batchWork(ctx context.Context, r Round) error {
 	n := r.size(100, 5)
-	r = r.on("instances", n)
+	r = r.withAxis("instances", n)
 	var each []string
 	for i := range n {
 		each = append(each, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1,

@@ -23,7 +23,7 @@ func chainWork(full int) func(context.Context, Round) error {
 }
 
 func (r Round) measureChain(ctx context.Context, n int) error {
-	r = r.on("requests", n)
+	r = r.withAxis("requests", n)
 	plain, err := r.plainChain(ctx, n)
 	if err != nil {
 		return err

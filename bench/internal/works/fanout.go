@@ -48,9 +48,9 @@ func (f fanouts) work(ctx context.Context, r Round) error {
 				continue
 			}
 			n := r.size(size.calls, min(size.calls, 10))
-			at := r.on("calls", n)
+			at := r.withAxis("calls", n)
 			if size.calls != 200 {
-				at.Record = at.Sized(size.calls)
+				at.Record = at.WithSize(size.calls)
 			}
 			if err := f.measure(ctx, at, fmt.Sprintf("fanout-%d-%d", size.calls, turn+1), n, turn); err != nil {
 				return err

@@ -19,7 +19,7 @@ const (
 func instancesWork(full int) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error {
 		n := r.size(full, 20)
-		r = r.on("instances", n)
+		r = r.withAxis("instances", n)
 		usage.ForgetPeak()
 		processor := usage.ProcessorTime()
 		took, err := r.runInstances(ctx, n, bed.GoTool("instant"))

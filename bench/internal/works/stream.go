@@ -22,7 +22,7 @@ func streamWork(ctx context.Context, r Round) error {
 	if err != nil {
 		return err
 	}
-	r = r.on("calls", n)
+	r = r.withAxis("calls", n)
 	r.Figure("closing byte to tool, median", "ms").Add(inMS(lags)...).AtMost(15)
 	r.Figure("closing byte to tool, p90", "ms").Add(report.SpreadOf(inMS(lags)).P90).AtMost(25)
 	return nil

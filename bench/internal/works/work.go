@@ -47,9 +47,9 @@ func (r Round) size(full, quick int) int {
 	return full
 }
 
-// on is the round with a record of what is measured on so many Requests, Calls or instances.
-func (r Round) on(axis string, at int) Round {
-	r.Record = r.On(axis, at)
+// withAxis is the round with a record of what is measured on so many Requests, Calls or instances.
+func (r Round) withAxis(axis string, at int) Round {
+	r.Record = r.WithAxis(axis, at)
 	return r
 }
 
