@@ -42,9 +42,9 @@ type Result struct {
 	Forks []Result `json:"forks,omitempty"`
 }
 
-// Whole reports whether nothing that may reveal the forgotten data is left.
-func (r Result) Whole() bool {
-	inPart := func(f Result) bool { return !f.Whole() }
+// IsComplete reports whether nothing that may reveal the forgotten data is left.
+func (r Result) IsComplete() bool {
+	inPart := func(f Result) bool { return !f.IsComplete() }
 	return len(r.Left)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
 }
 

@@ -104,7 +104,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 				"space is reused, and refused starts; its logs and backups keep what they had")
 	}
 	err = a.Show(r, forgottenText(*r))
-	if whole := reached && r.Whole(); err == nil && !whole {
+	if whole := reached && r.IsComplete(); err == nil && !whole {
 		err = exit.With(exit.Unerased)
 	}
 	return err
