@@ -85,9 +85,9 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// IsVisit reports whether a browser opens a page for a person who followed a link, of another site too: nothing is done
+// IsPageNavigation reports whether a browser opens a page for a person who followed a link, of another site too: nothing is done
 // by that, and the other site does not see the page.
-func IsVisit(r *http.Request) bool {
+func IsPageNavigation(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Origin") == "" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }

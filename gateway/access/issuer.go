@@ -43,10 +43,10 @@ const (
 )
 
 const (
-	issuerTime = 10 * time.Second // that one question to the issuer may take
-	retryAfter = 5 * time.Second  // after which an issuer that did not answer is asked again
-	maxIssuer  = 1 << 20          // bytes of one of its answers
-	maxGroups  = 1000             // of one person
+	issuerTimeout        = 10 * time.Second // that one question to the issuer may take
+	retryAfter           = 5 * time.Second  // after which an issuer that did not answer is asked again
+	maxIssuerAnswerBytes = 1 << 20          // bytes of one of its answers
+	maxGroups            = 1000             // of one person
 )
 
 // IssuerGuard admits people with a token of an issuer. It is safe for concurrent use.
@@ -80,8 +80,8 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	if i.Groups == "" {
 		i.Groups = claimGroups
 	}
-	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTime,
-		Transport: &memory.Transport{Next: http.DefaultTransport, Most: maxIssuer}}}, nil
+	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTimeout,
+		Transport: &memory.Transport{Next: http.DefaultTransport, Most: maxIssuerAnswerBytes}}}, nil
 }
 
 // Identify reads the bearer token.
@@ -220,7 +220,7 @@ func (g *IssuerGuard) open() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 		return nil, nil, g.failed
 	}
 	g.triedAt = time.Now()
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTime)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTimeout)
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, g.issuer.URL)
 	if g.failed = err; err != nil {

@@ -108,7 +108,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	if err != nil {
 		return nil, away(err)
 	}
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.http), 2*issuerTime)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.http), 2*issuerTimeout)
 	defer cancel()
 	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	var refused *oauth2.RetrieveError

@@ -186,7 +186,7 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 		ticket, ok := d.sessions.Read(r)
 		switch {
 		case ok:
-		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r):
+		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsPageNavigation(r):
 			d.leadOn(w, r, "One moment", "Go on", r.URL.RequestURI()) // the browser brings the session along from here
 			return
 		default:

@@ -115,7 +115,7 @@ func (g *Gateway) addDesk() {
 
 // isVisit reports whether a person follows a link of another site to a page of the desk, which sends no cookie along.
 func (g *Gateway) isVisit(r *http.Request, refusal *access.Refusal) bool {
-	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsVisit(r)
+	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsPageNavigation(r)
 }
 
 // admitted serves a page only to callers that the guard identifies.
