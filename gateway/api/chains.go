@@ -118,10 +118,10 @@ type graphInput struct {
 
 // Graph is a Plan that was drawn.
 type Graph struct {
-	Format  string `json:"format" enum:"mermaid,dot,svg"`
-	Graph   string `json:"graph" doc:"the text, in the language of format"`
-	Calls   int    `json:"calls" doc:"how many there are; with none the graph is empty"`
-	Waiting bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
+	Format        string `json:"format" enum:"mermaid,dot,svg"`
+	Graph         string `json:"graph" doc:"the text, in the language of format"`
+	Calls         int    `json:"calls" doc:"how many there are; with none the graph is empty"`
+	IsPendingPlan bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
 }
 
 // plansTime bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store has.
@@ -136,9 +136,9 @@ func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) 
 	if err != nil && in.Digest != "" {
 		return out, err
 	}
-	drawing.Calls, out.Waiting = waitingPlan(list, in.Digest)
+	drawing.Calls, out.IsPendingPlan = waitingPlan(list, in.Digest)
 	switch {
-	case out.Waiting:
+	case out.IsPendingPlan:
 	case in.Digest != "":
 		return out, problem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
 	default: // of a process that Temporal does not know the store may have Ideas
