@@ -110,7 +110,7 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 			return nil, nil
 		}
 	}
-	d, err := r.load()
+	d, err := r.loadIdea()
 	if err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
@@ -165,11 +165,11 @@ func refuse(format string, args ...any) error {
 
 // run gives the results of an expression, as JSON values of the engine.
 func run(ctx context.Context, q *jq.Query, body any) ([]any, error) {
-	results, err := q.Run(ctx, body, mostResults+1)
-	if err == nil && len(results) > mostResults {
-		err = fmt.Errorf("it has over %d results", mostResults)
+	results, err := q.Run(ctx, body, maxResults+1)
+	if err == nil && len(results) > maxResults {
+		err = fmt.Errorf("it has over %d results", maxResults)
 	}
 	return results, err
 }
 
-const mostResults = 10_000
+const maxResults = 10_000

@@ -38,7 +38,7 @@ func Open(file string, getenv func(string) string) (*Rules, error) {
 	all, err := r.read()
 	for _, name := range jsonval.SortedKeys(all) {
 		if err == nil {
-			_, err = all[name].load()
+			_, err = all[name].loadIdea()
 		}
 	}
 	if err != nil {
@@ -153,8 +153,8 @@ func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 	return keys, nil
 }
 
-// load reads the rule's Idea: the webhook brings the instances.
-func (r *rule) load() (*ideafiles.Definition, error) {
+// loadIdea reads the rule's Idea: the webhook brings the instances.
+func (r *rule) loadIdea() (*ideafiles.Definition, error) {
 	source, err := ideafiles.Find(r.idea, "", r.replies)
 	if err != nil {
 		return nil, err
