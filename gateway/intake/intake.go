@@ -43,12 +43,12 @@ const (
 // Intake bounds what is read at a time. It is safe for concurrent use.
 type Intake struct {
 	small, large *semaphore.Weighted
-	bodyTime     time.Duration
+	bodyTimeout  time.Duration
 }
 
-// New makes an Intake. bodyTime is how long one body may take to come in.
-func New(bodyTime time.Duration) *Intake {
-	return &Intake{semaphore.NewWeighted(smallAtOnce), semaphore.NewWeighted(largeAtOnce), bodyTime}
+// New makes an Intake. bodyTimeout is how long one body may take to come in.
+func New(bodyTimeout time.Duration) *Intake {
+	return &Intake{semaphore.NewWeighted(smallAtOnce), semaphore.NewWeighted(largeAtOnce), bodyTimeout}
 }
 
 // Read reads the body of a request, of at most limit bytes, and puts it in the request in place of the one that comes
@@ -99,7 +99,7 @@ func (i *Intake) await(ctx context.Context, size int64) (done func(), err error)
 
 func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(i.bodyTime)) // a recorder of tests has none
+	_ = control.SetReadDeadline(time.Now().Add(i.bodyTimeout)) // a recorder of tests has none
 	var b bytes.Buffer
 	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // so that it need not grow
 	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
