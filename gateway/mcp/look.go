@@ -19,8 +19,8 @@ const processArgument = `"process": {"type": "string", "minLength": 1, "descript
 const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
 
 const (
-	usualWait  = 10 // seconds
-	mostListed = 50
+	usualWait = 10 // seconds
+	maxListed = 50
 )
 
 func (a *agent) lookTools() []tool {
@@ -67,7 +67,7 @@ func number(args map[string]any, key string, otherwise int) int {
 func (a *agent) list(ctx context.Context, args map[string]any) (any, error) {
 	awaiting, _ := args["awaiting"].(bool)
 	filter := client.Filter{Status: loop.Status(text(args, "status")), Path: text(args, "path"), Awaiting: awaiting}
-	page, err := a.Client.ListPage(ctx, filter, mostListed, nil)
+	page, err := a.Client.ListPage(ctx, filter, maxListed, nil)
 	if err != nil {
 		return nil, err
 	}
