@@ -57,15 +57,22 @@ func Check(data []byte) (replies int, err error) {
 // readers fill in a reply, one for each key that a line may have.
 var readers = map[string]func(*Reply, json.RawMessage) error{
 	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = solution(v); return },
-	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = text(v); return },
-	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = filled(v); return },
-	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = filled(v); return },
-	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = filled(v); return },
-	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = span(v, time.Millisecond); return },
-	"tps":           func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = number(v); return },
-	"retry_after":   func(r *Reply, v json.RawMessage) (err error) { r.RetryAfter, err = span(v, time.Second); return },
-	"status":        func(r *Reply, v json.RawMessage) (err error) { r.Status, err = status(v); return },
-	"cut":           func(r *Reply, v json.RawMessage) (err error) { r.Cut = new(int); *r.Cut, err = whole(v); return },
+	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = readText(v); return },
+	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = readNonEmptyText(v); return },
+	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = readNonEmptyText(v); return },
+	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = readNonEmptyText(v); return },
+	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = readDuration(v, time.Millisecond); return },
+	"tps":           func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = readNumber(v); return },
+	"retry_after": func(r *Reply, v json.RawMessage) (err error) {
+		r.RetryAfter, err = readDuration(v, time.Second)
+		return
+	},
+	"status": func(r *Reply, v json.RawMessage) (err error) { r.Status, err = readErrorStatus(v); return },
+	"cut": func(r *Reply, v json.RawMessage) (err error) {
+		r.Cut = new(int)
+		*r.Cut, err = readWholeNumber(v)
+		return
+	},
 }
 
 func parseLine(line []byte) (Reply, []error) {
