@@ -48,7 +48,7 @@ func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner
 	for _, i := range c.instances {
 		flow := dataflow.New(r.palette, idea.Context, i.token)
 		flow.SetTime(startTime)
-		r.players[i.token] = newPlayer(flow, newKnown(i.trace, flow.HasDirectPlan() && i.planned()))
+		r.players[i.token] = newPlayer(flow, newPastOutcomes(i.trace, flow.HasDirectPlan() && i.planned()))
 		if flow.HasDirectPlan() {
 			flow.StartDirectPlan()
 			r.players[i.token].work()

@@ -126,10 +126,10 @@ func backtestText(r *backtest.Report) string {
 	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), planned,
 		print.Plural(r.Calls, "Call"))
 	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.Same, r.Different, r.Unknown)
-	if r.Asked != (comparison.AskedCounts{}) {
-		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Asked.Then, "Call"), r.Asked.Now)
-		if r.Asked.Automatic > 0 {
-			fmt.Fprintf(&b, ", of which nobody had decided on %d: approved here", r.Asked.Automatic)
+	if r.Approvals != (comparison.ApprovalCounts{}) {
+		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Approvals.Then, "Call"), r.Approvals.Now)
+		if r.Approvals.Automatic > 0 {
+			fmt.Fprintf(&b, ", of which nobody had decided on %d: approved here", r.Approvals.Automatic)
 		}
 		b.WriteString("\n")
 	}
