@@ -123,10 +123,10 @@ func rare(m, n int) bool {
 // constraint covers all that is spanned; ok is false if that is everything.
 func (s *span) constraint(own []int) (z constraint, ok bool) {
 	if z, ok = s.constraintOf(own); s.isOpen[atMost] {
-		delete(z.valueSchema, s.f.keyword(atLeast))
+		delete(z.valueSchema, s.f.boundKeyword(atLeast))
 	}
 	if s.isOpen[atLeast] {
-		delete(z.valueSchema, s.f.keyword(atMost))
+		delete(z.valueSchema, s.f.boundKeyword(atMost))
 	}
 	return z, ok
 }
@@ -138,7 +138,7 @@ func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
 		return constraint{path: s.f.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
 	case s.how == ofNumbers && own.low >= 0:
 		z = s.f.valueConstraint(atLeast, samples, nil, false)
-		z.valueSchema[s.f.keyword(atMost)] = s.f.values[own.high]
+		z.valueSchema[s.f.boundKeyword(atMost)] = s.f.values[own.high]
 		return z, true
 	}
 	return s.f.valueConstraint(member, samples, nil, false), true

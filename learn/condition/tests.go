@@ -230,8 +230,8 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 	return z
 }
 
-// keyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
-func (f *field) keyword(k kind) string {
+// boundKeyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
+func (f *field) boundKeyword(k kind) string {
 	if f.isLength {
 		return map[kind]string{atLeast: "minItems", atMost: "maxItems"}[k]
 	}
@@ -243,7 +243,7 @@ func (f *field) boundSchema(k kind, bound any) jsonval.Object {
 	if f.isLength {
 		name = "array"
 	}
-	return jsonval.Object{"type": name, f.keyword(k): bound}
+	return jsonval.Object{"type": name, f.boundKeyword(k): bound}
 }
 
 // combinations lists the sets of tests, as many in each as the size says, that together exclude the whole other side.
