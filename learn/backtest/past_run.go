@@ -30,7 +30,7 @@ func (of *chain) repeat(i *pastInstance) (*player, recorded) {
 // replay plays the Calls of an instance as they went.
 func replay(c *chain, i *pastInstance) (*player, recorded) {
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
-		BindingByTool: past.AllGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
+		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
 	memory := recorded{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)

@@ -280,7 +280,7 @@ func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
 
 // paletteWithoutApprovals is the instance's palette with Tools that no person is asked about.
 func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
-	palette := ideafile.Palette{BindingByTool: past.AllGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
+	palette := ideafile.Palette{BindingByTool: past.BindAllAsGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
 	for _, known := range r.process.lastIdea.Tools {
 		tool := *known
 		tool.Approval = nil

@@ -197,8 +197,8 @@ func (c *Chain) Calls(token string) (calls []Call) {
 	return calls
 }
 
-// AllGo has Tools be ones with code: what they gave is known.
-func AllGo(tools []*ideafile.Tool) ideafile.ToolBindings {
+// BindAllAsGo has Tools be ones with code: what they gave is known.
+func BindAllAsGo(tools []*ideafile.Tool) ideafile.ToolBindings {
 	bindings := ideafile.ToolBindings{}
 	for _, tool := range tools {
 		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
