@@ -17,13 +17,13 @@ import (
 
 // Error is why a Request got no reply at all.
 type Error struct {
-	Code       string // turn.CodeLLMUnreachable, turn.CodeLLMError or turn.CodeRateLimited
-	Message    string // without the key
-	Retry      bool   // whether another attempt may succeed
-	RetryAfter time.Duration
-	Mend       string // what ends it; empty: an answer of the server
-	HeldBack   bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
-	Pending    bool   // nothing is wrong: a batch is not ready yet
+	Code           string // turn.CodeLLMUnreachable, turn.CodeLLMError or turn.CodeRateLimited
+	Message        string // without the key
+	Retry          bool   // whether another attempt may succeed
+	RetryAfter     time.Duration
+	Mend           string // what ends it; empty: an answer of the server
+	HeldBack       bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
+	IsBatchPending bool   // nothing is wrong: a batch is not ready yet
 }
 
 // Error returns the message.
