@@ -105,8 +105,8 @@ func (c *checker) checkRechecks() {
 	}
 }
 
-// checkSize reports that a Request covers more instances than is known to be good for what the LLM does for each.
-func (c *checker) checkSize() {
+// checkInstancesPerRequest reports that a Request covers more instances than is known to be good for what the LLM does for each.
+func (c *checker) checkInstancesPerRequest() {
 	n, because, _ := quality.Kind(c.idea, c.bindings)
 	if said := c.idea.Config.MaxInstancesPerPart; said > n && c.llmMayPlan() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
