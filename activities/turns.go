@@ -28,7 +28,7 @@ const (
 	turnPatience = 5 * time.Second        // for how long a Call waits within the worker
 	askPause     = 250 * time.Millisecond // between two questions of one limit
 	askTimeout   = 10 * time.Second
-	renewal      = limit.Lasting / 3
+	renewal      = limit.TurnLease / 3
 )
 
 // turns are the limits that this worker asks, by name.
@@ -39,7 +39,7 @@ type turns struct {
 
 // askedTurns are what is asked of one limit.
 type askedTurns struct {
-	limit.Question
+	limit.TurnRequest
 	answers map[string]chan limit.Turn // to those that want a turn
 	heard   []chan struct{}            // closed when what was said has arrived
 	wake    chan struct{}              // there is something new to ask
@@ -198,7 +198,7 @@ func (s *askedTurns) end(key string) {
 func (a *Activities) askForTurns(name string, s *askedTurns) {
 	for {
 		a.turns.mu.Lock()
-		q := s.Question
+		q := s.TurnRequest
 		q.Wants, q.Costs, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Costs), slices.Clone(q.Holds)
 		heard := s.heard
 		s.Done, s.Spent, s.heard = nil, 0, nil
@@ -223,7 +223,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 }
 
 // take hands out what a limit has answered, and returns after how long to ask again where nothing else happens.
-func (t *turns) take(s *askedTurns, q limit.Question, heard []chan struct{}, answers []limit.Turn,
+func (t *turns) take(s *askedTurns, q limit.TurnRequest, heard []chan struct{}, answers []limit.Turn,
 	err error) (pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -247,13 +247,13 @@ func (t *turns) take(s *askedTurns, q limit.Question, heard []chan struct{}, ans
 }
 
 // askLimit asks the workflow of a limit, which begins where there is none.
-func (a *Activities) askLimit(name string, q limit.Question) (answers []limit.Turn, err error) {
+func (a *Activities) askLimit(name string, q limit.TurnRequest) (answers []limit.Turn, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
 	start := a.Client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID: protocol.LimitID(name), TaskQueue: protocol.TaskQueue, Priority: temporal.Priority{PriorityKey: 1},
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-	}, protocol.LimitType, limit.Line{})
+	}, protocol.LimitType, limit.Queue{})
 	handle, err := a.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start, UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateTurns,
 			WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{q}},

@@ -140,7 +140,7 @@ func (d *Desk) deputy(w http.ResponseWriter, r *http.Request) error {
 
 // readOrderFields makes the condition from the form's entries for each parameter; nil: no conditions.
 func (d *Desk) readOrderFields(r *http.Request, process, tool string) (map[string]any, error) {
-	formats := d.Client.Process(process).Words(r.Context()).Params(tool)
+	formats := d.Client.Process(process).Words(r.Context()).ParamsFormat(tool)
 	when := map[string]any{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
@@ -219,7 +219,7 @@ type orderRow struct {
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		if row.Terms = orderTerms(words.Params(o.Tool), "", o.When, l); row.Terms == nil && o.When != nil {
+		if row.Terms = orderTerms(words.ParamsFormat(o.Tool), "", o.When, l); row.Terms == nil && o.When != nil {
 			row.Terms = []string{string(jsonval.Encode(o.When))}
 		}
 		rows = append(rows, row)

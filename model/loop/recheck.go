@@ -35,7 +35,7 @@ func (l *Loop) drawRecheck() {
 	if !HandsOutCalls(req.RequestInput) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.RequestNumber, len(req.Instances), settings.Recheck,
+	req.drawn = l.Rechecked.Draw(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances), settings.Recheck,
 		l.IsPart)
 	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
 		for _, n := range req.drawn {
@@ -58,7 +58,7 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 		return nil
 	}
 	input, places := *req.RequestInput, map[int]int{}
-	for place, n := range quality.Order(l.Idea.Seed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
+	for place, n := range quality.Order(l.Idea.QualitySeed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
 		places[n] = place + 1
 	}
 	l.TurnCount++ // it uses up a line of a script

@@ -77,7 +77,7 @@ func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
 			calls = append(calls, &call{key: fmt.Sprint(n), came: came, at: came,
 				vanishes: rapid.IntRange(0, 4).Draw(t, "vanishes") == 0})
 		}
-		line := limit.Line{}
+		line := limit.Queue{}
 		for step := 0; slices.ContainsFunc(calls, func(c *call) bool { return !c.over && !c.vanished }); step++ {
 			if step > 20_000 {
 				t.Fatalf("somebody waits for ever: %+v", line)
@@ -90,7 +90,7 @@ func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
 	})
 }
 
-func carried(t *rapid.T, line limit.Line) (again limit.Line) {
+func carried(t *rapid.T, line limit.Queue) (again limit.Queue) {
 	data, err := json.Marshal(line)
 	if err == nil {
 		err = json.Unmarshal(data, &again)
@@ -101,8 +101,8 @@ func carried(t *rapid.T, line limit.Line) (again limit.Line) {
 	return again
 }
 
-func askAll(t *rapid.T, line *limit.Line, rule limit.Rule, now time.Time, calls []*call) {
-	q := limit.Question{Rule: rule}
+func askAll(t *rapid.T, line *limit.Queue, rule limit.Rule, now time.Time, calls []*call) {
+	q := limit.TurnRequest{Rule: rule}
 	var asking []*call
 	for _, c := range calls {
 		switch {
@@ -156,15 +156,15 @@ func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
 func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC
-	line := limit.Line{}
+	line := limit.Queue{}
 	ask := func(perDay, spent float64) limit.Turn {
-		return line.Ask(now, limit.Question{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}})[0]
+		return line.Ask(now, limit.TurnRequest{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}})[0]
 	}
 	if first := ask(5, 4.5); !first.Yours || line.Keeps(now) != time.Hour {
 		t.Errorf("%+v, kept for %s", first, line.Keeps(now))
 	}
 	now = now.Add(time.Minute)
-	if second := ask(5, 0.5); second.Yours || second.In != 10*limit.Longest {
+	if second := ask(5, 0.5); second.Yours || second.In != 10*limit.MaxWait {
 		t.Errorf("with all spent: %+v", second)
 	}
 	if more := ask(6, 0); !more.Yours {
@@ -179,10 +179,10 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	line, rule := limit.Line{}, limit.Rule{AtOnce: 1}
+	line, rule := limit.Queue{}, limit.Rule{AtOnce: 1}
 	ask := func(after time.Duration, wants ...string) []limit.Turn {
 		now = now.Add(after)
-		return line.Ask(now, limit.Question{Rule: rule, Wants: wants})
+		return line.Ask(now, limit.TurnRequest{Rule: rule, Wants: wants})
 	}
 	if a := ask(0, "a"); !a[0].Yours {
 		t.Fatal("the first has no turn")
@@ -197,7 +197,7 @@ func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	if c := ask(2*time.Second, "c", "b"); c[0].Yours || !c[1].Yours {
 		t.Errorf("once a is gone: %+v, %+v", c, line)
 	}
-	if c := line.Ask(now, limit.Question{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].Yours {
+	if c := line.Ask(now, limit.TurnRequest{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].Yours {
 		t.Errorf("after b: %+v", c)
 	}
 }

@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// Lasting is how long a turn lasts that nobody speaks of again.
-	Lasting = 30 * time.Second
-	// Longest is how long somebody may wait before it asks again.
-	Longest = time.Minute
+	// TurnLease is how long a turn lasts that nobody speaks of again.
+	TurnLease = 30 * time.Second
+	// MaxWait is how long somebody may wait before it asks again.
+	MaxWait = time.Minute
 	// ahead is how long before it begins a turn is given, so that one answer is for many.
 	ahead = time.Second
-	// soonest is after how long anybody asks again, who has no turn.
-	soonest = 250 * time.Millisecond
+	// minWait is after how long anybody asks again, who has no turn.
+	minWait = 250 * time.Millisecond
 	// grace is how late one may come that was told when to come again.
 	grace = 10 * time.Second
-	// longestLine bounds what a Line remembers. Who finds no place asks again.
-	longestLine = 10_000
+	// maxQueueLength bounds what a Line remembers. Who finds no place asks again.
+	maxQueueLength = 10_000
 )
 
-// Question is what a worker says and asks. Each key stands for one turn.
-type Question struct {
+// TurnRequest is what a worker says and asks. Each key stands for one turn.
+type TurnRequest struct {
 	Rule  Rule      `json:"rule"`
 	Wants []string  `json:"wants,omitempty"`
 	Costs []float64 `json:"costs,omitempty"` // what each of Wants counts; none: one
@@ -37,8 +37,8 @@ type Turn struct {
 	In time.Duration `json:"in,omitempty"`
 }
 
-// Line is who waits for a turn, in the order of their arrival, and whose turn it is.
-type Line struct {
+// Queue is who waits for a turn, in the order of their arrival, and whose turn it is.
+type Queue struct {
 	Waiting []Place   `json:"waiting,omitempty"`
 	Turns   []Place   `json:"turns,omitempty"`
 	Next    time.Time `json:"next"` // when another turn may begin
@@ -58,7 +58,7 @@ type Place struct {
 }
 
 // Ask takes what a worker says, and answers those who want a turn, in their order.
-func (l *Line) Ask(now time.Time, q Question) []Turn {
+func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	l.end(now, q.Done)
 	if q.Rule.PerDay > 0 {
 		l.pay(now, q)
@@ -74,7 +74,7 @@ func (l *Line) Ask(now time.Time, q Question) []Turn {
 	}
 	for n, key := range q.Wants {
 		_, waits := places[key]
-		if !waits && l.turn(key) == nil && len(l.Waiting) < longestLine {
+		if !waits && l.turn(key) == nil && len(l.Waiting) < maxQueueLength {
 			places[key] = len(l.Waiting)
 			p := Place{Key: key, Until: now.Add(grace), Cost: 1}
 			if n < len(q.Costs) {
@@ -92,11 +92,11 @@ func (l *Line) Ask(now time.Time, q Question) []Turn {
 				t.Begins = later(now, l.Next)
 				l.Next = t.Begins.Add(q.Rule.spacing(t.Cost))
 			}
-			t.Until = t.Begins.Add(Lasting)
+			t.Until = t.Begins.Add(TurnLease)
 			answers[n] = Turn{Yours: true, In: t.Begins.Sub(now)}
 			continue
 		}
-		answers[n].In = Longest
+		answers[n].In = MaxWait
 		if waits {
 			answers[n].In = l.away(now, q.Rule, place-given)
 			l.Waiting[place-given].Until = now.Add(answers[n].In + grace)
@@ -108,7 +108,7 @@ func (l *Line) Ask(now time.Time, q Question) []Turn {
 const day = 24 * time.Hour
 
 // pay counts what was spent. Where that is all of a day, the next turn begins with the next day.
-func (l *Line) pay(now time.Time, q Question) {
+func (l *Queue) pay(now time.Time, q TurnRequest) {
 	if today := now.UTC().Truncate(day); !l.Day.Equal(today) {
 		l.Day, l.Paid = today, 0
 	}
@@ -120,7 +120,7 @@ func (l *Line) pay(now time.Time, q Question) {
 }
 
 // Keeps is how long what was spent still counts.
-func (l *Line) Keeps(now time.Time) time.Duration {
+func (l *Queue) Keeps(now time.Time) time.Duration {
 	if l.Paid == 0 {
 		return 0
 	}
@@ -128,7 +128,7 @@ func (l *Line) Keeps(now time.Time) time.Duration {
 }
 
 // end takes out those whose turn is over, and those who did not come in time.
-func (l *Line) end(now time.Time, done []string) {
+func (l *Queue) end(now time.Time, done []string) {
 	over := map[string]bool{}
 	for _, key := range done {
 		over[key] = true
@@ -143,7 +143,7 @@ func (l *Line) end(now time.Time, done []string) {
 	l.Turns = slices.DeleteFunc(l.Turns, gone)
 }
 
-func (l *Line) turn(key string) *Place {
+func (l *Queue) turn(key string) *Place {
 	n := slices.IndexFunc(l.Turns, func(p Place) bool { return p.Key == key })
 	if n < 0 {
 		return nil
@@ -152,18 +152,18 @@ func (l *Line) turn(key string) *Place {
 }
 
 // keep has a turn last. One that counted as over goes on: nobody could end it.
-func (l *Line) keep(now time.Time, key string) {
+func (l *Queue) keep(now time.Time, key string) {
 	t := l.turn(key)
 	if t == nil {
 		l.Turns = append(l.Turns, Place{Key: key, Begins: now})
 		t = &l.Turns[len(l.Turns)-1]
 	}
-	t.Until = now.Add(Lasting)
+	t.Until = now.Add(TurnLease)
 }
 
 // give gives turns to those who came first, whether they ask at this moment or were told to come later, and returns to
 // how many.
-func (l *Line) give(now time.Time, r Rule) (given int) {
+func (l *Queue) give(now time.Time, r Rule) (given int) {
 	for given < len(l.Waiting) && (r.AtOnce == 0 || len(l.Turns) < r.AtOnce) {
 		begins := later(now, l.Next)
 		if begins.Sub(now) > ahead {
@@ -180,7 +180,7 @@ func (l *Line) give(now time.Time, r Rule) (given int) {
 }
 
 // away is about how long the turn of the one at a place is away.
-func (l *Line) away(now time.Time, r Rule, place int) time.Duration {
+func (l *Queue) away(now time.Time, r Rule, place int) time.Duration {
 	cost := 0.0
 	for _, p := range l.Waiting[:place] {
 		cost += p.Cost
@@ -191,11 +191,11 @@ func (l *Line) away(now time.Time, r Rule, place int) time.Duration {
 		took := max(l.Took, now.Sub(l.Turns[0].Begins))
 		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.AtOnce))
 	}
-	longest := Longest
+	longest := MaxWait
 	if r.PerDay > 0 {
 		longest *= 10
 	}
-	return min(max(wait, soonest), longest)
+	return min(max(wait, minWait), longest)
 }
 
 func later(a, b time.Time) time.Time {

@@ -145,7 +145,7 @@ func (f *foreign) reference(own jsonval.Object, base string) {
 // pattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
 func (f *foreign) pattern(own jsonval.Object, place string) {
 	pattern, ok := own["pattern"].(string)
-	if !ok || f.readable(pattern) {
+	if !ok || f.canCompile(pattern) {
 		return
 	}
 	delete(own, "pattern")
@@ -153,7 +153,7 @@ func (f *foreign) pattern(own jsonval.Object, place string) {
 	if len(text) <= maxDescription {
 		own["description"] = strings.TrimSpace(jsonval.AsText(own["description"]) + " " + text)
 	}
-	f.leave("the pattern of "+placeName(place), pattern)
+	f.noteServerChecks("the pattern of "+placeName(place), pattern)
 }
 
 // patternProperties does the same with the patterns of keys. Where no other keys are allowed, all are then.
@@ -161,11 +161,11 @@ func (f *foreign) patternProperties(own jsonval.Object, place string) {
 	named := jsonval.AsObject(own["patternProperties"])
 	kept := jsonval.Object{}
 	for pattern, part := range jsonval.Sorted(named) {
-		if f.readable(pattern) {
+		if f.canCompile(pattern) {
 			kept[pattern] = part
 			continue
 		}
-		f.leave("a pattern of keys of "+placeName(place), pattern)
+		f.noteServerChecks("a pattern of keys of "+placeName(place), pattern)
 	}
 	if len(kept) == len(named) {
 		return
@@ -176,13 +176,13 @@ func (f *foreign) patternProperties(own jsonval.Object, place string) {
 	}
 }
 
-func (f *foreign) leave(what, pattern string) {
+func (f *foreign) noteServerChecks(what, pattern string) {
 	f.notes = append(f.notes,
 		fmt.Sprintf("only the server checks %s: %s", what, jsonval.Clip(pattern, 100)))
 }
 
-// readable reports whether Go can compile a pattern, and whether there is room for it.
-func (f *foreign) readable(pattern string) bool {
+// canCompile reports whether Go can compile a pattern, and whether there is room for it.
+func (f *foreign) canCompile(pattern string) bool {
 	steps, err := jsonschema.PatternSteps(pattern)
 	if err != nil || steps > jsonschema.MaxForeignPattern || steps > *f.steps {
 		return false

@@ -164,19 +164,19 @@ func (w *Words) Tool(name string) string {
 	return titleFromName(name)
 }
 
-// Params is how the parameters of a Tool are shown.
-func (w *Words) Params(tool string) Format {
+// ParamsFormat is how the parameters of a Tool are shown.
+func (w *Words) ParamsFormat(tool string) Format {
 	if t := w.tools[tool]; t != nil {
 		return t.format
 	}
 	return Format{}
 }
 
-// Input and State are how the values of instances are shown.
-func (w *Words) Input() Format { return w.input }
+// InputFormat and State are how the values of instances are shown.
+func (w *Words) InputFormat() Format { return w.input }
 
-// State is as Input.
-func (w *Words) State() Format { return w.state }
+// StateFormat is as Input.
+func (w *Words) StateFormat() Format { return w.state }
 
 // Call puts a Call with its parameters into words.
 func (w *Words) Call(tool string, params jsonval.Object, token string, c Case, l Language) Call {
@@ -304,8 +304,8 @@ func objectsOf(params jsonval.Object) (list []jsonval.Object) {
 
 // Limits of the parameters in a sentence without a template.
 const (
-	mostTold    = 2
-	longestTold = 60
+	maxTold       = 2
+	maxToldLength = 60
 )
 
 // usualSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money comes
@@ -314,7 +314,7 @@ func usualSentence(title string, fields []Field) Parts {
 	var told []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
-			if len(told) < mostTold && (f.Format.Display == Money) == wantMoney && f.tells() {
+			if len(told) < maxTold && (f.Format.Display == Money) == wantMoney && f.tells() {
 				told = append(told, f)
 			}
 		}
@@ -325,7 +325,7 @@ func usualSentence(title string, fields []Field) Parts {
 		if n == 0 {
 			before = ": "
 		}
-		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, longestTold), true})
+		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, maxToldLength), true})
 	}
 	return parts
 }
@@ -340,7 +340,7 @@ func (f Field) tells() bool {
 	case nil, bool, []any, jsonval.Object:
 		return false
 	}
-	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= longestTold &&
+	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= maxToldLength &&
 		!strings.Contains(f.Shown, "\n")
 }
 

@@ -164,8 +164,8 @@ func plainText(v any, l Language) string {
 	return jsonval.EncodeToString(v)
 }
 
-// mostListed is how many plain values of a list are shown.
-const mostListed = 10
+// maxListed is how many plain values of a list are shown.
+const maxListed = 10
 
 func listText(list []any, l Language) string {
 	if len(list) == 0 {
@@ -177,12 +177,12 @@ func listText(list []any, l Language) string {
 		case []any, jsonval.Object:
 			return l.count(int64(len(list)), "value")
 		}
-		if n < mostListed {
+		if n < maxListed {
 			texts = append(texts, plainText(one, l))
 		}
 	}
 	text := strings.Join(texts, ", ")
-	if more := len(list) - mostListed; more > 0 {
+	if more := len(list) - maxListed; more > 0 {
 		return l.say("and", text, more)
 	}
 	return text

@@ -12,13 +12,13 @@ import (
 )
 
 // idle is after how long a workflow ends that nobody asks. By then all turns are over.
-const idle = 2 * limit.Lasting
+const idle = 2 * limit.TurnLease
 
 // Run answers who wants a turn, until nobody asks any more and what was spent has ceased to count.
-func Run(ctx workflow.Context, line limit.Line) error {
+func Run(ctx workflow.Context, line limit.Queue) error {
 	asked := true
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
-		func(ctx workflow.Context, q limit.Question) ([]limit.Turn, error) {
+		func(ctx workflow.Context, q limit.TurnRequest) ([]limit.Turn, error) {
 			asked = true
 			return line.Ask(workflow.Now(ctx), q), nil
 		}, workflow.UpdateHandlerOptions{Description: "From a worker: whose turn it is."})

@@ -109,7 +109,7 @@ func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, err
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
 	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.File, start.Delegation.Files)
 	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
-	start.Idea = ideafile.WithSeed(start.Idea, quality.NewSeed(process))
+	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems.Append(carried...)
 	return idea, invalidIdeaError(problems)
