@@ -183,8 +183,8 @@ func (f *foreign) noteServerChecks(what, pattern string) {
 
 // canCompile reports whether Go can compile a pattern, and whether there is room for it.
 func (f *foreign) canCompile(pattern string) bool {
-	steps, err := jsonschema.PatternSteps(pattern)
-	if err != nil || steps > jsonschema.MaxForeignPattern || steps > *f.steps {
+	steps, err := jsonschema.CompiledPatternSteps(pattern)
+	if err != nil || steps > jsonschema.MaxStepsPerForeignPattern || steps > *f.steps {
 		return false
 	}
 	*f.steps -= steps
