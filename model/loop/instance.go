@@ -95,8 +95,8 @@ type carriedProgress struct {
 	// the number of the report that the next Request waits for; 0: none
 	WantedReport int `json:"wantedReport,omitempty"`
 	// a Plan for it waits for a person, and it has heard nothing of it
-	PlanHeld bool `json:"planHeld,omitempty"`
-	Watched  int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
+	PlanHeld            bool `json:"planHeld,omitempty"`
+	StallCheckedRequest int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
 }
 
 // isPlannedDirectly reports whether a direct Plan plans for the instance: no Request is made about it. Such a Plan may
@@ -302,7 +302,7 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 	for _, p := range l.PlannedCalls {
 		call := ""
 		for _, inst := range instances {
-			if p.Request <= inst.Watched {
+			if p.Request <= inst.StallCheckedRequest {
 				continue
 			}
 			c, reported := inst.calls[p.key()]
@@ -316,9 +316,9 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 		}
 	}
 	for _, inst := range instances {
-		watched := inst.Watched
+		watched := inst.StallCheckedRequest
 		failures = inst.addFailures(failures, func(c turn.CallReport) bool { return c.Request > watched })
-		inst.Watched = inst.LastPlanningRequest
+		inst.StallCheckedRequest = inst.LastPlanningRequest
 	}
 	return digests, failures
 }

@@ -48,7 +48,7 @@ type Loop struct {
 	PendingPlan  *approval.Plan // the Plan that waits for a decision; nil: none does
 	rechecks     []*recheck     // that are in flight
 
-	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by
+	// Knows reports whether the process began after a change of the rules, such as ChangeIDOutputs; else it goes on by
 	// the old ones.
 	Knows func(change string) bool
 }
