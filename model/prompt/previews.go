@@ -28,7 +28,7 @@ func (w *promptWriter) fitToPrompt(values []any) []any {
 	if stored == 0 {
 		return fitted
 	}
-	room := min(mostOutlineBytes, allOutlineBytes/stored)
+	room := min(maxOutlineBytes, maxAllOutlineBytes/stored)
 	return jsonval.Map(fitted, func(v any) any { return w.abbreviate(v, room) })
 }
 
@@ -77,7 +77,7 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 		}
 	}
 	data := jsonval.Encode(v)
-	return w.previewOf(v, data, len(data), min(mostOutlineBytes, above/8))
+	return w.previewOf(v, data, len(data), min(maxOutlineBytes, above/8))
 }
 
 // previewOf is the preview of a value for the LLM, with an outline if there is room for one; data is its JSON, and size
@@ -125,10 +125,10 @@ func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) jsonval.O
 		data = w.stored(h)
 	}
 	path, err := jsonval.ParsePath(h.PathInValue)
-	if len(data) > mostOutlined && len(path) == 0 {
+	if len(data) > maxOutlinedBytes && len(path) == 0 {
 		shown["begins"] = jsonval.JSONPrefix(data)
 	}
-	if err != nil || len(data) == 0 || len(data) > mostOutlined {
+	if err != nil || len(data) == 0 || len(data) > maxOutlinedBytes {
 		return jsonval.Object{previewKey: shown}
 	}
 	v, err := jsonval.Decode(data)
