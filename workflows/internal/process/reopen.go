@@ -81,7 +81,7 @@ func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []
 		reopened := &protocol.ReopenedInstance{
 			Writes: writes, Calls: r.instance.CallReports(), ClosedThrough: r.instance.ClosedThroughRequest,
 			ReportNumber: r.instance.LastReportNumber[0], HistoryLength: r.instance.LastReportNumber[1],
-			Corrections: r.instance.AckedCorrectionCount, Releases: r.instance.ReleaseCount,
+			CorrectionCount: r.instance.AckedCorrectionCount, ReleaseNumber: r.instance.ReleaseCount,
 			Begun: r.instance.Claim.StartedUse(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {
