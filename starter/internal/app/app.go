@@ -50,8 +50,8 @@ func (a *App) Place() (server.Place, error) {
 	return p, err
 }
 
-// Visit does something on the Temporal server, for a verb that starts none.
-func (a *App) Visit(ctx context.Context, do func(*server.Session) error) error {
+// WithSession does something on the Temporal server, for a verb that starts none.
+func (a *App) WithSession(ctx context.Context, do func(*server.Session) error) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
@@ -64,9 +64,9 @@ func (a *App) Visit(ctx context.Context, do func(*server.Session) error) error {
 	return do(s)
 }
 
-// VisitProcess does something with a process, for a verb that starts no server.
-func (a *App) VisitProcess(ctx context.Context, id string, do func(*client.Process) error) error {
-	return a.Visit(ctx, func(s *server.Session) error {
+// WithProcess does something with a process, for a verb that starts no server.
+func (a *App) WithProcess(ctx context.Context, id string, do func(*client.Process) error) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		p, err := s.Attach(ctx, id)
 		if err != nil {
 			return err
@@ -75,8 +75,8 @@ func (a *App) VisitProcess(ctx context.Context, id string, do func(*client.Proce
 	})
 }
 
-// Read does something with the chains of the store. No server is needed.
-func (a *App) Read(ctx context.Context, do func(*client.Archive) error) error {
+// WithArchive does something with the chains of the store. No server is needed.
+func (a *App) WithArchive(ctx context.Context, do func(*client.Archive) error) error {
 	p, err := a.Place()
 	if err != nil {
 		return err

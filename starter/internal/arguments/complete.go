@@ -54,7 +54,7 @@ func complete(a *app.App, want []argument) cobra.CompletionFunc {
 
 // processes lists the ids of processes, the latest first: from Temporal, or from the store if Temporal does not answer.
 func processes(ctx context.Context, a *app.App) (ids []string) {
-	err := a.Visit(ctx, func(s *server.Session) error {
+	err := a.WithSession(ctx, func(s *server.Session) error {
 		page, err := s.ListPage(ctx, client.Filter{}, maxCompletions, nil)
 		for _, p := range page.Processes {
 			ids = append(ids, p.Process)
@@ -62,7 +62,7 @@ func processes(ctx context.Context, a *app.App) (ids []string) {
 		return err
 	})
 	if err != nil {
-		_ = a.Read(ctx, func(archive *client.Archive) error {
+		_ = a.WithArchive(ctx, func(archive *client.Archive) error {
 			ids, err = archive.Processes(ctx)
 			return err
 		})
@@ -72,7 +72,7 @@ func processes(ctx context.Context, a *app.App) (ids []string) {
 
 // waitingCalls lists the Calls of a process that wait for a person.
 func waitingCalls(ctx context.Context, a *app.App, process string) (calls []string) {
-	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
+	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
 		waiting, err := p.Approvals(ctx)
 		for _, w := range waiting {
 			calls = append(calls, ideafile.TypeableCallID(w.CallID))

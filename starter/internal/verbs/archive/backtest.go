@@ -76,7 +76,7 @@ func backtested(ctx context.Context, a *app.App, file string, ids []string, o ba
 	if err != nil {
 		return err
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		report, problems, err := backtest.Run(ctx, archive, source, p.Tools(), options)
 		if err != nil {
 			return err

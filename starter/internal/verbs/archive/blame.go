@@ -39,7 +39,7 @@ It is read from the store; no server is needed.`,
 }
 
 func blame(ctx context.Context, a *app.App, id, path string, at int, v values) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		b, err := archive.Chain(id).Blame(ctx, path, at)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ store; no server is needed.`,
 }
 
 func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v values) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		var numbers [2]int
 		for i, text := range []string{from, to} {
 			at, err := strconv.Atoi(text)

@@ -45,7 +45,7 @@ is written of a broken chain too, and says what is broken.`,
 }
 
 func export(ctx context.Context, a *app.App, id, file string) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		c := archive.Chain(id)
 		if file == "" {
 			err := c.Export(ctx, a.Out)
@@ -77,7 +77,7 @@ func exportHTML(ctx context.Context, a *app.App, id, file string) error {
 	if err != nil {
 		return err
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		c := archive.Trusting(keys).Chain(id)
 		if file == "" {
 			return report.Write(ctx, c, id, a.Out)

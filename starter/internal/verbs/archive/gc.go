@@ -63,7 +63,7 @@ func gc(ctx context.Context, a *app.App, o collecting) error {
 	if o.storeOnly {
 		a.Note("Temporal is not asked: a process that is still open may lose values")
 	} else {
-		err := a.Visit(ctx, func(s *server.Session) (err error) {
+		err := a.WithSession(ctx, func(s *server.Session) (err error) {
 			rules.Held, err = s.Held(ctx)
 			return err
 		})
@@ -71,7 +71,7 @@ func gc(ctx context.Context, a *app.App, o collecting) error {
 			return err
 		}
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		collected, err := archive.Collect(ctx, rules)
 		if err != nil {
 			return err

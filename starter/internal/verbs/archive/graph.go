@@ -73,7 +73,7 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 	if calls = waitingCalls(ctx, a, of); len(calls) > 0 {
 		return calls, nil
 	}
-	err = a.Read(ctx, func(archive *client.Archive) (err error) {
+	err = a.WithArchive(ctx, func(archive *client.Archive) (err error) {
 		c := archive.Chain(of)
 		if calls, err = c.Plan(ctx); err == nil && !a.JSON {
 			noteLatest(ctx, a, c, of)
@@ -90,7 +90,7 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
 	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
-	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
+	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
 		now, err := p.Revision(ctx)
 		if err != nil || now.Ended {
 			return err

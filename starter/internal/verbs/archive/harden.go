@@ -63,7 +63,7 @@ func hardened(ctx context.Context, a *app.App, file string, o client.HardenOptio
 	if err != nil {
 		return err
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		o.Tools = p.Tools()
 		made, err := archive.Harden(ctx, o)
 		if made != nil {

@@ -49,7 +49,7 @@ func history(ctx context.Context, a *app.App, id string) error {
 func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
 	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
-	_ = a.VisitProcess(ctx, id, func(*client.Process) error {
+	_ = a.WithProcess(ctx, id, func(*client.Process) error {
 		known = true
 		return nil
 	})

@@ -15,7 +15,7 @@ import (
 
 // ripened says what people did with the Calls that they were asked about.
 func ripened(ctx context.Context, a *app.App, ids []string) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		findings, err := archive.Ripen(ctx, ids)
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
 }
 
 func showActions(ctx context.Context, a *app.App, id string) error {
-	return a.VisitProcess(ctx, id, func(p *client.Process) error {
+	return a.WithProcess(ctx, id, func(p *client.Process) error {
 		taken, err := p.Actions(ctx)
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ const serverTime = 5 * time.Second
 // readAt is Read for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
 // up, even if there is no Idea for that reason.
 func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
-	err := a.Read(ctx, do)
+	err := a.WithArchive(ctx, do)
 	if at == 0 && !a.JSON {
 		warnIfHeldUp(ctx, a, id)
 	}
@@ -155,7 +155,7 @@ func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.
 func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
-	_ = a.VisitProcess(ctx, id, func(p *client.Process) error {
+	_ = a.WithProcess(ctx, id, func(p *client.Process) error {
 		held, err := p.HeldUp(ctx)
 		for _, h := range held {
 			a.Note("%s: %s", id, h)

@@ -87,7 +87,7 @@ func decidersKeys(ctx context.Context, place string) (*signing.Keys, error) {
 }
 
 func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signing.Keys) error {
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		r, err := s.VerifyWithTemporal(ctx, id, keys)
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func verify(ctx context.Context, a *app.App, of string, keys *signing.Keys) erro
 		}
 		return printReport(a, of, r)
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		if keys != nil {
 			archive = archive.Trusting(keys)
 		}
@@ -131,7 +131,7 @@ type processReport struct {
 }
 
 func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		if keys != nil {
 			archive = archive.Trusting(keys)
 		}

@@ -259,7 +259,7 @@ func (t act) run(ctx context.Context, a *app.App, g *given) error {
 	if err != nil {
 		return err
 	}
-	return a.VisitProcess(ctx, g.process, func(p *client.Process) error {
+	return a.WithProcess(ctx, g.process, func(p *client.Process) error {
 		count, err := do(ctx, p)
 		return printOutcome(a, outcome{Process: g.process, Signal: t.name, Call: g.call, Count: countOf(count)}, err)
 	})

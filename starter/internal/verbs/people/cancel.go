@@ -27,7 +27,7 @@ func cancelAndUndo(ctx context.Context, a *app.App, g *given) (done bool, err er
 	if g.reason == "" {
 		return true, exit.Usagef("cancel %s --undo: --reason is missing: say why, for the record", id)
 	}
-	err = a.VisitProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.signer()) })
+	err = a.WithProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.signer()) })
 	if err == nil {
 		err = process.UndoAll(ctx, a, id, g.signer(), g.yes)
 	}

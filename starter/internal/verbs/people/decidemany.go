@@ -71,7 +71,7 @@ func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error
 		return true, err
 	}
 	process, word, isInstance := protocol.ParseInstanceID(g.args[0])
-	return true, a.VisitProcess(ctx, process, func(p *client.Process) error {
+	return true, a.WithProcess(ctx, process, func(p *client.Process) error {
 		there, err := p.Approvals(ctx)
 		if err != nil {
 			return err

@@ -103,7 +103,7 @@ func listOrders(ctx context.Context, a *app.App, g *given) (done bool, err error
 	if len(g.args) == 2 || g.order.Tool != "" {
 		return false, nil
 	}
-	return true, a.VisitProcess(ctx, g.args[0], func(p *client.Process) error {
+	return true, a.WithProcess(ctx, g.args[0], func(p *client.Process) error {
 		v, err := p.Status(ctx)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 		Example: `  starter plan refund-17
   starter plan refund-17 --calls > calls.json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.VisitProcess(c.Context(), args[0], func(p *client.Process) error {
+			return a.WithProcess(c.Context(), args[0], func(p *client.Process) error {
 				plans, err := p.Plans(c.Context())
 				switch {
 				case err != nil:

@@ -48,7 +48,7 @@ func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error)
 	case !g.all:
 		return true, exit.Usagef("resume: name a process, or use --all")
 	}
-	return true, a.Visit(ctx, func(s *server.Session) error {
+	return true, a.WithSession(ctx, func(s *server.Session) error {
 		list, err := s.ResumeAll(ctx, g.pauseReason, g.signer())
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func List(a *app.App) *cobra.Command {
 }
 
 func list(ctx context.Context, a *app.App, o client.ListOptions) error {
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		processes, err := s.List(ctx, o)
 		if err != nil {
 			return err

@@ -89,7 +89,7 @@ func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags
 		return err
 	}
 	o.Idea, o.Replies, o.Delegates, o.By = d.Idea, d.Replies, d.Delegates, app.UserName()
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		if err := schedules.Of(s.Client).Make(ctx, o); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func listSchedules(a *app.App) *cobra.Command {
 		Short:   "List schedules: when they start processes, and which they started last",
 		Example: "  starter schedule list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.Visit(c.Context(), func(s *server.Session) error {
+			return a.WithSession(c.Context(), func(s *server.Session) error {
 				list, err := schedules.Of(s.Client).List(c.Context())
 				if err != nil {
 					return err
@@ -152,7 +152,7 @@ func scheduleVerb(a *app.App, name, short string,
 			if args[0] == "" {
 				return exit.Usagef("%s schedule: NAME is empty", name)
 			}
-			return a.Visit(c.Context(),
+			return a.WithSession(c.Context(),
 				func(s *server.Session) error { return do(schedules.Of(s.Client), c.Context(), args[0], note) })
 		},
 	}

@@ -172,7 +172,7 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.Undoing, err error) {
 	asking, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
-	unanswered := a.Visit(asking, func(s *server.Session) error {
+	unanswered := a.WithSession(asking, func(s *server.Session) error {
 		u, err = s.PlanUndo(asking, id, o)
 		return nil
 	})
@@ -180,7 +180,7 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 		return u, err
 	}
 	a.Note("no server answers: if %s is at work, it is paused first, and takes back by itself", id)
-	return u, a.Read(ctx, func(archive *client.Archive) (err error) {
+	return u, a.WithArchive(ctx, func(archive *client.Archive) (err error) {
 		u, err = archive.Undo(ctx, id, o)
 		return err
 	})

@@ -34,7 +34,7 @@ func watch(ctx context.Context, a *app.App, id string, wait time.Duration) error
 	if wait < 0 {
 		return exit.Usagef("--wait %s: it must not be negative", wait)
 	}
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		p, err := s.Attach(ctx, id)
 		if err != nil {
 			return err
