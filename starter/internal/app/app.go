@@ -56,7 +56,7 @@ func (a *App) WithSession(ctx context.Context, do func(*server.Session) error) e
 	if err != nil {
 		return err
 	}
-	s, err := p.Visit(ctx)
+	s, err := p.Connect(ctx)
 	if err != nil {
 		return err
 	}

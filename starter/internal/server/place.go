@@ -106,8 +106,8 @@ func (p Place) makeFolder() error {
 	return nil
 }
 
-// Visit opens a way to Temporal for a verb that looks only.
-func (p Place) Visit(ctx context.Context) (*Session, error) {
+// Connect opens a way to Temporal for a verb that looks only.
+func (p Place) Connect(ctx context.Context) (*Session, error) {
 	if p.Remote != nil {
 		return p.dial(ctx)
 	}

@@ -148,7 +148,7 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 func TestOnlyLookingMakesNoFolder(t *testing.T) {
 	p := Place{Data: filepath.Join(t.TempDir(), "none"), Store: filepath.Join(t.TempDir(), "store")}
 	var e *exit.Error
-	if _, err := p.Visit(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
+	if _, err := p.Connect(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
 		!strings.Contains(err.Error(), p.Data) {
 		t.Errorf("looking gives %v", err)
 	}

@@ -82,7 +82,7 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 // enter opens the session that the options ask for.
 func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
 	if o.detach {
-		s, err := p.Visit(ctx)
+		s, err := p.Connect(ctx)
 		if err != nil && p.Remote == nil {
 			return nil,
 				exit.Usagef(`detach: no server runs in %s to continue the process; start one with "%s dev"`,
