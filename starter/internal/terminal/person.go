@@ -26,12 +26,12 @@ type Person struct {
 	Key     client.Signer   // with which they are signed; nil: they are declared, by By
 	Groups  []string        // and the groups that they name
 
-	out      io.Writer
-	lines    <-chan string
-	lineDone chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
-	current  *client.Approval // the open question, or nil
-	settled  map[occasion]bool
-	then     func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
+	out        io.Writer
+	inputLines <-chan string
+	lineDone   chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
+	current    *client.Approval // the open question, or nil
+	settled    map[occasion]bool
+	then       func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
 }
 
 // occasion is one asking for a decision, of those that were skipped or decided on: the process may not know it yet. The
@@ -56,7 +56,7 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		}
 		return nil
 	}, func(error) { close(lines) })
-	return &Person{Process: p, By: by, Groups: groups, out: out, lines: lines, lineDone: taken,
+	return &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: taken,
 		settled: map[occasion]bool{}}
 }
 
@@ -65,7 +65,7 @@ func (p *Person) typed() <-chan string {
 	if p == nil {
 		return nil
 	}
-	return p.lines
+	return p.inputLines
 }
 
 // busy reports whether a question is open on the terminal, so that nothing else may be drawn.
