@@ -88,7 +88,7 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 
 // waitingCalls gives the Calls of the Plan that waits for a person; nil where none does, or nobody can say.
 func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
-	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
 		now, err := p.Revision(ctx)

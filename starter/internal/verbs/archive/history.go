@@ -47,7 +47,7 @@ func history(ctx context.Context, a *app.App, id string) error {
 
 // isKnown reports whether a server answers that knows the process.
 func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
-	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(*client.Process) error {
 		known = true

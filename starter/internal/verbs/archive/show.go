@@ -136,9 +136,9 @@ func noteUndone(a *app.App, id string, idea map[string]any, taken []client.Undon
 	}
 }
 
-// serverTime is how long it is waited for a server to say what the store does not tell. Where none answers, what is in
+// serverTimeout is how long it is waited for a server to say what the store does not tell. Where none answers, what is in
 // the store is all.
-const serverTime = 5 * time.Second
+const serverTimeout = 5 * time.Second
 
 // readAt is Read for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
 // up, even if there is no Idea for that reason.
@@ -153,7 +153,7 @@ func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.
 // warnIfHeldUp notes on standard error what holds a process up, if a server answers: the latest Idea may be old for
 // that reason.
 func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
-	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(p *client.Process) error {
 		held, err := p.HeldUp(ctx)

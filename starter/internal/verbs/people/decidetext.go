@@ -118,7 +118,7 @@ func tableText(process string, t bulk.Table, fitting, width int, all bool) strin
 	if !all {
 		rows = rows[:min(len(rows), maxRows)]
 	}
-	print.Blocks(&b, columnsOf(t, rows), width)
+	print.Blocks(&b, tableColumns(t, rows), width)
 	if more := len(t.Rows) - len(rows); more > 0 {
 		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(more, "row"))
 	}
@@ -154,8 +154,8 @@ func shown(v any, most int) string {
 	return print.Compact(v, most)
 }
 
-// columnsOf returns the table's columns: the Call, the instances if a row stands for several, and what differs.
-func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
+// tableColumns returns the table's columns: the Call, the instances if a row stands for several, and what differs.
+func tableColumns(t bulk.Table, rows []bulk.Row) [][]string {
 	calls, instances, several := []string{"Call"}, []string{"Instances"}, false
 	for _, r := range rows {
 		calls = append(calls, print.Compact(r.Call, maxCellWidth))

@@ -170,7 +170,7 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 
 // planUndo tells what would be taken back. Where no server answers soon, the store tells that, but not who would do it.
 func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.Undoing, err error) {
-	asking, cancel := context.WithTimeout(ctx, serverTime)
+	asking, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	unanswered := a.WithSession(asking, func(s *server.Session) error {
 		u, err = s.PlanUndo(asking, id, o)
@@ -186,8 +186,8 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 	})
 }
 
-// serverTime is how long it is waited for a server to say whether a process is at work.
-const serverTime = 5 * time.Second
+// serverTimeout is how long it is waited for a server to say whether a process is at work.
+const serverTimeout = 5 * time.Second
 
 // agreeToUndo asks whether Calls are to be taken back.
 func agreeToUndo(a *app.App, u *client.Undoing, yes bool) (agreed bool, err error) {
