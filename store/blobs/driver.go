@@ -52,14 +52,14 @@ func (d driver) SelectDriver(_ converter.StorageDriverSelectContext,
 	p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
 	if protocol.IsKeptInline(p) || len(m[encryption.MetadataInline]) > 0 ||
-		string(m[converter.MetadataMessageType]) == workflowMetadata {
+		string(m[converter.MetadataMessageType]) == workflowMetadataMessageType {
 		return nil, nil
 	}
 	return d, nil
 }
 
-// workflowMetadata is the message type of the answer to the query __temporal_workflow_metadata.
-const workflowMetadata = "temporal.api.sdk.v1.WorkflowMetadata"
+// workflowMetadataMessageType is the message type of the answer to the query __temporal_workflow_metadata.
+const workflowMetadataMessageType = "temporal.api.sdk.v1.WorkflowMetadata"
 
 // Store puts payloads into the store.
 func (d driver) Store(c converter.StorageDriverStoreContext,
