@@ -37,14 +37,14 @@ type Blame struct {
 	Origin any    `json:"origin,omitempty"`
 	Found  *Found `json:"found,omitempty"`
 	// Last is the write that counts, Earlier are those before it, the latest first.
-	Last    *Written  `json:"last,omitempty"`
-	Earlier []Written `json:"earlier"`
-	Call    *Proposed `json:"call,omitempty"`
+	Last    *Written      `json:"last,omitempty"`
+	Earlier []Written     `json:"earlier"`
+	Call    *ProposedCall `json:"call,omitempty"`
 	// Decisions are those on the Call, in order, or the revision; Decision is the last one.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
 	Decision  *approval.Decision  `json:"decision,omitempty"`
-	// Adapted is what the LLM fitted of the Call's parameters before it ran.
-	Adapted *approval.ParamsAdaptation `json:"adapted,omitempty"`
+	// ParamsAdaptation is what the LLM fitted of the Call's parameters before it ran.
+	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
 
@@ -69,8 +69,8 @@ type Written struct {
 	entry turn.LogEntry
 }
 
-// Proposed is the Call that wrote, as the LLM proposed it. Tool is the one that ran.
-type Proposed struct {
+// ProposedCall is the Call that wrote, as the LLM proposed it. Tool is the one that ran.
+type ProposedCall struct {
 	ID      string `json:"id"`
 	Request int    `json:"request"`
 	Tool    string `json:"tool"`
@@ -142,7 +142,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 		if n := len(b.Decisions); n > 0 {
 			b.Decision = &b.Decisions[n-1]
 		}
-		err = s.propose(ctx, b, manifests)
+		err = s.findProposedCall(ctx, b, manifests)
 	case there:
 		err = s.unlogged(ctx, b, manifests, path)
 		if err == nil && b.Origin != nil {
@@ -272,7 +272,7 @@ func (s *Store) findContributingWrites(ctx context.Context, b *Blame, logged []W
 	}
 	slices.Reverse(all)
 	b.Last, b.Earlier = &all[0], all[1:]
-	b.By, b.Adapted = b.Last.By, b.Last.entry.ParamsAdaptation
+	b.By, b.ParamsAdaptation = b.Last.By, b.Last.entry.ParamsAdaptation
 	return nil
 }
 
@@ -288,7 +288,7 @@ func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written,
 	for n, w := range all {
 		entries[n] = w.entry
 	}
-	list, value := contributingWrites(withoutWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
+	list, value := contributingWrites(stateBeforeWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
 	var made []Written
 	for n, w := range all {
 		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {
@@ -303,9 +303,9 @@ func stateIn(whole map[string]any, instance string) any {
 	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
-// withoutWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran before
+// stateBeforeWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran before
 // its first Request has such.
-func withoutWrites(state any, all []Written, first int) any {
+func stateBeforeWrites(state any, all []Written, first int) any {
 	for _, w := range all {
 		if w.Idea == first && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {
 			if before, ok := jsonval.RemoveAt(state, w.entry.Path); ok {

@@ -136,8 +136,8 @@ func (s *Store) storeNote(ctx context.Context, e Entry, key string, says map[str
 	return m, err
 }
 
-// keptMeta are the keys of meta that stay when the contents are forgotten.
-var keptMeta = []string{"process", "at", "parent", createdAt, originKey}
+// metaKeysKeptByForget are the keys of meta that stay when the contents are forgotten.
+var metaKeysKeptByForget = []string{"process", "at", "parent", createdAt, originKey}
 
 // emptyChain leaves of all Ideas of a chain but the last what links them.
 func (s *Store) emptyChain(ctx context.Context, process string) error {
@@ -173,7 +173,7 @@ func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgot
 	}
 	left := manifest{Format: format, Digest: m.Digest, Meta: map[string]any{}, lineage: lineage{Since: at},
 		Forgotten: f}
-	for _, k := range keptMeta {
+	for _, k := range metaKeysKeptByForget {
 		if v, has := m.Meta[k]; has {
 			left.Meta[k] = v
 		}

@@ -11,13 +11,13 @@ import (
 	"processidea/model/turn"
 )
 
-// propose finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
-func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) error {
+// findProposedCall finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
+func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*manifest) error {
 	e := b.Last.entry
 	if e.CorrectionNumber > 0 {
 		return nil
 	}
-	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
+	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
 		Written: e.Call.RawValue(), Reads: []Read{}, Ran: b.ran}
 	b.Call = p
 	logged := manifests[slices.IndexFunc(manifests, func(m *manifest) bool { return m.number("at") == b.Last.Idea })]
@@ -35,7 +35,7 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 		case e.Request > 0 || m.number("at") > 1:
 			continue
 		}
-		if err := s.proposedIn(ctx, p, e, m); err != nil {
+		if err := s.readProposedCall(ctx, p, e, m); err != nil {
 			return err
 		}
 	}
@@ -47,8 +47,8 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 	return s.reads(ctx, p, e, call, logged)
 }
 
-// proposedIn takes the Call from the solution of its Request's Idea, where the log does not hold it.
-func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m *manifest) error {
+// readProposedCall takes the Call from the solution of its Request's Idea, where the log does not hold it.
+func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.LogEntry, m *manifest) error {
 	if p.Written != nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m 
 }
 
 // reads resolves the References of a Call in the Idea whose log has its write.
-func (s *Store) reads(ctx context.Context, p *Proposed, e turn.LogEntry, call map[string]any, m *manifest) error {
+func (s *Store) reads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call map[string]any, m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {
 		return nil

@@ -117,9 +117,9 @@ func (v values) blameText(b *chain.Blame) string {
 	if b.Call != nil {
 		v.writeProposed(&t, b)
 	}
-	if b.Adapted != nil {
+	if b.ParamsAdaptation != nil {
 		fmt.Fprintf(&t, "the LLM adapted the parameters to the tool: from %s to %s, because %s\n",
-			v.text(b.Adapted.OriginalParams), v.text(b.Adapted.AdaptedParams), print.Printable(b.Adapted.Reason))
+			v.text(b.ParamsAdaptation.OriginalParams), v.text(b.ParamsAdaptation.AdaptedParams), print.Printable(b.ParamsAdaptation.Reason))
 	}
 	for _, w := range b.Earlier {
 		fmt.Fprintf(&t, "earlier %s\n", v.writtenText(w))
