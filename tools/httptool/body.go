@@ -78,7 +78,7 @@ func encodeBody(v any, declared string) ([]byte, string) {
 func formPairs(object map[string]any) []string {
 	var pairs []string
 	for _, name := range jsonval.SortedKeys(object) {
-		pairs = append(pairs, queryPairs(escape(name), object[name])...)
+		pairs = append(pairs, queryPairs(encodeSegment(name), object[name])...)
 	}
 	return pairs
 }

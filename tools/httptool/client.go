@@ -80,7 +80,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	if err != nil {
 		return fail(finalCause{err})
 	}
-	r.key, r.vault = headerSafe(idempotencyKey), v
+	r.key, r.vault = encodeHeader(idempotencyKey), v
 	a, err := c.send(ctx, r)
 	if err != nil {
 		return fail(err)

@@ -32,7 +32,7 @@ func (f *filling) text(template string, encode func(string) string) (text string
 		if part.Name == "" {
 			piece, err = f.vault.put(part.Text, encode)
 			if encode != nil {
-				piece = literal(piece)
+				piece = encodeLiteral(piece)
 			}
 		} else {
 			open = true

@@ -45,7 +45,7 @@ func fillURL(s Spec, f *filling) (*url.URL, error) {
 func fillPath(segments []string, f *filling) (string, error) {
 	var path strings.Builder
 	for _, segment := range segments {
-		text, open, err := f.text(segment, escape)
+		text, open, err := f.text(segment, encodeSegment)
 		if err != nil {
 			return "", err
 		}
@@ -69,7 +69,7 @@ func fillQuery(query string, f *filling) ([]string, error) {
 			continue
 		}
 		if name, ok := alone(value); ok {
-			key, _, err := f.text(key, escape)
+			key, _, err := f.text(key, encodeSegment)
 			if err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func fillQuery(query string, f *filling) ([]string, error) {
 			pairs = append(pairs, queryPairs(key, v)...)
 			continue
 		}
-		text, _, err := f.text(pair, escape)
+		text, _, err := f.text(pair, encodeSegment)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func queryPairs(key string, v any) []string {
 	var pairs []string
 	for _, item := range items {
 		if item != nil {
-			pairs = append(pairs, key+"="+escape(placeholder.Text(item)))
+			pairs = append(pairs, key+"="+encodeSegment(placeholder.Text(item)))
 		}
 	}
 	return pairs
