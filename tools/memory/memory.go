@@ -23,9 +23,9 @@ const (
 	DefaultBudget = 1 << 30
 	// Small is the size in bytes, as JSON, up to which values are not counted.
 	Small = 1 << 20
-	// expansion is about how many times its size a JSON value takes in memory while it is read, checked and written
+	// memoryPerJSONByte is about how many times its size a JSON value takes in memory while it is read, checked and written
 	// again.
-	expansion = 10
+	memoryPerJSONByte = 10
 	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait
 	// forever.
 	patience = 20 * time.Second
@@ -70,7 +70,7 @@ func Take(ctx context.Context, size int) error {
 	if !ok || size <= Small {
 		return nil
 	}
-	return h.take(ctx, expansion*int64(size))
+	return h.take(ctx, memoryPerJSONByte*int64(size))
 }
 
 func (h *Hold) take(ctx context.Context, n int64) error {
