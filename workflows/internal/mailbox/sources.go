@@ -7,9 +7,9 @@ type source struct {
 	addTo func(workflow.Selector) // nil once it gives nothing any more
 }
 
-// mostSpent bounds the number of finished sources that are kept. A selector never drops one, nor its value: all results
+// maxSpentSources bounds the number of finished sources that are kept. A selector never drops one, nor its value: all results
 // of activities.
-const mostSpent = 8
+const maxSpentSources = 8
 
 func (b *Inbox) add(s *source) {
 	b.sources = append(b.sources, s)
@@ -38,7 +38,7 @@ func (b *Inbox) spend(s *source) {
 // dropSpentSources makes a new selector of what still gives something. Which of several that are ready comes first does
 // not change: it is the one that was added first.
 func (b *Inbox) dropSpentSources(ctx workflow.Context) {
-	if b.spent <= mostSpent {
+	if b.spent <= maxSpentSources {
 		return
 	}
 	var live []*source
