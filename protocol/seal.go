@@ -26,7 +26,7 @@ type SealInput struct {
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.
 	Log []turn.LogEntry `json:",omitempty"`
-	// LLMUsages says which LLM answered since the parent, the Request that seals it last; if none did, which one before.
+	// LLMUsages say which LLM answered since the parent, the Request that seals it last; if none did, which one before.
 	LLMUsages []turn.LLMUsage `json:"LLM,omitempty"`
 	// Parts are the Ideas of its parts that the Idea of a split process was made of.
 	Parts []PartIdea `json:",omitempty"`
@@ -61,7 +61,7 @@ type GatherInput struct {
 	Parent string `json:"parent,omitempty"`
 	At     int    `json:"at"`
 	Output any    `json:"output"`
-	// Log is what people decided on the whole process since the previous Idea, and LLM says which LLM answered to it.
+	// Log is what people decided on the whole process since the previous Idea, and LLMUsages say which LLM answered to it.
 	Log       []turn.LogEntry `json:"log,omitempty"`
 	LLMUsages []turn.LLMUsage `json:"llm,omitempty"`
 	// WithoutStates leaves the States out of the answer.

@@ -118,7 +118,8 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 			t.Errorf("%v: %d the same, %d different, %d not known: %s", c.args, r.Same, r.Different, r.Unknown, got)
 		}
 	}
-	if r := backtested(exit.Done, "policy.json", "p"); r.Approvals != (comparison.ApprovalCounts{Now: 10, Automatic: 10}) {
+	counts := comparison.ApprovalCounts{Now: 10, Automatic: 10}
+	if r := backtested(exit.Done, "policy.json", "p"); r.Approvals != counts {
 		t.Errorf("asked: %+v", r.Approvals)
 	}
 	llm, err := rehearsal.Parse(

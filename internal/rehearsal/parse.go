@@ -58,13 +58,13 @@ func Check(data []byte) (replies int, err error) {
 var readers = map[string]func(*Reply, json.RawMessage) error{
 	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = solution(v); return },
 	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = readText(v); return },
-	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = readNonEmptyText(v); return },
-	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = readNonEmptyText(v); return },
-	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = readNonEmptyText(v); return },
-	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = readDuration(v, time.Millisecond); return },
+	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = readFilledText(v); return },
+	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = readFilledText(v); return },
+	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = readFilledText(v); return },
+	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = readTime(v, time.Millisecond); return },
 	"tps":           func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = readNumber(v); return },
 	"retry_after": func(r *Reply, v json.RawMessage) (err error) {
-		r.RetryAfter, err = readDuration(v, time.Second)
+		r.RetryAfter, err = readTime(v, time.Second)
 		return
 	},
 	"status": func(r *Reply, v json.RawMessage) (err error) { r.Status, err = readErrorStatus(v); return },

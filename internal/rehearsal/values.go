@@ -18,8 +18,8 @@ func readText(value json.RawMessage) (string, error) {
 	return s, nil
 }
 
-// readNonEmptyText reads a string that is not empty.
-func readNonEmptyText(value json.RawMessage) (string, error) {
+// readFilledText reads a string that is not empty.
+func readFilledText(value json.RawMessage) (string, error) {
 	s, err := readText(value)
 	if err == nil && s == "" {
 		err = errors.New("must not be empty")
@@ -62,8 +62,8 @@ func readErrorStatus(value json.RawMessage) (int, error) {
 	return n, err
 }
 
-// readDuration reads a time in a unit.
-func readDuration(value json.RawMessage, unit time.Duration) (time.Duration, error) {
+// readTime reads a time in a unit.
+func readTime(value json.RawMessage, unit time.Duration) (time.Duration, error) {
 	n, err := readNumber(value)
 	if err == nil && n*unit.Seconds() > maxSeconds {
 		err = fmt.Errorf("out of range: %.20s", value)

@@ -8,22 +8,22 @@ import (
 	"processidea/model/turn"
 )
 
-// pastOutcomes is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a Call of
-// the same Tool with equal parameters.
+// pastOutcomes is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a
+// Call of the same Tool with equal parameters.
 type pastOutcomes struct {
 	past *trace
 	// direct: a Plan runs the instance for which the LLM planned then. It does once what that may have tried twice, and
 	// so has what came of the try that succeeded.
 	direct bool
-	// usedResults and decided are the Calls of the past whose results, and whose decisions, were taken.
+	// usedResults and usedDecisions are the Calls of the past whose results, and whose decisions, were taken.
 	usedResults, usedDecisions map[*tracedCall]bool
 	// decisionSource is the Call of the past whose decisions are taken again, by the id of the new one.
 	decisionSource map[string]*tracedCall
 }
 
 func newPastOutcomes(past *trace, direct bool) *pastOutcomes {
-	return &pastOutcomes{past: past, direct: direct, usedResults: map[*tracedCall]bool{}, usedDecisions: map[*tracedCall]bool{},
-		decisionSource: map[string]*tracedCall{}}
+	return &pastOutcomes{past: past, direct: direct, usedResults: map[*tracedCall]bool{},
+		usedDecisions: map[*tracedCall]bool{}, decisionSource: map[string]*tracedCall{}}
 }
 
 // find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote

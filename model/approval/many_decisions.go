@@ -75,7 +75,8 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	return many, nil
 }
 
-// sharedDecisionKeys are the keys of the signal that apply to every decision without its own. A null in them counts as absent.
+// sharedDecisionKeys are the keys of the signal that apply to every decision without its own. A null in them counts as
+// absent.
 var sharedDecisionKeys = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
 
 func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {

@@ -105,7 +105,8 @@ func (c *checker) checkRechecks() {
 	}
 }
 
-// checkInstancesPerRequest reports that a Request covers more instances than is known to be good for what the LLM does for each.
+// checkInstancesPerRequest reports that a Request covers more instances than is known to be good for what the LLM does
+// for each.
 func (c *checker) checkInstancesPerRequest() {
 	n, because, _ := quality.Kind(c.idea, c.bindings)
 	if said := c.idea.Config.MaxInstancesPerPart; said > n && c.llmMayPlan() {

@@ -37,7 +37,8 @@ func CompiledPatternSteps(pattern string) (int, error) {
 	return steps + ranges*rangeBytes/stepBytes, nil
 }
 
-// stepsAndRanges counts steps, and the ends of ranges of characters, which are in memory once however often they repeat.
+// stepsAndRanges counts steps, and the ends of ranges of characters, which are in memory once however often they
+// repeat.
 func stepsAndRanges(re *syntax.Regexp) (steps, ranges int) {
 	for _, sub := range re.Sub {
 		s, r := stepsAndRanges(sub)

@@ -58,7 +58,8 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 		return nil
 	}
 	input, places := *req.RequestInput, map[int]int{}
-	for place, n := range quality.Order(l.Idea.QualitySeed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
+	order := quality.Order(l.Idea.QualitySeed, input.RequestNumber, quality.AskedFirst, len(input.Instances))
+	for place, n := range order {
 		places[n] = place + 1
 	}
 	l.TurnCount++ // it uses up a line of a script

@@ -288,7 +288,8 @@ func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written,
 	for n, w := range all {
 		entries[n] = w.entry
 	}
-	list, value := contributingWrites(stateBeforeWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
+	before := stateBeforeWrites(stateIn(whole, b.Instance), all, first.number("at"))
+	list, value := contributingWrites(before, entries, path)
 	var made []Written
 	for n, w := range all {
 		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {
@@ -303,8 +304,8 @@ func stateIn(whole map[string]any, instance string) any {
 	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
-// stateBeforeWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran before
-// its first Request has such.
+// stateBeforeWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran
+// before its first Request has such.
 func stateBeforeWrites(state any, all []Written, first int) any {
 	for _, w := range all {
 		if w.Idea == first && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {

@@ -23,8 +23,8 @@ const (
 	DefaultBudget = 1 << 30
 	// Small is the size in bytes, as JSON, up to which values are not counted.
 	Small = 1 << 20
-	// memoryPerJSONByte is about how many times its size a JSON value takes in memory while it is read, checked and written
-	// again.
+	// memoryPerJSONByte is about how many times its size a JSON value takes in memory while it is read, checked and
+	// written again.
 	memoryPerJSONByte = 10
 	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait
 	// forever.

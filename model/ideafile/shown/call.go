@@ -172,10 +172,10 @@ func (w *Words) ParamsFormat(tool string) Format {
 	return Format{}
 }
 
-// InputFormat and State are how the values of instances are shown.
+// InputFormat and StateFormat are how the values of instances are shown.
 func (w *Words) InputFormat() Format { return w.input }
 
-// StateFormat is as Input.
+// StateFormat is as InputFormat.
 func (w *Words) StateFormat() Format { return w.state }
 
 // Call puts a Call with its parameters into words.

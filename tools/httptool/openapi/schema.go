@@ -157,7 +157,8 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
-			if steps, err := jsonschema.CompiledPatternSteps(text(v)); err == nil && steps <= jsonschema.MaxStepsPerForeignPattern {
+			steps, err := jsonschema.CompiledPatternSteps(text(v))
+			if err == nil && steps <= jsonschema.MaxStepsPerForeignPattern {
 				out[k] = v
 			} else {
 				c.lost["pattern "+text(v)] = true

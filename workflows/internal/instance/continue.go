@@ -164,8 +164,8 @@ func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceS
 	c := &ContinueAsNewInput{
 		Dataflow: dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
 		Carried: Carried{
-			ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.ReleaseNumber,
-			CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited, Begun: r.Begun,
+			ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held,
+			Releases: r.ReleaseNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited, Begun: r.Begun,
 		},
 		Reported: ReportState{
 			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough,

@@ -7,8 +7,8 @@ type source struct {
 	addTo func(workflow.Selector) // nil once it gives nothing any more
 }
 
-// maxSpentSources bounds the number of finished sources that are kept. A selector never drops one, nor its value: all results
-// of activities.
+// maxSpentSources bounds the number of finished sources that are kept. A selector never drops one, nor its value: all
+// results of activities.
 const maxSpentSources = 8
 
 func (b *Inbox) add(s *source) {

@@ -117,9 +117,9 @@ func (v values) blameText(b *chain.Blame) string {
 	if b.Call != nil {
 		v.writeProposed(&t, b)
 	}
-	if b.ParamsAdaptation != nil {
+	if a := b.ParamsAdaptation; a != nil {
 		fmt.Fprintf(&t, "the LLM adapted the parameters to the tool: from %s to %s, because %s\n",
-			v.text(b.ParamsAdaptation.OriginalParams), v.text(b.ParamsAdaptation.AdaptedParams), print.Printable(b.ParamsAdaptation.Reason))
+			v.text(a.OriginalParams), v.text(a.AdaptedParams), print.Printable(a.Reason))
 	}
 	for _, w := range b.Earlier {
 		fmt.Fprintf(&t, "earlier %s\n", v.writtenText(w))

@@ -136,11 +136,11 @@ func noteUndone(a *app.App, id string, idea map[string]any, taken []client.Undon
 	}
 }
 
-// serverTimeout is how long it is waited for a server to say what the store does not tell. Where none answers, what is in
-// the store is all.
+// serverTimeout is how long it is waited for a server to say what the store does not tell. Where none answers, what is
+// in the store is all.
 const serverTimeout = 5 * time.Second
 
-// readAt is Read for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
+// readAt is WithArchive for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
 // up, even if there is no Idea for that reason.
 func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
 	err := a.WithArchive(ctx, do)

@@ -16,7 +16,7 @@ const (
 	minWait = 250 * time.Millisecond
 	// grace is how late one may come that was told when to come again.
 	grace = 10 * time.Second
-	// maxQueueLength bounds what a Line remembers. Who finds no place asks again.
+	// maxQueueLength bounds what a Queue remembers. Who finds no place asks again.
 	maxQueueLength = 10_000
 )
 
@@ -49,7 +49,7 @@ type Queue struct {
 	Paid float64   `json:"paid,omitempty"`
 }
 
-// Place is a place in the Line, or a turn.
+// Place is a place in the Queue, or a turn.
 type Place struct {
 	Key    string    `json:"key"`
 	Until  time.Time `json:"until"`  // when it is lost
