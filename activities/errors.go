@@ -21,8 +21,8 @@ func nonRetryableError(code string, err error) error {
 		temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// sound gives an Idea that was read, or the error that it cannot be.
-func sound(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, error) {
+// ideaOrError gives an Idea that was read, or the error that it cannot be.
+func ideaOrError(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
 	}

@@ -44,7 +44,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	}
 	g.Output = in.Output
 	if len(in.Wirings) > 0 {
-		idea, err := sound(ideafile.ReadIdea(in.Idea))
+		idea, err := ideaOrError(ideafile.ReadIdea(in.Idea))
 		if err != nil {
 			return nil, err
 		}

@@ -94,7 +94,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 			"process", info.WorkflowExecution.ID, "request", request,
 			"error", e.Message, "again", held.Next, "until", held.Until)
 	}
-	a.tell(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
+	a.reportHeldUp(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
 	return llmError(&again)
 }
 
@@ -106,7 +106,7 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
 			"process", info.WorkflowExecution.ID, "request", request)
-		a.tell(ctx, protocol.HeldUpSignal{Request: request})
+		a.reportHeldUp(ctx, protocol.HeldUpSignal{Request: request})
 	}
 }
 
@@ -124,8 +124,8 @@ func (a *Activities) goOnIfTold(ctx context.Context, request int) {
 // made it.
 const heldUpSlack = time.Minute
 
-// tell informs the process of what it waits for. If that does not arrive, it waits all the same.
-func (a *Activities) tell(ctx context.Context, s protocol.HeldUpSignal) {
+// reportHeldUp informs the process of what it waits for. If that does not arrive, it waits all the same.
+func (a *Activities) reportHeldUp(ctx context.Context, s protocol.HeldUpSignal) {
 	if s.Request == 0 {
 		return
 	}

@@ -106,8 +106,8 @@ func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err 
 	a.Observer.Request(*seen)
 }
 
-// describe takes from the LLM's reply what the observer may know.
-func (s *RequestAttempt) describe(r *llm.Reply) {
+// describeReply takes from the LLM's reply what the observer may know.
+func (s *RequestAttempt) describeReply(r *llm.Reply) {
 	s.LLM, s.Served, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Served, r.Server, r.FirstByte,
 		r.Usage, r.Finish
 }

@@ -25,10 +25,10 @@ import (
 // all its Calls together, a few times a second, however many wait.
 
 const (
-	turnPatience = 5 * time.Second        // for how long a Call waits within the worker
-	askPause     = 250 * time.Millisecond // between two questions of one limit
-	askTimeout   = 10 * time.Second
-	renewal      = limit.TurnLease / 3
+	turnPatience      = 5 * time.Second        // for how long a Call waits within the worker
+	askPause          = 250 * time.Millisecond // between two questions of one limit
+	askTimeout        = 10 * time.Second
+	turnRenewInterval = limit.TurnLease / 3
 )
 
 // turns are the limits that this worker asks, by name.
@@ -62,21 +62,21 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
-	if err := begin(ctx, t); err != nil {
+	if err := awaitTurnStart(ctx, t); err != nil {
 		return nil, err
 	}
 	lasts, key := in.Rate.AtOnce > 0, turnKey(in.IdempotencyKey())
-	end = func() { a.say(in.Tool, lasts, func(s *askedTurns) { s.end(key) }) }
+	end = func() { a.updateAsked(in.Tool, lasts, func(s *askedTurns) { s.endTurn(key) }) }
 	if !lasts { // it has begun, and nothing else is counted
 		end()
 		return func() {}, nil
 	}
-	a.say(in.Tool, false, func(s *askedTurns) { s.Holds = append(s.Holds, key) })
+	a.updateAsked(in.Tool, false, func(s *askedTurns) { s.Holds = append(s.Holds, key) })
 	return end, nil
 }
 
-// begin waits until a turn that was given begins.
-func begin(ctx context.Context, t limit.Turn) error {
+// awaitTurnStart waits until a turn that was given begins.
+func awaitTurnStart(ctx context.Context, t limit.Turn) error {
 	select {
 	case <-time.After(t.In):
 		return nil
@@ -123,14 +123,14 @@ func turnKey(of string) string {
 
 func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (limit.Turn, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
-	return a.await(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
+	return a.awaitGrant(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
 }
 
-// await waits until a turn is given, if it is not far away.
-func (a *Activities) await(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
+// awaitGrant waits until a turn is given, if it is not far away.
+func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
 	patience time.Duration) (t limit.Turn, err error) {
 	answer := make(chan limit.Turn, 1)
-	a.say(name, true, func(s *askedTurns) {
+	a.updateAsked(name, true, func(s *askedTurns) {
 		s.Rule, s.Wants, s.Costs, s.answers[key] = rule, append(s.Wants, key), append(s.Costs, cost), answer
 	})
 	patience = min(patience, askTimeout)
@@ -139,18 +139,18 @@ func (a *Activities) await(ctx context.Context, name string, rule limit.Rule, ke
 	select {
 	case t = <-answer:
 	case <-over.C:
-		a.say(name, false, func(s *askedTurns) { s.leave(key) })
+		a.updateAsked(name, false, func(s *askedTurns) { s.withdraw(key) })
 		return limit.Turn{In: turnPatience}, nil
 	case <-ctx.Done():
-		a.say(name, true, func(s *askedTurns) { s.leave(key); s.end(key) })
+		a.updateAsked(name, true, func(s *askedTurns) { s.withdraw(key); s.endTurn(key) })
 		return t, ctx.Err()
 	}
 	t.Yours = t.Yours && t.In <= patience
 	return t, nil
 }
 
-// say changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
-func (a *Activities) say(name string, atOnce bool, change func(*askedTurns)) {
+// updateAsked changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
+func (a *Activities) updateAsked(name string, atOnce bool, change func(*askedTurns)) {
 	t := &a.turns
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +163,7 @@ func (a *Activities) say(name string, atOnce bool, change func(*askedTurns)) {
 		t.byName[name] = s
 		safego.Go("activities.turns", func() error { a.askForTurns(name, s); return nil }, func(err error) {
 			if err != nil { // whoever comes next has another goroutine ask
-				t.forget(name)
+				t.forgetLimit(name)
 			}
 		})
 	}
@@ -176,20 +176,20 @@ func (a *Activities) say(name string, atOnce bool, change func(*askedTurns)) {
 	}
 }
 
-func (t *turns) forget(name string) {
+func (t *turns) forgetLimit(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byName, name)
 }
 
-func (s *askedTurns) leave(key string) {
+func (s *askedTurns) withdraw(key string) {
 	delete(s.answers, key)
 	if n := slices.Index(s.Wants, key); n >= 0 {
 		s.Wants, s.Costs = slices.Delete(s.Wants, n, n+1), slices.Delete(s.Costs, n, n+1)
 	}
 }
 
-func (s *askedTurns) end(key string) {
+func (s *askedTurns) endTurn(key string) {
 	s.Holds = slices.DeleteFunc(s.Holds, func(k string) bool { return k == key })
 	s.Done = append(s.Done, key)
 }
@@ -213,7 +213,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		}
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		pause := a.turns.take(s, q, heard, answers, err)
+		pause := a.turns.handOutAnswers(s, q, heard, answers, err)
 		<-time.After(askPause) // what comes meanwhile is asked together
 		select {
 		case <-s.wake:
@@ -222,8 +222,8 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 	}
 }
 
-// take hands out what a limit has answered, and returns after how long to ask again where nothing else happens.
-func (t *turns) take(s *askedTurns, q limit.TurnRequest, heard []chan struct{}, answers []limit.Turn,
+// handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else happens.
+func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, heard []chan struct{}, answers []limit.Turn,
 	err error) (pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,13 +234,13 @@ func (t *turns) take(s *askedTurns, q limit.TurnRequest, heard []chan struct{}, 
 	for _, h := range heard {
 		close(h)
 	}
-	pause = renewal
+	pause = turnRenewInterval
 	for n, key := range q.Wants {
 		if answer := answers[n]; !answer.Yours && answer.In <= turnPatience {
 			pause = min(pause, answer.In)
 		} else if to := s.answers[key]; to != nil {
 			to <- answer
-			s.leave(key)
+			s.withdraw(key)
 		}
 	}
 	return pause
@@ -280,17 +280,17 @@ func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, use
 		patience = time.Until(deadline) / 2
 	}
 	key = turnKey(key)
-	t, err := s.a.await(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(uses), patience)
+	t, err := s.a.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(uses), patience)
 	if err != nil || !t.Yours {
 		return t.In, err
 	}
-	s.a.say(s.name, false, func(asked *askedTurns) { asked.end(key) })
-	return 0, begin(ctx, t)
+	s.a.updateAsked(s.name, false, func(asked *askedTurns) { asked.endTurn(key) })
+	return 0, awaitTurnStart(ctx, t)
 }
 
 // Spend charges what a Request used beyond its estimate.
 func (s sharedRate) Spend(perSecond float64, more int) {
-	s.a.say(s.name, true, func(asked *askedTurns) {
+	s.a.updateAsked(s.name, true, func(asked *askedTurns) {
 		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(more)
 	})
 }
