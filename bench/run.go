@@ -36,7 +36,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 func checkFirmLimits(figures []report.Figure) error {
 	var passed []string
 	for _, f := range figures {
-		if w, _ := works.All.Find(f.Work); w.Firm && f.Met != nil && !*f.Met {
+		if w, _ := works.AllWorks.Find(f.Work); w.Firm && f.Met != nil && !*f.Met {
 			passed = append(passed, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Work, f.Name, f.Ours.Median, f.Limit))
 		}
 	}

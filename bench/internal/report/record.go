@@ -101,12 +101,12 @@ func (r *Record) AddFigures(figures []Figure) {
 // Figures sums up the samples of every figure.
 func (r *Record) Figures() (all []Figure) {
 	for _, f := range *r.all {
-		all = append(all, f.sum())
+		all = append(all, f.summarize())
 	}
 	return all
 }
 
-func (f Figure) sum() Figure {
+func (f Figure) summarize() Figure {
 	f.Ours = SpreadOf(f.Ours.Values)
 	if f.Plain != nil {
 		p := SpreadOf(f.Plain.Values)

@@ -39,7 +39,7 @@ func instancesWork(full int) func(context.Context, Round) error {
 
 func (r Round) runInstances(ctx context.Context, n int, tool string) (time.Duration, error) {
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.Process{ID: "instances", Tool: tool, States: bed.States(n, 1),
+	result, err := r.Run(ctx, bed.Process{ID: "instances", Tool: tool, States: bed.NumberStates(n, 1),
 		Message: bed.PlanMessage("complete", `{"_tool": "instant", "n": "†state.n", "_outputPath": "done"}`)})
 	took := time.Since(begin)
 	if err == nil && result.Calls.Done != n {

@@ -26,7 +26,7 @@ func (w Work) String() string { return w.Name }
 // Limits returns the limits of the work's worker.
 func (w Work) Limits() engine.Limits {
 	if w.hosted {
-		return bed.Hosted
+		return bed.HostedLimits
 	}
 	return engine.Alone
 }
@@ -58,11 +58,11 @@ func (r Round) pace() string {
 	if r.Quick {
 		return ""
 	}
-	return script.Pace
+	return script.RealTimePace
 }
 
-// All lists every work, in the order of the table.
-var All = named.List[Work]{
+// AllWorks lists every work, in the order of the table.
+var AllWorks = named.List[Work]{
 	{Name: "diamond", Rounds: 2, Run: diamondWork(false, 1.02)},
 	{Name: "diamond-one-request", Rounds: 2, Run: diamondWork(true, 1.03)},
 	{Name: "chain", Rounds: 3, Run: chainWork(200)},
@@ -83,9 +83,9 @@ var All = named.List[Work]{
 	{Name: "desk-10000", Rounds: 1, long: true, Run: deskWork(10_000)},
 }
 
-// Usual lists the works that take minutes at most.
-func Usual() (some []Work) {
-	for _, w := range All {
+// UsualWorks lists the works that take minutes at most.
+func UsualWorks() (some []Work) {
+	for _, w := range AllWorks {
 		if !w.long {
 			some = append(some, w)
 		}
