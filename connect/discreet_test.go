@@ -15,7 +15,7 @@ func TestOfWhatTheSDKSaysBelowWarnOnlyLinesOfProcessesStay(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
 	all := slog.HandlerOptions{Level: slog.LevelDebug}
-	l := log.With(Quiet(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, &all)))), "Namespace", "default")
+	l := log.With(QuietLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, &all)))), "Namespace", "default")
 	l.Debug("no", "process", "p")
 	l.Info("no", "Attempt", 1)
 	l.Info("yes", "code", "", "process", "p")

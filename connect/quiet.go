@@ -2,9 +2,9 @@ package connect
 
 import "go.temporal.io/sdk/log"
 
-// Quiet leaves out what Temporal's SDK says below WARN, which tells nothing of processes. What this program logs by way
+// QuietLogger leaves out what Temporal's SDK says below WARN, which tells nothing of processes. What this program logs by way
 // of the SDK, from workflows and activities, names its process and stays.
-func Quiet(l log.Logger) log.Logger { return quiet{l} }
+func QuietLogger(l log.Logger) log.Logger { return quiet{l} }
 
 type quiet struct{ log.Logger }
 

@@ -176,7 +176,7 @@ func (s *service) connect(ctx context.Context) error {
 	o := s.temporal
 	o.Logger = log.NewStructuredLogger(s.log)
 	if s.logLevel > slog.LevelDebug {
-		o.Logger = connect.Quiet(o.Logger)
+		o.Logger = connect.QuietLogger(o.Logger)
 	}
 	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
