@@ -38,7 +38,7 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
 	if r != nil {
-		all, err := r.read()
+		all, err := r.readFile()
 		if err != nil {
 			return nil, fmt.Errorf("hooks: read %s: %w", r.file, err)
 		}
@@ -48,11 +48,11 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 		return nil, &access.Refusal{Status: http.StatusNotFound, Code: CodeNoHook,
 			Message: "there is no rule for webhooks of this name"}
 	}
-	if err := rule.verify(header, body); err != nil {
+	if err := rule.verifySignature(header, body); err != nil {
 		return nil, &access.Refusal{Status: http.StatusUnauthorized, Code: CodeBadSignature,
-			Message: "the webhook is refused: " + cause(err)}
+			Message: "the webhook is refused: " + libraryCause(err)}
 	}
-	o, err := rule.start(ctx, body)
+	o, err := rule.startOptions(ctx, body)
 	if err != nil || o == nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	return o, nil
 }
 
-func (r *rule) verify(header http.Header, body []byte) (err error) {
+func (r *rule) verifySignature(header http.Header, body []byte) (err error) {
 	for _, key := range r.keys {
 		if err = key.Verify(body, header); err == nil {
 			return nil
@@ -69,8 +69,8 @@ func (r *rule) verify(header http.Header, body []byte) (err error) {
 	return err
 }
 
-// cause is the library's error, without its subject.
-func cause(err error) string {
+// libraryCause is the library's error, without its subject.
+func libraryCause(err error) string {
 	for _, known := range []error{
 		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld,
 		webhook.ErrMessageTooNew,
@@ -95,16 +95,16 @@ func processOf(name, id string) string {
 	return name + "." + id
 }
 
-// start makes of a body what a process starts from; nil where the rule starts nothing from it.
-func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, error) {
+// startOptions makes of a body what a process starts from; nil where the rule starts nothing from it.
+func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOptions, error) {
 	value, err := jsonval.Decode(body)
 	if err != nil {
-		return nil, refuse("the body: %w", err)
+		return nil, badBody("the body: %w", err)
 	}
 	if r.when != nil {
-		answers, err := run(ctx, r.when, value)
+		answers, err := runExpression(ctx, r.when, value)
 		if err != nil {
-			return nil, refuse("when: %w", err)
+			return nil, badBody("when: %w", err)
 		}
 		if len(answers) != 1 || answers[0] != true {
 			return nil, nil
@@ -121,12 +121,12 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 		}
 		return o, nil
 	}
-	input, err := run(ctx, r.input, value)
+	input, err := runExpression(ctx, r.input, value)
 	if err != nil {
-		return nil, refuse("input: %w", err)
+		return nil, badBody("input: %w", err)
 	}
 	if len(input) != 1 || jsonval.TypeOf(input[0]) != "object" {
-		return nil, refuse("input: the rule's result for the body is not an object")
+		return nil, badBody("input: the rule's result for the body is not an object")
 	}
 	messages, _ := d.Idea["context"].([]any)
 	o.Idea["context"] = append(messages[:len(messages):len(messages)],
@@ -136,9 +136,9 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 
 // rows returns the values from which the rule makes instances: its results, with lists flattened.
 func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err error) {
-	results, err := run(ctx, r.instance, body)
+	results, err := runExpression(ctx, r.instance, body)
 	if err != nil {
-		return nil, refuse("instances: %w", err)
+		return nil, badBody("instances: %w", err)
 	}
 	for _, result := range results {
 		list, ok := result.([]any)
@@ -148,7 +148,7 @@ func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err e
 		for _, one := range list {
 			row, ok := one.(map[string]any)
 			if !ok {
-				return nil, refuse("instances: the rule's result for the body is %s, not an object for each "+
+				return nil, badBody("instances: the rule's result for the body is %s, not an object for each "+
 					"instance",
 					jsonval.TypeOf(one))
 			}
@@ -158,13 +158,13 @@ func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err e
 	return rows, nil
 }
 
-func refuse(format string, args ...any) error {
+func badBody(format string, args ...any) error {
 	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: CodeBadBody,
 		Message: fmt.Errorf(format, args...).Error()}
 }
 
-// run gives the results of an expression, as JSON values of the engine.
-func run(ctx context.Context, q *jq.Query, body any) ([]any, error) {
+// runExpression gives the results of an expression, as JSON values of the engine.
+func runExpression(ctx context.Context, q *jq.Query, body any) ([]any, error) {
 	results, err := q.Run(ctx, body, maxResults+1)
 	if err == nil && len(results) > maxResults {
 		err = fmt.Errorf("it has over %d results", maxResults)

@@ -137,7 +137,7 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 // AgentsFromEnvironment reads what agents may use.
 func AgentsFromEnvironment(getenv func(string) string) Agents {
 	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true",
-		Tools: hooks.Elsewhere()}
+		Tools: hooks.ToolsElsewhere()}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.
