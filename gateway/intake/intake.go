@@ -32,12 +32,12 @@ const (
 )
 
 const (
-	small       = 64 << 10 // bytes of a body that waits for no large one
-	smallAtOnce = 2 << 20
+	smallBodyBytes = 64 << 10 // bytes of a body that waits for no large one
+	smallAtOnce    = 2 << 20
 	// largeAtOnce is in bytes: of bodies as large as may be one is read after the other.
-	largeAtOnce = 8 << 20
-	patience    = 10 * time.Second
-	retryAfter  = 5 * time.Second
+	largeAtOnce   = 8 << 20
+	memoryTimeout = 10 * time.Second
+	retryAfter    = 5 * time.Second
 )
 
 // Intake bounds what is read at a time. It is safe for concurrent use.
@@ -66,12 +66,12 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 	if size < 0 {
 		size = limit
 	}
-	if done, err = i.await(r.Context(), size); err != nil {
+	if done, err = i.awaitMemory(r.Context(), size); err != nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 		return nil, func() {}, err
 	}
 	if body, err = i.read(w, r, limit); err == nil && isJSON(r) {
-		err = dense(body)
+		err = checkDensity(body)
 	}
 	if err != nil {
 		done()
@@ -81,14 +81,14 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 	return body, done, nil
 }
 
-// await waits for the memory of a body.
-func (i *Intake) await(ctx context.Context, size int64) (done func(), err error) {
+// awaitMemory waits for the memory of a body.
+func (i *Intake) awaitMemory(ctx context.Context, size int64) (done func(), err error) {
 	room, most := i.small, int64(smallAtOnce)
-	if size > small {
+	if size > smallBodyBytes {
 		room, most = i.large, largeAtOnce
 	}
 	size = min(max(size, 1<<10), most)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()
 	if room.Acquire(ctx, size) != nil {
 		return nil, &access.Refusal{Status: http.StatusServiceUnavailable, Code: CodeBusy,
@@ -127,7 +127,7 @@ func tooLarge(limit int64) error {
 		Message: fmt.Sprintf("the body is larger than %d bytes, the maximum here", limit)}
 }
 
-func dense(body []byte) error {
+func checkDensity(body []byte) error {
 	if err := jsonval.CheckParts(body); err != nil {
 		return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge,
 			Message: "the body: " + err.Error()}
