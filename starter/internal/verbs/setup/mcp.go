@@ -69,7 +69,7 @@ func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder strin
 		Client: s.Client, Feed: feed.Of(s.Client), Ideas: folder, Tools: p.Tools(), Approvals: approvals,
 		Log: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
-	err = agents.For(&who).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
+	err = agents.ForPerson(&who).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}
