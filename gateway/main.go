@@ -86,7 +86,7 @@ reached.`,
 
 func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for what panics, and for libraries
-	o, wrong := server.FromEnvironment(address, server.User(os.Getenv), os.Getenv)
+	o, wrong := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()
 	if err = flags.Wrong(wrong, err); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)

@@ -192,8 +192,8 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 // UsualAddress is the default address of a gateway.
 const UsualAddress = "127.0.0.1:8300"
 
-// User is the system user who runs this program, with the groups of PROCESSIDEA_GROUPS.
-func User(getenv func(string) string) access.Person {
+// SystemUser is the system user who runs this program, with the groups of PROCESSIDEA_GROUPS.
+func SystemUser(getenv func(string) string) access.Person {
 	p := access.Person{Name: getenv("USER")}
 	if u, err := user.Current(); err == nil {
 		p.Name = u.Username

@@ -94,7 +94,7 @@ func (s *service) judge(ctx context.Context, wrong error) error {
 	s.parts, err = engine.Parts{Log: s.log}.With(s.own).Check()
 	note(err)
 	if s.gateway != "" {
-		s.served, err = server.FromEnvironment(s.gateway, server.User(os.Getenv), os.Getenv)
+		s.served, err = server.FromEnvironment(s.gateway, server.SystemUser(os.Getenv), os.Getenv)
 		note(err)
 	}
 	note(s.trace(ctx))

@@ -88,7 +88,7 @@ func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gate
 // gatewayUser is the person behind the token: the user who runs this program, who signs with the key of PROCESSIDEA_KEY
 // if it is set.
 func (s *Session) gatewayUser() access.Person {
-	who := gateway.User(os.Getenv)
+	who := gateway.SystemUser(os.Getenv)
 	file := os.Getenv(signing.Variable)
 	if file == "" {
 		return who

@@ -63,7 +63,7 @@ func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder strin
 		return err
 	}
 	defer s.Close()
-	who := gatewayserver.User(os.Getenv)
+	who := gatewayserver.SystemUser(os.Getenv)
 	who.Rights = access.Rights
 	agents := gateway.New(gateway.Options{
 		Client: s.Client, Feed: feed.Of(s.Client), Ideas: folder, Tools: p.Tools(), Approvals: approvals,
