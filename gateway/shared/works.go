@@ -66,7 +66,7 @@ func Ask[T any](
 	case <-late:
 		return v, all.putOff(w)
 	case <-w.done:
-		all.taken(key, w)
+		all.dropTaken(key, w)
 		v, _ = w.value.(T)
 		return v, w.err
 	}
@@ -91,12 +91,12 @@ func (all *Works) join(ctx context.Context, key any, find func(context.Context, 
 			defer cancel()
 			w.value, err = find(ctx, w)
 			return err
-		}, func(err error) { all.ended(key, w, err) })
+		}, func(err error) { all.keepResult(key, w, err) })
 	}
 	return w
 }
 
-func (all *Works) ended(key any, w *Work, err error) {
+func (all *Works) keepResult(key any, w *Work, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	w.err = err
@@ -118,8 +118,8 @@ func (all *Works) putOff(w *Work) error {
 	return &Late{w.checked, w.of}
 }
 
-// taken drops a result once a caller that was asked to come back has received it.
-func (all *Works) taken(key any, w *Work) {
+// dropTaken drops a result once a caller that was asked to come back has received it.
+func (all *Works) dropTaken(key any, w *Work) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if w.awaited && all.under[key] == w {
