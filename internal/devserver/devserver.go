@@ -108,8 +108,8 @@ func (s *Server) start(ctx context.Context, o Options) error {
 		return err
 	}
 	s.undo = append(s.undo, stop)
-	s.address = loopback(ports.frontend)
-	if err := prepare(ctx, s.address, o); err != nil {
+	s.address = loopbackAddress(ports.frontend)
+	if err := setUpNamespace(ctx, s.address, o); err != nil {
 		return err
 	}
 	if o.UIPort < 0 {
@@ -123,6 +123,6 @@ func (s *Server) start(ctx context.Context, o Options) error {
 		return err
 	}
 	s.undo = append(s.undo, stop)
-	s.uiURL = "http://" + loopback(ports.ui)
+	s.uiURL = "http://" + loopbackAddress(ports.ui)
 	return nil
 }

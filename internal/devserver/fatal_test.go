@@ -9,7 +9,7 @@ import (
 )
 
 func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
-	l, err := net.Listen("tcp", host+":0")
+	l, err := net.Listen("tcp", loopbackIP+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
 }
 
 func TestTheUIIsAtItsUsualPortUnlessThatIsTaken(t *testing.T) {
-	taken, err := net.Listen("tcp", host+":0")
+	taken, err := net.Listen("tcp", loopbackIP+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	free, err := net.Listen("tcp", host+":0")
+	free, err := net.Listen("tcp", loopbackIP+":0")
 	if err != nil {
 		t.Fatal(err)
 	}

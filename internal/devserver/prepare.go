@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// prepare waits until the frontend answers, and sets up the namespace by the options.
-func prepare(ctx context.Context, address string, o Options) error {
+// setUpNamespace waits until the frontend answers, and sets up the namespace by the options.
+func setUpNamespace(ctx context.Context, address string, o Options) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return fmt.Errorf("devserver: reach server %s: %w", address, err)

@@ -13,10 +13,10 @@ import (
 	"processidea/internal/heap"
 )
 
-// tuning makes the server answer as fast as one machine can. Its defaults are for clusters, where reading a queue too
+// dynamicConfig makes the server answer as fast as one machine can. Its defaults are for clusters, where reading a queue too
 // often costs other tenants; here they cost 50 ms a hop. Durations must be time.Duration: a bare number would be read
 // as seconds.
-var tuning = dc.StaticClient{
+var dynamicConfig = dc.StaticClient{
 	// The task queues are read 20 times a second by default: 50 ms for every step of every workflow. Reading more often
 	// than this finds few tasks each time, and adds 3 ms between the byte that closes a Call and its tool.
 	dc.TransferProcessorMaxPollRPS.Key(): 200,
