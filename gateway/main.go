@@ -88,7 +88,7 @@ func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for what panics, and for libraries
 	o, wrong := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()
-	if err = flags.Wrong(wrong, err); err != nil {
+	if err = flags.InvalidSettings(wrong, err); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	options.Logger = log

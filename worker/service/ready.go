@@ -30,7 +30,7 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := s.complete(c.Flags(), lookup); err != nil {
-				return fmt.Errorf("%w: %w", errUsage, flags.Wrong(err))
+				return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 			}
 			return askReady(c.Context(), s.listen)
 		},

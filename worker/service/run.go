@@ -98,7 +98,7 @@ func (s *service) judge(ctx context.Context, wrong error) error {
 		note(err)
 	}
 	note(s.trace(ctx))
-	if err = flags.Wrong(all...); err != nil {
+	if err = flags.InvalidSettings(all...); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return nil

@@ -170,7 +170,7 @@ func (s *Session) judge(ctx context.Context, h Hosting, log *slog.Logger) (set s
 			note(err)
 		}
 	}
-	if err = flags.Wrong(wrong...); err != nil {
+	if err = flags.InvalidSettings(wrong...); err != nil {
 		return set, exit.Usagef("%w", err)
 	}
 	return set, nil
