@@ -91,7 +91,7 @@ func tuneRuntime(memory int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	heap.Keep(cmp.Or(memory, heap.Default(usualMemory)))
+	heap.KeepBelow(cmp.Or(memory, heap.DefaultLimit(usualMemory)))
 	// Workers identify the program by a checksum of the whole binary, which takes half of the server's start. Size and
 	// time of the file identify it as well.
 	if program, err := os.Executable(); err == nil {

@@ -72,7 +72,7 @@ const (
 // AloneIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
 func AloneIn(getenv func(string) string) (_ Limits, err error) {
 	l := Alone
-	given, bad := heap.Bytes(getenv, MemoryVariable)
+	given, bad := heap.BytesFromEnv(getenv, MemoryVariable)
 	l.Memory = cmp.Or(given, l.Memory)
 	for _, v := range []struct {
 		name  string

@@ -203,7 +203,7 @@ func (s *service) make(context.Context) (err error) {
 			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	worker.SetStickyWorkflowCacheSize(s.cachedWorkflows)
-	heap.Keep(cmp.Or(s.memoryLimit, heap.Default(0)))
+	heap.KeepBelow(cmp.Or(s.memoryLimit, heap.DefaultLimit(0)))
 	if s.worker, err = engine.NewWorker(s.client, parts); err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (s *Session) judge(ctx context.Context, h Hosting, log *slog.Logger) (set s
 	}
 	set.parts.Limits, err = engine.AloneIn(os.Getenv)
 	note(err)
-	set.memory, err = heap.Bytes(os.Getenv, heap.Variable)
+	set.memory, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
 	note(err)
 	if h.GatewayPort >= 0 {
 		set.gateway.Log = log
