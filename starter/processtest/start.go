@@ -41,7 +41,7 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 	parts.Tools.Replace(s.fakes)
 	parts.Tools.Watch(p.noteCall)
 	d, err := s.load(t, path, ideafiles.Tools{
-		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check,
+		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
 	})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)

@@ -210,7 +210,7 @@ func (s *service) make(context.Context) (err error) {
 	gate.Register(s.worker, gate.Options{
 		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas,
 		Histories: s.gateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check},
+		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies},
 	})
 	return nil
 }

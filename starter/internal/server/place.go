@@ -67,7 +67,7 @@ func Find(data, store string, note func(format string, args ...any)) (Place, err
 func (p Place) Tools() ideafiles.Tools {
 	parts := engine.Parts{}.With(p.Own)
 	return ideafiles.Tools{
-		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check, Elsewhere: p.Remote != nil,
+		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies, Elsewhere: p.Remote != nil,
 	}
 }
 
