@@ -171,7 +171,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	err := safego.Wait("activities.tool", func() (err error) {
 		defer func() {
 			if p := recover(); p != nil { // not logged: it may quote encrypted data
-				err = &tools.PanicError{Value: safego.Text(p), Stack: safego.Stack()}
+				err = &tools.PanicError{Value: safego.PanicText(p), Stack: safego.Stack()}
 			}
 		}()
 		value, err = x.Run(ctx, call)

@@ -42,7 +42,7 @@ func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err
 	// A tool is foreign code: its faults must not end the worker.
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, Final(&PanicError{Value: safego.Text(p), Stack: safego.Stack()})
+			result, err = nil, Final(&PanicError{Value: safego.PanicText(p), Stack: safego.Stack()})
 		}
 	}()
 	raw, err := t.encodeParams(params)
