@@ -113,7 +113,7 @@ const maxMessage = 2000
 // redact removes the key from a server's text and shortens it, in that order, since half a key would not be found.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.Key; len(key) >= minSecretKey {
-		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).Text(text)
+		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).StrikeText(text)
 	}
 	return jsonval.Clip(text, maxMessage)
 }

@@ -89,7 +89,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	if err != nil {
 		return fail(err)
 	}
-	return v.striker().Value(result), nil
+	return v.striker().StrikeValue(result), nil
 }
 
 func (c *Client) vault() *vault {
@@ -116,7 +116,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 		return fail(err)
 	}
 	s := v.striker()
-	return a.status, s.Text(a.contentType), s.Text(body), nil
+	return a.status, s.StrikeText(a.contentType), s.StrikeText(body), nil
 }
 
 // failure makes the Error of any failure, without secrets.
@@ -129,8 +129,8 @@ func (c *Client) failure(act string, err error, v *vault) *Error {
 	if e.Err != nil {
 		e.Err = Struck(s, e.Err)
 	}
-	e.Body = excerpt(s.Text(e.Body)) // struck first: half a secret would not be found
-	e.act = s.Text(act)
+	e.Body = excerpt(s.StrikeText(e.Body)) // struck first: half a secret would not be found
+	e.act = s.StrikeText(act)
 	return e
 }
 

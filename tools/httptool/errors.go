@@ -57,7 +57,7 @@ func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
 // Struck returns an error without the secrets in its text. errors.Is finds the original error, but it does not unwrap
 // to it.
-func Struck(s *secret.Striker, err error) error { return &struckError{s.Text(err.Error()), err} }
+func Struck(s *secret.Striker, err error) error { return &struckError{s.StrikeText(err.Error()), err} }
 
 type struckError struct {
 	text string

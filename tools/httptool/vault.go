@@ -96,4 +96,4 @@ func (v *vault) striker() *secret.Striker {
 }
 
 // holds reports whether a text contains a secret.
-func (v *vault) holds(text string) bool { return v.striker().Text(text) != text }
+func (v *vault) holds(text string) bool { return v.striker().StrikeText(text) != text }

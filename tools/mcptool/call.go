@@ -40,7 +40,7 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 	if r.IsError {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(r, value)))}
 	}
-	return c.striker.Value(value), nil
+	return c.striker.StrikeValue(value), nil
 }
 
 // failed classifies why a call got no result. The code says if it is unknown whether the call had its effect.
@@ -99,5 +99,5 @@ func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
 
 // excerpt is the beginning of what a server said. Secrets are struck out first: half a one would not be found.
 func (c *conn) excerpt(s string) string {
-	return jsonval.Clip(c.striker.Text(strings.TrimSpace(s)), 1000)
+	return jsonval.Clip(c.striker.StrikeText(strings.TrimSpace(s)), 1000)
 }

@@ -178,7 +178,7 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 				return nil
 			case seen[cursor]:
 				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
-					jsonval.Clip(c.striker.Text(cursor), 80))}
+					jsonval.Clip(c.striker.StrikeText(cursor), 80))}
 			case len(seen) == maxPages:
 				return refused{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}

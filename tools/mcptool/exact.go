@@ -121,16 +121,16 @@ func exactly(meta mcp.Meta) (map[string]any, error) {
 // specOf is a tool as the server describes it, without the secrets of the connection.
 func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 	said, err := exactly(t.Meta)
-	name := c.striker.Text(t.Name)
+	name := c.striker.StrikeText(t.Name)
 	if err == nil && name != t.Name {
 		err = errors.New("its name holds a secret")
 	}
 	if err != nil {
-		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.Text(err.Error())}
+		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.StrikeText(err.Error())}
 	}
 	return mcppalette.ToolSpec{
-		Name: t.Name, Description: c.striker.Text(t.Description),
-		InputSchema:  jsonval.AsObject(c.striker.Value(said["inputSchema"])),
-		OutputSchema: c.striker.Value(said["outputSchema"]),
+		Name: t.Name, Description: c.striker.StrikeText(t.Description),
+		InputSchema:  jsonval.AsObject(c.striker.StrikeValue(said["inputSchema"])),
+		OutputSchema: c.striker.StrikeValue(said["outputSchema"]),
 	}
 }

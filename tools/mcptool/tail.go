@@ -30,7 +30,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.line += string(p)
 	if at := strings.LastIndexByte(t.line, '\n'); at >= 0 || len(t.line) > maxLine {
 		at = max(at, 0)
-		t.log.Debug("an MCP server writes", "text", t.striker.Text(strings.TrimSpace(t.line[:at])))
+		t.log.Debug("an MCP server writes", "text", t.striker.StrikeText(strings.TrimSpace(t.line[:at])))
 		t.line = t.line[at:]
 	}
 	t.kept += string(p)
@@ -41,6 +41,6 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) said() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := t.striker.Text(strings.TrimSpace(t.kept))
+	text := t.striker.StrikeText(strings.TrimSpace(t.kept))
 	return strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
 }
