@@ -83,7 +83,7 @@ func (k *pastOutcomes) decide(rec *dataflow.CallRecord, p approval.Pending, aske
 	if c == nil || asked >= len(c.decisions) {
 		return approval.Decision{}, false
 	}
-	return redecided(c.decisions[asked]), true
+	return withoutDecider(c.decisions[asked]), true
 }
 
 // answer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are adapted

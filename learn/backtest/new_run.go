@@ -48,17 +48,17 @@ func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner
 	for _, i := range c.instances {
 		flow := dataflow.New(r.palette, idea.Context, i.token)
 		flow.SetTime(startTime)
-		r.players[i.token] = newPlayer(flow, newPastOutcomes(i.trace, flow.HasDirectPlan() && i.planned()))
+		r.players[i.token] = newPlayer(flow, newPastOutcomes(i.trace, flow.HasDirectPlan() && i.isLLMPlanned()))
 		if flow.HasDirectPlan() {
 			flow.StartDirectPlan()
-			r.players[i.token].work()
-			r.report(i.token, 0)
+			r.players[i.token].playAll()
+			r.reportStanding(i.token, 0)
 		}
 	}
 	if err := r.runToEnd(); err != nil {
 		return nil, nil, err
 	}
-	return r.traces(), r.loop, nil
+	return r.readTraces(), r.loop, nil
 }
 
 // maxSteps bounds what a Planner may have a process do.
@@ -74,7 +74,7 @@ func (r *newRun) runToEnd() error {
 		case loop.StepPaused:
 			for _, i := range r.loop.Instances {
 				if i.Status == ideafile.InstanceWorking {
-					r.note(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
+					r.noteStuck(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
 				}
 			}
 			return nil
@@ -85,7 +85,7 @@ func (r *newRun) runToEnd() error {
 			}
 			r.now = wake
 		case loop.StepRequest:
-			if err := r.request(request); err != nil {
+			if err := r.runRequest(request); err != nil {
 				return err
 			}
 		}
@@ -93,43 +93,43 @@ func (r *newRun) runToEnd() error {
 	return fmt.Errorf("model: backtest %s: it does not come to an end", r.chain.ProcessID)
 }
 
-func (r *newRun) note(token, what string) {
+func (r *newRun) noteStuck(token, what string) {
 	p := r.players[token]
 	p.stuck = jsonval.AppendNew(p.stuck, what)
 }
 
-// request has the Planner answer a Request, hands the Calls to their instances and plays them.
-func (r *newRun) request(request *turn.RequestInput) error {
+// runRequest has the Planner answer a Request, hands the Calls to their instances and plays them.
+func (r *newRun) runRequest(runRequest *turn.RequestInput) error {
 	if r.own != nil {
-		r.noteFallbacks(request)
+		r.noteFallbacks(runRequest)
 	}
-	reply, err := r.planner.Reply(r.idea, r.bindings, request)
+	reply, err := r.planner.Reply(r.idea, r.bindings, runRequest)
 	switch {
 	case errors.Is(err, ErrNoReply):
-		for _, token := range request.InstanceTokens() {
-			r.note(token, r.describeRequest(request, err))
+		for _, token := range runRequest.InstanceTokens() {
+			r.noteStuck(token, r.describeRequest(runRequest, err))
 		}
 	case err != nil:
-		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, request.RequestNumber, err)
+		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, runRequest.RequestNumber, err)
 	}
 	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
 		HTTPAttempts: 1,
 		Calls:        ideafile.ParseWrittenCalls(reply.Calls)}
-	named := r.deliver(request, &answer)
-	for _, token := range slices.Concat(request.InstanceTokens(), request.ReopenableTokens) {
-		covered := slices.Contains(request.InstanceTokens(), token)
-		if covered && !named[token] && len(request.Questions) == 0 {
+	named := r.deliverCalls(runRequest, &answer)
+	for _, token := range slices.Concat(runRequest.InstanceTokens(), runRequest.ReopenableTokens) {
+		covered := slices.Contains(runRequest.InstanceTokens(), token)
+		if covered && !named[token] && len(runRequest.Questions) == 0 {
 			answer.InstancesWithoutCalls = append(answer.InstancesWithoutCalls, token)
 		}
-		if !request.OutputOnly && (covered || named[token]) {
-			r.players[token].flow.CloseRequest(request.RequestNumber)
-			r.players[token].work()
-			r.report(token, request.RequestNumber)
+		if !runRequest.OutputOnly && (covered || named[token]) {
+			r.players[token].flow.CloseRequest(runRequest.RequestNumber)
+			r.players[token].playAll()
+			r.reportStanding(token, runRequest.RequestNumber)
 		}
 	}
 	r.loop.ApplyReply(answer)
 	if r.loop.ConcludeRequest() == nil {
-		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.ProcessID, request.RequestNumber)
+		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.ProcessID, runRequest.RequestNumber)
 	}
 	r.loop.TakeEndedInstances()
 	return nil
@@ -148,19 +148,19 @@ func (r *newRun) describeRequest(request *turn.RequestInput, err error) string {
 func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 	for _, i := range r.chain.instances {
 		if slices.Contains(request.InstanceTokens(), i.token) && r.players[i.token].flow.HasDirectPlan() &&
-			i.planned() && !request.OutputOnly {
+			i.isLLMPlanned() && !request.OutputOnly {
 			why := "its Plan does not bring it to an end"
 			if f := r.players[i.token].flow.DirectPlanFault(); f != nil {
 				why = f.Message
 			}
-			r.note(i.token, "the LLM would be asked: "+why)
+			r.noteStuck(i.token, "the LLM would be asked: "+why)
 			r.own.answeredOtherwise[i.token] = true
 		}
 	}
 }
 
-// deliver hands the Calls of a reply to their instances, and says which got one.
-func (r *newRun) deliver(request *turn.RequestInput, answer *turn.LLMReply) map[string]bool {
+// deliverCalls hands the Calls of a reply to their instances, and says which got one.
+func (r *newRun) deliverCalls(request *turn.RequestInput, answer *turn.LLMReply) map[string]bool {
 	palette := r.palette
 	palette.InstanceTokens, palette.ReopenableTokens = request.InstanceTokens(), request.ReopenableTokens
 	named := map[string]bool{}
@@ -190,14 +190,14 @@ func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideaf
 	case q.ParamsError != "":
 		r.players[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
 	default:
-		r.players[q.Token].call(q.CallID).result = &outcome{result: output}
+		r.players[q.Token].callOf(q.CallID).result = &outcome{result: output}
 		r.players[q.Token].flow.SucceedCall(q.CallID, output)
 	}
 }
 
-// report tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that nobody
+// reportStanding tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that nobody
 // plans on for it.
-func (r *newRun) report(token string, closed int) {
+func (r *newRun) reportStanding(token string, closed int) {
 	p := r.players[token]
 	r.reports++
 	report := turn.InstanceReport{
@@ -213,12 +213,12 @@ func (r *newRun) report(token string, closed int) {
 	r.loop.ApplyReport(report)
 }
 
-// traces reads how every instance went.
-func (r *newRun) traces() map[string]*trace {
+// readTraces reads how every instance went.
+func (r *newRun) readTraces() map[string]*trace {
 	out := map[string]*trace{}
 	for _, i := range r.loop.Instances {
 		p := r.players[i.Token]
-		t := p.trace()
+		t := p.readTrace()
 		t.status, t.fault, t.steps, t.direct = i.Status, i.Fault, i.Steps, p.flow.HasDirectPlan()
 		questions := p.flow.LLMQuestions()
 		for _, q := range questions {

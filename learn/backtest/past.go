@@ -101,7 +101,7 @@ func (p *PastProcess) readInstances(c *chain) error {
 			return fmt.Errorf("it has not finished")
 		}
 		i.processID = p.processID
-		c.repeat(i)
+		c.replayByRequest(i)
 		if why := i.whyNotRepeated(); why != "" {
 			p.leftOut = append(p.leftOut, LeftOut{p.processID, token, why})
 			continue

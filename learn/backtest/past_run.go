@@ -15,20 +15,20 @@ import (
 	"processidea/model/turn"
 )
 
-// repeat plays an instance as it went, Request by Request: its Calls with the results and the decisions of its chain.
+// replayByRequest plays an instance as it went, Request by Request: its Calls with the results and the decisions of its chain.
 // So it is known with which values each Call ran.
-func (of *chain) repeat(i *pastInstance) (*player, recorded) {
-	p, memory := replay(of, i)
+func (of *chain) replayByRequest(i *pastInstance) (*player, recorded) {
+	p, memory := replayCalls(of, i)
 	if i.trace = traceRecorded(p, memory, i); i.trace.branchDiffers && i.undone {
 		of.undoWrites(i, false)
-		p, memory = replay(of, i)
+		p, memory = replayCalls(of, i)
 		i.trace = traceRecorded(p, memory, i)
 	}
 	return p, memory
 }
 
-// replay plays the Calls of an instance as they went.
-func replay(c *chain, i *pastInstance) (*player, recorded) {
+// replayCalls plays the Calls of an instance as they went.
+func replayCalls(c *chain, i *pastInstance) (*player, recorded) {
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
 		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
@@ -42,7 +42,7 @@ func replay(c *chain, i *pastInstance) (*player, recorded) {
 		p.flow.AcceptCall(request, call.Key.Index, replayedCall(call.Written))
 		if n+1 == len(i.calls) || i.calls[n+1].Key.Request != call.Key.Request {
 			p.flow.CloseRequest(request)
-			p.work()
+			p.playAll()
 		}
 	}
 	return p, memory
@@ -50,7 +50,7 @@ func replay(c *chain, i *pastInstance) (*player, recorded) {
 
 // traceRecorded is the trace of a replay, with each Call as the chain records it.
 func traceRecorded(p *player, memory recorded, i *pastInstance) *trace {
-	t := p.trace()
+	t := p.readTrace()
 	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
@@ -146,7 +146,7 @@ func (r recorded) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int
 	if c == nil || asked >= len(c.Decisions) {
 		return approval.Decision{}, false
 	}
-	return redecided(c.Decisions[asked]), true
+	return withoutDecider(c.Decisions[asked]), true
 }
 
 func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
@@ -157,8 +157,8 @@ func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome,
 	return outcome{adapted: c.adapted.AdaptedParams}, true
 }
 
-// redecided returns a decision to apply again, without its decider, groups and proof, which are not checked again.
-func redecided(d approval.Decision) approval.Decision {
+// withoutDecider returns a decision to apply again, without its decider, groups and proof, which are not checked again.
+func withoutDecider(d approval.Decision) approval.Decision {
 	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams,
 		Replacement: d.Replacement,
 		GivenResult: d.GivenResult}

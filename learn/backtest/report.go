@@ -133,14 +133,14 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 		}
 		complete = complete && one.Verdict == Same
 		r.Instances = append(r.Instances, one)
-		r.count(i.trace, now)
+		r.countTraces(i.trace, now)
 	}
 	r.compareOutput(c, loop.Output, complete)
 	return nil
 }
 
-// count adds what was asked, and what is not known.
-func (r *Report) count(then, now *trace) {
+// countTraces adds what was asked, and what is not known.
+func (r *Report) countTraces(then, now *trace) {
 	for _, c := range then.calls {
 		if c.ran {
 			r.Calls++
@@ -168,7 +168,7 @@ func (r *Report) compareOutput(c *chain, output any, complete bool) {
 		return
 	}
 	r.Outputs = append(r.Outputs, Difference{Kind: OtherOutput, About: "another output",
-		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, brief(output), brief(c.output))})
+		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, briefJSON(output), briefJSON(c.output))})
 }
 
 // summarize groups what differs.
