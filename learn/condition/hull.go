@@ -31,7 +31,7 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 			func(s *span) bool { return s.f == t.f && (t.kind != member || s.how == ofValues) })
 	})
 	for size := 1; size <= maxSize; size++ {
-		sets := combinations(tests, others, size)
+		sets := excludingTests(tests, others, size)
 		if len(sets) == 0 {
 			continue
 		}
@@ -127,7 +127,7 @@ func (h *hull) outsideSchema() jsonval.Object {
 // addReach adds a reach to those that no other one holds. Such as differ in the values of one field alone become one.
 func addReach(list [][]bound, reach []bound) [][]bound {
 	for n, old := range list {
-		if within(reach, old) {
+		if isWithin(reach, old) {
 			return list
 		}
 		if at, ok := differInValues(old, reach); ok {
@@ -136,12 +136,12 @@ func addReach(list [][]bound, reach []bound) [][]bound {
 			return addReach(slices.Delete(slices.Clone(list), n, n+1), joined)
 		}
 	}
-	list = jsonval.Filter(list, func(old []bound) bool { return !within(old, reach) })
+	list = jsonval.Filter(list, func(old []bound) bool { return !isWithin(old, reach) })
 	return append(list, reach)
 }
 
-// within reports whether all that is in reach a is in reach b.
-func within(a, b []bound) bool {
+// isWithin reports whether all that is in reach a is in reach b.
+func isWithin(a, b []bound) bool {
 	return !slices.ContainsFunc(b, func(outer bound) bool {
 		return !slices.ContainsFunc(a, func(inner bound) bool { return inner.within(outer) })
 	})
@@ -158,7 +158,7 @@ func (b bound) within(o bound) bool {
 		return x <= y
 	}
 	return !slices.ContainsFunc(b.samples, func(n int) bool {
-		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.token(n) == b.span.token(k) })
+		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.tokenOf(n) == b.span.tokenOf(k) })
 	})
 }
 

@@ -58,13 +58,13 @@ func newSpan(f *field, how int, own []int) *span {
 		s.low, s.high = f.extremes(own)
 	}
 	for _, n := range own {
-		s.tokens[s.token(n)] = true
+		s.tokens[s.tokenOf(n)] = true
 	}
 	return s
 }
 
-// token is what a sample has in the field, where that is not a number between others.
-func (s *span) token(n int) string {
+// tokenOf is what a sample has in the field, where that is not a number between others.
+func (s *span) tokenOf(n int) string {
 	switch {
 	case s.how == ofPresence && s.f.has[n]:
 		return "there"
@@ -88,7 +88,7 @@ func (s *span) outside(n int) (kind, bool) {
 		}
 		return member, false
 	}
-	return member, !s.tokens[s.token(n)]
+	return member, !s.tokens[s.tokenOf(n)]
 }
 
 // mayOpen reports whether what lies beyond an end of the numbers can be let in: of a field that a found condition
@@ -101,7 +101,7 @@ func (s *span) mayOpen(others []int, total int, end kind) bool {
 			beyond++
 		}
 	}
-	return s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && rare(beyond, total))
+	return s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && isRare(beyond, total))
 }
 
 // A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few
@@ -111,8 +111,8 @@ const (
 	rareChance = 1e-4
 )
 
-// rare reports whether m of n samples are too few for a share of rareShare.
-func rare(m, n int) bool {
+// isRare reports whether m of n samples are too few for a share of rareShare.
+func isRare(m, n int) bool {
 	sum := 0.0
 	for k := range m + 1 {
 		sum += math.Exp2(log2Choose(n, k) + float64(k)*math.Log2(rareShare) + float64(n-k)*math.Log2(1-rareShare))

@@ -246,8 +246,8 @@ func (f *field) boundSchema(k kind, bound any) jsonval.Object {
 	return jsonval.Object{"type": name, f.boundKeyword(k): bound}
 }
 
-// combinations lists the sets of tests, as many in each as the size says, that together exclude the whole other side.
-func combinations(tests []*test, others []int, size int) [][]*test {
+// excludingTests lists the sets of tests, as many in each as the size says, that together exclude the whole other side.
+func excludingTests(tests []*test, others []int, size int) [][]*test {
 	var found [][]*test
 	var extend func(from int, chosen []*test, left int)
 	extend = func(from int, chosen []*test, left int) {
