@@ -76,7 +76,7 @@ func Open(run Run) (*Chain, error) {
 			}
 		}
 		c.recorded = append(c.recorded, RecordedCalls(idea)...)
-		c.Planned = append(c.Planned, planned(idea, tokens)...)
+		c.Planned = append(c.Planned, plannedCalls(idea, tokens)...)
 		c.readFaults(idea)
 	}
 	if c.First().Simulation != nil || c.Last().Simulation != nil {
@@ -117,8 +117,8 @@ func RecordedCalls(idea *ideafile.Idea) (told []turn.PastCall) {
 	return told
 }
 
-// planned are the Calls of an Idea's solution: a Call that was not done would have a record.
-func planned(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
+// plannedCalls are the Calls of an Idea's solution: a Call that was not done would have a record.
+func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
 	request, err := jsonval.ToFloat(jsonval.AsObject(idea.Source["meta"])["request"])
 	if err != nil {
 		return nil
