@@ -193,8 +193,8 @@ func (x *exchange) batchFailure(ctx context.Context, err error) *Error {
 	return x.failure(ctx, err)
 }
 
-// replay reads a completion that is there already as if its server sent it now.
-func (x *exchange) replay() (*chunkStream, error) {
+// replayCompletion reads a completion that is there already as if its server sent it now.
+func (x *exchange) replayCompletion() (*chunkStream, error) {
 	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAI))
 	if err != nil {
 		return nil, err

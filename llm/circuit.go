@@ -76,9 +76,9 @@ func (c *circuit) admit(model string, now time.Time) *Error {
 	return nil
 }
 
-// miss records an attempt that found a server, or a model, unavailable, and returns the error with the time until the
+// recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time until the
 // next attempt. An attempt that began before the last failure is no news, and lengthens no pause.
-func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
+func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.outages[key]
@@ -103,8 +103,8 @@ func (o *outage) refusal(now time.Time) *Error {
 	return &e
 }
 
-// answered notes that a server has answered for a model.
-func (c *circuit) answered(model string, status int) {
+// recordAnswer notes that a server has answered for a model.
+func (c *circuit) recordAnswer(model string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.outages, "")

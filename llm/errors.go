@@ -40,7 +40,7 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 	if !away || !e.Retry || ctx.Err() != nil {
 		return e
 	}
-	return x.client.circuit.miss(key, *e, x.began, time.Now())
+	return x.client.circuit.recordFailure(key, *e, x.began, time.Now())
 }
 
 func (x *exchange) classify(err error) *Error {

@@ -73,8 +73,8 @@ const (
 )
 
 var (
-	// fenced finds an object that opens a Markdown code block.
-	fenced = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
+	// fencedObject finds an object that opens a Markdown code block.
+	fencedObject = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
 	// thoughtsBegin are the marks at the beginning of thoughts. Templates of some LLMs put them into the prompt.
 	thoughtsBegin = []string{"<think>", "<|channel|>", "<|start|>"}
 	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
@@ -96,7 +96,7 @@ func (f *textFilter) skipPreamble(text string) error {
 		}
 	} else if strings.HasPrefix(f.preamble, "{") {
 		brace = 0
-	} else if found := fenced.FindStringSubmatchIndex(f.preamble); found != nil {
+	} else if found := fencedObject.FindStringSubmatchIndex(f.preamble); found != nil {
 		brace = found[2]
 	}
 	if brace < 0 {

@@ -48,8 +48,8 @@ func (f requestFormat) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// downgrade leaves out what the server complained of, and reports whether there was anything to leave out.
-func (x *exchange) downgrade() bool {
+// downgradeFormat leaves out what the server complained of, and reports whether there was anything to leave out.
+func (x *exchange) downgradeFormat() bool {
 	e := x.serverError
 	if e == nil || (e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity) {
 		return false

@@ -49,7 +49,7 @@ func (r *replyReader) Read(p []byte) (int, error) {
 		if r.err != nil || !r.next() {
 			return 0, io.EOF
 		}
-		r.take(r.stream.chunk)
+		r.takeChunk(r.stream.chunk)
 	}
 	return r.buffered.Read(p)
 }
@@ -69,7 +69,7 @@ func (r *replyReader) readRemainder() {
 	r.parsed = true
 	for r.err == nil && r.next() {
 		chunk := r.stream.chunk
-		r.take(chunk)
+		r.takeChunk(chunk)
 		if !r.overtalks {
 			continue
 		}
@@ -80,8 +80,8 @@ func (r *replyReader) readRemainder() {
 	}
 }
 
-// take adds a chunk to the reply.
-func (r *replyReader) take(c chunk) {
+// takeChunk adds a chunk to the reply.
+func (r *replyReader) takeChunk(c chunk) {
 	if c.usage.PromptTokens+c.usage.CompletionTokens > 0 {
 		r.reply.Usage = c.usage
 	}
@@ -159,16 +159,16 @@ func (r *replyReader) keepBehind(text []byte) {
 	r.behind = append(r.behind, text[:min(len(text), maxBehind-len(r.behind))]...)
 }
 
-// another finds the beginning of a second solution.
-var another = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
+// secondSolution finds the beginning of a second solution.
+var secondSolution = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
 
 // secondFault reports a second solution after the first, which counts, since it has begun to run. The LLM must know
 // that: the second may be a correction.
 func (r *replyReader) secondFault() *diag.Fault {
-	if !another.Match(r.behind) {
+	if !secondSolution.Match(r.behind) {
 		return nil
 	}
-	return fault(turn.CodeNotJSON, "behind the reply's JSON object stands another one, which was not read: "+
+	return newFault(turn.CodeNotJSON, "behind the reply's JSON object stands another one, which was not read: "+
 		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
 }
 
