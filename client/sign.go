@@ -49,7 +49,7 @@ func (p *Process) Claims(d Decision) proof.Claims { return p.claims(d, d.Call) }
 
 func (p *Process) claims(d Decision, call string) proof.Claims {
 	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind,
-		Details: proof.Details(d.payload())}, call, d.Groups)
+		Details: proof.DetailsDigest(d.payload())}, call, d.Groups)
 }
 
 // waitingAs gives the id, as it is written, and the digest of a Call that waits in an instance; of one that does not,

@@ -87,7 +87,7 @@ func claimsFor(process string, a approval.Pending, kind string, details map[stri
 	return proof.Claims{
 		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), Process: process, Call: a.CallID,
 		Digest: a.Digest, Decision: kind,
-		Details: proof.Details(details),
+		Details: proof.DetailsDigest(details),
 	}
 }
 

@@ -116,8 +116,8 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	return one
 }
 
-// Passed is the payload of a signal that passes some of the decisions on, under an id of its own.
-func (many ManyDecisions) Passed(id string, some []OneOfMany) map[string]any {
+// PassedOnPayload is the payload of a signal that passes some of the decisions on, under an id of its own.
+func (many ManyDecisions) PassedOnPayload(id string, some []OneOfMany) map[string]any {
 	list := jsonval.Map(some, func(one OneOfMany) any { return one.written })
 	payload := maps.Clone(many.common)
 	payload[signalIDKey], payload[decisionsKey] = id, list

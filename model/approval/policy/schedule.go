@@ -63,8 +63,8 @@ func (g Governing) Schedule(since time.Time) *Schedule {
 	return s
 }
 
-// Escalated returns who may decide once every escalation has come.
-func (g Governing) Escalated(rules Rules) Rules {
+// EscalatedRules returns who may decide once every escalation has come.
+func (g Governing) EscalatedRules(rules Rules) Rules {
 	_, rules = g.Schedule(time.Time{}).After(time.Time{}.Add(2*jsonval.MaxDuration), rules)
 	return rules
 }
@@ -152,7 +152,7 @@ func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 		return nil
 	}
 	if n := len(s.RemindedAt); n > 0 {
-		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", times(n), format(s.RemindedAt[n-1])))
+		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", timesText(n), format(s.RemindedAt[n-1])))
 	}
 	if len(s.RemindAt) > 0 {
 		lines = append(lines, "the next reminder is at "+format(s.RemindAt[0]))
@@ -175,7 +175,7 @@ func (t *Told) String() string {
 	}
 	var parts []string
 	if n := len(t.RemindedAt); n > 0 {
-		parts = append(parts, "reminded "+times(n))
+		parts = append(parts, "reminded "+timesText(n))
 	}
 	for _, e := range t.Escalated {
 		parts = append(parts, "escalated to "+Rules{e.To}.String())
@@ -183,7 +183,7 @@ func (t *Told) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func times(n int) string {
+func timesText(n int) string {
 	switch n {
 	case 1:
 		return "once"

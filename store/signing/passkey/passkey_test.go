@@ -82,7 +82,7 @@ func claims(person string, groups ...string) proof.Claims {
 	return proof.Claims{
 		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", Process: "p", Call: "1.1", Digest: "d",
 		Decision: "approve",
-		Details:  proof.Details(nil),
+		Details:  proof.DetailsDigest(nil),
 	}
 }
 
