@@ -68,12 +68,12 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 		steps = r.Path
 	}
 	if t != nil && (mayBeAny || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), steps).IsForbidden &&
-		slices.Contains(names, first(steps))) {
+		slices.Contains(names, firstStep(steps))) {
 		return
 	}
 	known := append(names, ideafile.TypeInput, ideafile.TypeState)
 	c.addError(path, "it reads %s, which is not there%s", jsonval.Short(r.String()),
-		diag.DidYouMeanOrListNames(first(steps), known))
+		diag.DidYouMeanOrListNames(firstStep(steps), known))
 }
 
 // checkCaseRead checks that the input or the State of some instance can have what a template reads.
@@ -92,10 +92,10 @@ func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
 	}
 	slices.Sort(names)
 	c.addError(path, "it reads %s, which no instance has%s", jsonval.Short(r.String()),
-		diag.DidYouMean(first(r.Path), slices.Compact(names)))
+		diag.DidYouMean(firstStep(r.Path), slices.Compact(names)))
 }
 
-func first(p jsonval.Path) string {
+func firstStep(p jsonval.Path) string {
 	if len(p) == 0 {
 		return ""
 	}
