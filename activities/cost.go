@@ -64,7 +64,7 @@ func (a *Activities) addCost(answer *llm.Reply, config ideafile.Config, byBatch 
 		if found, ok := prices.Find(answer.Served, answer.Model); ok {
 			u.Cost = found.Cost(u.PromptTokens, u.CachedTokens, u.CompletionTokens)
 			if byBatch {
-				u.Cost = u.Cost.Part(found.Batch)
+				u.Cost = u.Cost.Fraction(found.Batch)
 			}
 			return
 		}

@@ -44,7 +44,7 @@ const maxDelegateID = maxID - len("/"+partMark+"/100000/") - spelling.MaxTypeabl
 // above are shortened.
 func DelegateID(process, call string) string {
 	own := "/" + callMark + "/" + ideafile.TypeableCallID(call)
-	return spelling.Shortened(process, process, maxDelegateID-len(own)) + own
+	return spelling.ShortenID(process, process, maxDelegateID-len(own)) + own
 }
 
 // QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its
@@ -103,7 +103,7 @@ func IsOfInstance(id, token string) bool {
 // <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
 func IdempotencyKey(process, token, call string) string {
 	key := wholeKey(process, token, call)
-	return spelling.Shortened(key, key, maxID)
+	return spelling.ShortenID(key, key, maxID)
 }
 
 // LimitID is the workflow id of a limit, such as the name of a Tool. No process has one that begins so.
@@ -112,7 +112,7 @@ func LimitID(name string) string { return "~limit/" + name }
 // UndoKey is the IdempotencyKey under which a Call is taken back.
 func UndoKey(process, token, call string) string {
 	key := wholeKey(process, token, call) + "/undo"
-	return spelling.Shortened(key, key, maxID)
+	return spelling.ShortenID(key, key, maxID)
 }
 
 func wholeKey(process, token, call string) string {

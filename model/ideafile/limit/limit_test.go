@@ -161,8 +161,8 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 		q := limit.TurnRequest{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}}
 		return queue.Ask(now, q)[0]
 	}
-	if first := ask(5, 4.5); !first.Yours || queue.Keeps(now) != time.Hour {
-		t.Errorf("%+v, kept for %s", first, queue.Keeps(now))
+	if first := ask(5, 4.5); !first.Yours || queue.SpentCountsFor(now) != time.Hour {
+		t.Errorf("%+v, kept for %s", first, queue.SpentCountsFor(now))
 	}
 	now = now.Add(time.Minute)
 	if second := ask(5, 0.5); second.Yours || second.In != 10*limit.MaxWait {
@@ -172,7 +172,7 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 		t.Errorf("with a higher limit: %+v", more)
 	}
 	now = now.Add(time.Hour)
-	if next := ask(5, 0); !next.Yours || queue.Keeps(now) != 0 {
+	if next := ask(5, 0); !next.Yours || queue.SpentCountsFor(now) != 0 {
 		t.Errorf("on the next day: %+v, %+v", next, queue)
 	}
 }

@@ -10,12 +10,12 @@ const (
 	TurnLease = 30 * time.Second
 	// MaxWait is how long somebody may wait before it asks again.
 	MaxWait = time.Minute
-	// ahead is how long before it begins a turn is given, so that one answer is for many.
-	ahead = time.Second
+	// leadTime is how long before it begins a turn is given, so that one answer is for many.
+	leadTime = time.Second
 	// minWait is after how long anybody asks again, who has no turn.
 	minWait = 250 * time.Millisecond
-	// grace is how late one may come that was told when to come again.
-	grace = 10 * time.Second
+	// lateGrace is how late one may come that was told when to come again.
+	lateGrace = 10 * time.Second
 	// maxQueueLength bounds what a Queue remembers. Who finds no place asks again.
 	maxQueueLength = 10_000
 )
@@ -59,14 +59,14 @@ type Place struct {
 
 // Ask takes what a worker says, and answers those who want a turn, in their order.
 func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
-	l.end(now, q.Done)
+	l.endTurns(now, q.Done)
 	if q.Rule.PerDay > 0 {
-		l.pay(now, q)
+		l.countSpent(now, q)
 	} else if q.Spent > 0 {
 		l.Next = later(now, l.Next).Add(q.Rule.spacing(q.Spent))
 	}
 	for _, key := range q.Holds {
-		l.keep(now, key)
+		l.extendTurn(now, key)
 	}
 	places := map[string]int{}
 	for n, p := range l.Waiting {
@@ -74,20 +74,20 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	}
 	for n, key := range q.Wants {
 		_, waits := places[key]
-		if !waits && l.turn(key) == nil && len(l.Waiting) < maxQueueLength {
+		if !waits && l.findTurn(key) == nil && len(l.Waiting) < maxQueueLength {
 			places[key] = len(l.Waiting)
-			p := Place{Key: key, Until: now.Add(grace), Cost: 1}
+			p := Place{Key: key, Until: now.Add(lateGrace), Cost: 1}
 			if n < len(q.Costs) {
 				p.Cost = q.Costs[n]
 			}
 			l.Waiting = append(l.Waiting, p)
 		}
 	}
-	given := l.give(now, q.Rule)
+	given := l.giveTurns(now, q.Rule)
 	answers := make([]Turn, len(q.Wants))
 	for n, key := range q.Wants {
 		place, waits := places[key]
-		if t := l.turn(key); t != nil {
+		if t := l.findTurn(key); t != nil {
 			if t.Begins.Before(now) { // it comes late: those behind it may begin by now
 				t.Begins = later(now, l.Next)
 				l.Next = t.Begins.Add(q.Rule.spacing(t.Cost))
@@ -98,8 +98,8 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 		}
 		answers[n].In = MaxWait
 		if waits {
-			answers[n].In = l.away(now, q.Rule, place-given)
-			l.Waiting[place-given].Until = now.Add(answers[n].In + grace)
+			answers[n].In = l.timeToTurn(now, q.Rule, place-given)
+			l.Waiting[place-given].Until = now.Add(answers[n].In + lateGrace)
 		}
 	}
 	return answers
@@ -107,8 +107,8 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 
 const day = 24 * time.Hour
 
-// pay counts what was spent. Where that is all of a day, the next turn begins with the next day.
-func (l *Queue) pay(now time.Time, q TurnRequest) {
+// countSpent counts what was spent. Where that is all of a day, the next turn begins with the next day.
+func (l *Queue) countSpent(now time.Time, q TurnRequest) {
 	if today := now.UTC().Truncate(day); !l.Day.Equal(today) {
 		l.Day, l.Paid = today, 0
 	}
@@ -119,16 +119,16 @@ func (l *Queue) pay(now time.Time, q TurnRequest) {
 	}
 }
 
-// Keeps is how long what was spent still counts.
-func (l *Queue) Keeps(now time.Time) time.Duration {
+// SpentCountsFor is how long what was spent still counts.
+func (l *Queue) SpentCountsFor(now time.Time) time.Duration {
 	if l.Paid == 0 {
 		return 0
 	}
 	return max(0, l.Day.Add(day).Sub(now))
 }
 
-// end takes out those whose turn is over, and those who did not come in time.
-func (l *Queue) end(now time.Time, done []string) {
+// endTurns takes out those whose turn is over, and those who did not come in time.
+func (l *Queue) endTurns(now time.Time, done []string) {
 	over := map[string]bool{}
 	for _, key := range done {
 		over[key] = true
@@ -143,7 +143,7 @@ func (l *Queue) end(now time.Time, done []string) {
 	l.Turns = slices.DeleteFunc(l.Turns, gone)
 }
 
-func (l *Queue) turn(key string) *Place {
+func (l *Queue) findTurn(key string) *Place {
 	n := slices.IndexFunc(l.Turns, func(p Place) bool { return p.Key == key })
 	if n < 0 {
 		return nil
@@ -151,9 +151,9 @@ func (l *Queue) turn(key string) *Place {
 	return &l.Turns[n]
 }
 
-// keep has a turn last. One that counted as over goes on: nobody could end it.
-func (l *Queue) keep(now time.Time, key string) {
-	t := l.turn(key)
+// extendTurn has a turn last. One that counted as over goes on: nobody could end it.
+func (l *Queue) extendTurn(now time.Time, key string) {
+	t := l.findTurn(key)
 	if t == nil {
 		l.Turns = append(l.Turns, Place{Key: key, Begins: now})
 		t = &l.Turns[len(l.Turns)-1]
@@ -161,16 +161,16 @@ func (l *Queue) keep(now time.Time, key string) {
 	t.Until = now.Add(TurnLease)
 }
 
-// give gives turns to those who came first, whether they ask at this moment or were told to come later, and returns to
+// giveTurns gives turns to those who came first, whether they ask at this moment or were told to come later, and returns to
 // how many.
-func (l *Queue) give(now time.Time, r Rule) (given int) {
+func (l *Queue) giveTurns(now time.Time, r Rule) (given int) {
 	for given < len(l.Waiting) && (r.AtOnce == 0 || len(l.Turns) < r.AtOnce) {
 		begins := later(now, l.Next)
-		if begins.Sub(now) > ahead {
+		if begins.Sub(now) > leadTime {
 			break
 		}
 		p := l.Waiting[given]
-		p.Begins, p.Until = begins, later(p.Until, begins.Add(grace))
+		p.Begins, p.Until = begins, later(p.Until, begins.Add(lateGrace))
 		l.Turns = append(l.Turns, p)
 		l.Next = begins.Add(r.spacing(p.Cost))
 		given++
@@ -179,13 +179,13 @@ func (l *Queue) give(now time.Time, r Rule) (given int) {
 	return given
 }
 
-// away is about how long the turn of the one at a place is away.
-func (l *Queue) away(now time.Time, r Rule, place int) time.Duration {
+// timeToTurn is about how long the turn of the one at a place is away.
+func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	cost := 0.0
 	for _, p := range l.Waiting[:place] {
 		cost += p.Cost
 	}
-	wait := later(now, l.Next).Sub(now) + r.spacing(cost) - ahead/2
+	wait := later(now, l.Next).Sub(now) + r.spacing(cost) - leadTime/2
 	if r.AtOnce > 0 && len(l.Turns) >= r.AtOnce {
 		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
 		took := max(l.Took, now.Sub(l.Turns[0].Begins))

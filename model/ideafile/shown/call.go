@@ -248,7 +248,7 @@ func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hid
 				_, one.Fixed = t.tool.WiredParams[name]
 			}
 			if text, isText := v.(string); isText && member.Display == Letter {
-				one.Parts = letter(text, params)
+				one.Parts = fillLetter(text, params)
 				one.Shown = one.Parts.String()
 			}
 			list = append(list, one)
@@ -273,9 +273,9 @@ func orderOf(f Format, values jsonval.Object) (names []string) {
 	return names
 }
 
-// letter fills in a template from the members of the other parameters, those of objects first, since a Tool takes the
+// fillLetter fills in a template from the members of the other parameters, those of objects first, since a Tool takes the
 // values of a template as one object. Unknown names stay as they are written.
-func letter(text string, params jsonval.Object) (parts Parts) {
+func fillLetter(text string, params jsonval.Object) (parts Parts) {
 	for _, part := range placeholder.Split(text) {
 		if part.Name == "" {
 			parts = append(parts, Part{Text: part.Text})
@@ -314,7 +314,7 @@ func usualSentence(title string, fields []Field) Parts {
 	var told []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
-			if len(told) < maxTold && (f.Format.Display == Money) == wantMoney && f.tells() {
+			if len(told) < maxTold && (f.Format.Display == Money) == wantMoney && f.isTelling() {
 				told = append(told, f)
 			}
 		}
@@ -330,8 +330,8 @@ func usualSentence(title string, fields []Field) Parts {
 	return parts
 }
 
-// tells reports whether a field's value is short enough to read at a glance.
-func (f Field) tells() bool {
+// isTelling reports whether a field's value is short enough to read at a glance.
+func (f Field) isTelling() bool {
 	switch f.Format.Display {
 	case Letter, Link, Image, Text:
 		return false

@@ -40,13 +40,13 @@ func (f Format) Text(v any, l Language) string {
 func (f Format) amount(v any) (d decimal, ok bool) {
 	d, ok = decimalOf(v)
 	if ok && f.MinorUnits {
-		d = d.shift(-scale(f.Currency))
+		d = d.shift(-currencyScale(f.Currency))
 	}
 	return d, ok && f.Display == Money
 }
 
 func (f Format) amountText(d decimal, l Language) string {
-	return strings.TrimSpace(d.text(l, scale(f.Currency)) + " " + f.Currency)
+	return strings.TrimSpace(d.text(l, currencyScale(f.Currency)) + " " + f.Currency)
 }
 
 // Entered is a number as people type it, money in whole units of its currency; "" of any other value.
@@ -68,7 +68,7 @@ func (f Format) ReadEntered(text string) (n json.Number, ok bool) {
 		return "", false
 	}
 	if f.Display == Money && f.MinorUnits {
-		d = d.shift(scale(f.Currency))
+		d = d.shift(currencyScale(f.Currency))
 	}
 	return json.Number(d.plain()), true
 }

@@ -25,10 +25,10 @@ func Run(ctx workflow.Context, queue limit.Queue) error {
 	for err == nil && asked {
 		asked = false
 		var isLong bool
-		isLong, err = workflow.AwaitWithTimeout(ctx, max(idle, queue.Keeps(workflow.Now(ctx))), func() bool {
+		isLong, err = workflow.AwaitWithTimeout(ctx, max(idle, queue.SpentCountsFor(workflow.Now(ctx))), func() bool {
 			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 		})
-		asked = asked || queue.Keeps(workflow.Now(ctx)) > 0
+		asked = asked || queue.SpentCountsFor(workflow.Now(ctx)) > 0
 		if isLong {
 			return workflow.NewContinueAsNewError(ctx, protocol.LimitType, queue)
 		}
