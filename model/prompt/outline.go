@@ -103,7 +103,7 @@ func shorten(v any, textLength, depth int) any {
 		if depth == 0 || textLength == 0 || len(v) > outlineMembers {
 			return "(list of " + strconv.Itoa(len(v)) + ")"
 		}
-		return jsonval.WithHeld(v, func(e any) any { return shorten(e, textLength/2, depth-1) })
+		return jsonval.WithHeldValues(v, func(e any) any { return shorten(e, textLength/2, depth-1) })
 	}
 	return v
 }

@@ -40,7 +40,7 @@ func countStored(v any) (count int) {
 		}
 		return count
 	}
-	for e := range jsonval.Held(v) {
+	for e := range jsonval.HeldValues(v) {
 		count += countStored(e)
 	}
 	return count
@@ -61,7 +61,7 @@ func (w *promptWriter) previewMembers(v any, above int) any {
 	if _, ok := v.(jsonval.Object); !ok {
 		return w.previewIfLarger(v, above)
 	}
-	return jsonval.WithHeld(v, func(e any) any { return w.previewIfLarger(e, above) })
+	return jsonval.WithHeldValues(v, func(e any) any { return w.previewIfLarger(e, above) })
 }
 
 // previewIfLarger shows a value that is larger than a size by a preview. It looks into objects first, so that a small
@@ -112,7 +112,7 @@ func (w *promptWriter) abbreviate(v any, room int) any {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return w.previewOfStored(h, room)
 	}
-	return jsonval.WithHeld(v, func(e any) any { return w.abbreviate(e, room) })
+	return jsonval.WithHeldValues(v, func(e any) any { return w.abbreviate(e, room) })
 }
 
 // previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and
