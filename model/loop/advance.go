@@ -147,7 +147,7 @@ func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
 	for _, n := range l.quotaLedger().LimitUnlimitedConsumers() {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.Instances[n])
 	}
-	return take(&l.instancesWithNewQuota)
+	return takeAll(&l.instancesWithNewQuota)
 }
 
 // durationLimitFault returns the time limit where it is reached; else it has Advance called again when it will be.
@@ -204,7 +204,7 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 	runs := func(inst *InstanceProgress) bool {
 		return inst.phase() == busy && (l.PauseReason == nil || !inst.HeldByPause || inst.Running > 0)
 	}
-	if l.any(runs) {
+	if l.anyInstance(runs) {
 		return false
 	}
 	return l.PauseReason != nil || l.PendingPlan != nil || len(l.readyInstances()) == 0 ||
@@ -213,7 +213,7 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 
 // AllReportedSincePause reports whether every instance has reported what it had done when the pause reached it.
 func (l *Loop) AllReportedSincePause() bool {
-	return !l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !inst.Idle && !inst.HeldByPause })
+	return !l.anyInstance(func(inst *InstanceProgress) bool { return inst.isWorking() && !inst.Idle && !inst.HeldByPause })
 }
 
 // HasUnsealedPause reports whether no Idea records the pause yet.
@@ -224,11 +224,11 @@ func (l *Loop) HasUnsealedPause() bool {
 
 // readyInstances lists the instances that the next Request can be about.
 func (l *Loop) readyInstances() []*InstanceProgress {
-	return l.those(func(inst *InstanceProgress) bool { return inst.phase() == ready && !l.awaitsWiredOutput(inst) })
+	return l.instancesWhere(func(inst *InstanceProgress) bool { return inst.phase() == ready && !l.awaitsWiredOutput(inst) })
 }
 
 // allInstancesEnded reports whether every instance has ended, so that only the output may still be wanted.
-func (l *Loop) allInstancesEnded() bool { return !l.any((*InstanceProgress).isWorking) }
+func (l *Loop) allInstancesEnded() bool { return !l.anyInstance((*InstanceProgress).isWorking) }
 
 // GatherAskedChange names the rule that a Request is gathered for people who were asked just now.
 const GatherAskedChange = "gather for people who were just asked"
@@ -300,7 +300,7 @@ func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 
 // TakeInstancesToReport returns the instances that are to be asked for a report since its last call.
 func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
-	return take(&l.instancesToReport)
+	return takeAll(&l.instancesToReport)
 }
 
 // clearGathering ends the gathering of a Request.

@@ -237,30 +237,30 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	if w.Request <= l.PriorRequests {
 		e.Call = l.writtenCall(inst, key) // no Idea of this process has it in its solution
 	}
-	l.log(e)
+	l.addToLog(e)
 }
 
 // logDecisions logs the decisions on a Call that are new in a report, and what became of it in the end.
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	before := inst.calls[c.CallKey()]
 	for n := len(before.Decisions); n < len(c.Decisions); n++ {
-		l.log(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
+		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
 	}
 	for n := len(before.Remarks); n < len(c.Remarks); n++ {
-		l.log(turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
+		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
 	}
 	if len(c.Decisions) > 0 && c.Status.IsFinal() && !before.Status.IsFinal() {
-		l.log(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
+		l.addToLog(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
 			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,
 		}})
 	}
 }
 
-func (l *Loop) log(e turn.LogEntry) { l.UnsealedLog = append(l.UnsealedLog, e) }
+func (l *Loop) addToLog(e turn.LogEntry) { l.UnsealedLog = append(l.UnsealedLog, e) }
 
 // LogSteering logs what somebody decided on the whole process.
 func (l *Loop) LogSteering(d approval.Decision) {
-	l.log(turn.LogEntry{Decision: &d})
+	l.addToLog(turn.LogEntry{Decision: &d})
 	l.HasUnsealedChanges = true
 }
 

@@ -157,18 +157,18 @@ func tokensOf(instances []*InstanceProgress) []string {
 	return jsonval.Map(instances, func(inst *InstanceProgress) string { return inst.Token })
 }
 
-// any reports whether something holds of an instance.
-func (l *Loop) any(holds func(*InstanceProgress) bool) bool {
+// anyInstance reports whether something holds of an instance.
+func (l *Loop) anyInstance(holds func(*InstanceProgress) bool) bool {
 	return slices.ContainsFunc(l.Instances, holds)
 }
 
-// those lists the instances for which holds returns true.
-func (l *Loop) those(holds func(*InstanceProgress) bool) []*InstanceProgress {
+// instancesWhere lists the instances for which holds returns true.
+func (l *Loop) instancesWhere(holds func(*InstanceProgress) bool) []*InstanceProgress {
 	return jsonval.Filter(l.Instances, holds)
 }
 
-// take returns the elements of a list, and empties it.
-func take[T any](list *[]T) []T {
+// takeAll returns the elements of a list, and empties it.
+func takeAll[T any](list *[]T) []T {
 	taken := *list
 	*list = nil
 	return taken
@@ -202,7 +202,7 @@ func (l *Loop) dropOutput() {
 // TakeUnsealedLog returns the changes since its last call, for the Idea that is sealed now.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	l.HasUnsealedChanges = false
-	return take(&l.UnsealedLog)
+	return takeAll(&l.UnsealedLog)
 }
 
 // TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is sealed now. If none did, it
@@ -215,7 +215,7 @@ func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 // TakeEndedInstances returns the instances that settled or failed since its last call, and those that must undo what
 // they did, which still work.
 func (l *Loop) TakeEndedInstances() []*InstanceProgress {
-	return take(&l.newlyEndedInstances)
+	return takeAll(&l.newlyEndedInstances)
 }
 
 // endInstance ends an instance. A failing instance that must undo what it did does so first.

@@ -13,7 +13,7 @@ import (
 // planned that spoke of it, or is on its way.
 func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
 	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
-		!l.any(func(inst *InstanceProgress) bool {
+		!l.anyInstance(func(inst *InstanceProgress) bool {
 			if slices.Contains(some, inst) {
 				return false
 			}

@@ -91,10 +91,10 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	why := map[string]string{}
 	for _, c := range r.Comparisons {
 		l.Rechecked.Add(c)
-		l.log(turn.LogEntry{Instance: c.Token, Recheck: &c})
+		l.addToLog(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.Differed {
-			why[c.Token] = disagreement(c)
+			why[c.Token] = disagreementText(c)
 		}
 	}
 	settings := l.Idea.Config.Quality
@@ -120,8 +120,8 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	return list
 }
 
-// disagreement describes the LLM's two answers for the person who decides on a Call.
-func disagreement(c turn.Comparison) string {
+// disagreementText describes the LLM's two answers for the person who decides on a Call.
+func disagreementText(c turn.Comparison) string {
 	return fmt.Sprintf("asked a second time, the LLM decided otherwise. First: %s. Then: %s", answerText(c.First),
 		answerText(c.Second))
 }

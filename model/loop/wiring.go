@@ -115,7 +115,7 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 // corrected for them. It reports whether it did. After a person's revision it keeps none, since another output may be
 // wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
-	revised := l.any(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
+	revised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // the LLM sees only the beginning of a stored value
 	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
@@ -169,12 +169,12 @@ func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || l
 func (l *Loop) settleByWiredOutput() {
 	written := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output)
 	out, f := l.resolveAndCheckOutput(written)
-	missing := l.any(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
+	missing := l.anyInstance(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
 	if f != nil || missing {
 		return
 	}
 	isOpen := func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 }
-	if open := l.those(isOpen); len(open) > 0 {
+	if open := l.instancesWhere(isOpen); len(open) > 0 {
 		for _, inst := range open {
 			l.settleOrAskAgain(inst)
 		}
