@@ -265,7 +265,7 @@ func (r *request) compareAnswers() {
 			FirstLLM: r.input.Recheck.LLM, LLM: r.reply.AnsweringLLM.RequestedModel,
 			First:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
 			Second: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
-		c.Differed = quality.Differ(&r.palette, view, instance.Token, c.First, c.Second)
+		c.Differed = quality.AnswersDiffer(&r.palette, view, instance.Token, c.First, c.Second)
 		r.reply.Comparisons = append(r.reply.Comparisons, c)
 		if c.Differed {
 			differed++

@@ -99,7 +99,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	}
 	settings := l.Idea.Config.Quality
 	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement &&
-		l.Rechecked.Passes(settings.Limit) {
+		l.Rechecked.IsAbove(settings.Limit) {
 		l.PausedForDisagreement = true
 		l.PauseWithFault(quality.PauseFault(l.Rechecked.Count, settings.Limit))
 	}

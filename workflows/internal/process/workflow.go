@@ -74,7 +74,7 @@ func (c *processCore) firstSize(ctx workflow.Context) (quality.Size, error) {
 	if !mailbox.Knows(ctx, sizeByKindChange) {
 		return quality.Size{First: quality.SizeShared, Now: quality.SizeShared}, nil
 	}
-	if _, _, certain := quality.Kind(c.idea, nil); certain {
+	if _, _, certain := quality.RecommendedSize(c.idea, nil); certain {
 		return size, nil
 	}
 	beginning := *c
