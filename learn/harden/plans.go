@@ -129,7 +129,7 @@ func (p hardenedPlan) asMessage(h *hardener, direct bool) map[string]any {
 func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bool) {
 	view := r.viewAtStart()
 	for _, p := range plans {
-		if p.when == nil || refexpr.Holds(p.when, view) {
+		if p.when == nil || refexpr.FitsSchema(p.when, view) {
 			return p, true
 		}
 	}
