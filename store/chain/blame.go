@@ -94,7 +94,7 @@ type Read struct {
 
 // The authors of what nobody wrote.
 const (
-	ByStart   = statelog.Start
+	ByStart   = statelog.AuthorStart
 	ByUnknown = "unknown"
 )
 
