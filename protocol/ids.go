@@ -9,8 +9,8 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// anonymous replaces the token in workflow ids of the instance without one.
-const anonymous = "main"
+// anonymousInID replaces the token in workflow ids of the instance without one.
+const anonymousInID = "main"
 
 const (
 	partMark = "~part"
@@ -24,7 +24,7 @@ func InstanceID(process, token string) string { return process + "/" + tokenForI
 
 func tokenForID(token string) string {
 	if token == "" {
-		return anonymous
+		return anonymousInID
 	}
 	return spelling.TypeableToken(token)
 }
@@ -67,7 +67,7 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 	if strings.HasSuffix(process, "/"+partMark) || strings.HasSuffix(process, "/"+callMark) {
 		return id, "", false
 	}
-	if word == anonymous {
+	if word == anonymousInID {
 		word = ""
 	}
 	return process, word, true
@@ -117,7 +117,7 @@ func UndoKey(process, token, call string) string {
 
 func wholeKey(process, token, call string) string {
 	if token == "" {
-		token = anonymous
+		token = anonymousInID
 	}
 	return url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
 }
