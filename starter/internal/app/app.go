@@ -145,7 +145,7 @@ func (a *App) Fail(err error) int {
 	case err == nil || errors.Is(err, context.Canceled): // nothing but a signal cancels
 		return code
 	case errors.As(err, &invalid):
-		a.Complain(invalid.Source, invalid.Problems)
+		a.PrintProblems(invalid.Source, invalid.Problems)
 		return code
 	case errors.As(err, &silent):
 		if silent.Cause != nil {
@@ -162,8 +162,8 @@ func (a *App) Fail(err error) int {
 
 const maxWarningsShown = 20 // a large palette may have one for each Tool
 
-// Complain lists problems, warnings among them.
-func (a *App) Complain(file string, problems diag.Problems) {
+// PrintProblems lists problems, warnings among them.
+func (a *App) PrintProblems(file string, problems diag.Problems) {
 	warnings := 0
 	for _, p := range problems {
 		kind := ""

@@ -81,7 +81,7 @@ func backtested(ctx context.Context, a *app.App, file string, ids []string, o ba
 		if err != nil {
 			return err
 		}
-		a.Complain(file, problems)
+		a.PrintProblems(file, problems)
 		if err := a.Show(report, backtestText(report)); err != nil {
 			return fmt.Errorf("print backtest: %w", err)
 		}

@@ -62,7 +62,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	if a.JSON {
 		err = printProblems(a, problems)
 	} else {
-		a.Complain(given, problems)
+		a.PrintProblems(given, problems)
 	}
 	switch {
 	case err != nil:

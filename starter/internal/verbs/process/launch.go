@@ -21,7 +21,7 @@ func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems dia
 		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
 	}
 	// check tells of those
-	a.Complain(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
+	a.PrintProblems(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
 	if d.Read.Simulation != nil {
 		return exit.Usagef(
 			"run %s: it is a simulation with made-up values: continue it with simulate; to run it for real, remove "+

@@ -74,7 +74,7 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 	if err != nil {
 		return err
 	}
-	a.Complain(given, problems)
+	a.PrintProblems(given, problems)
 	introduceSimulation(a, made)
 	p, tidy, err := placeApart(a, o.keep)
 	if err != nil {
