@@ -87,7 +87,7 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		setup.Schema(a),
 	)
 	root.AddCommand(people.Acts(a)...)
-	arguments.Apply(a, root)
+	arguments.CheckAndComplete(a, root)
 	rename(root)
 	return root
 }
