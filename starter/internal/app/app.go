@@ -125,7 +125,7 @@ func (a *App) FinishWith(r loop.Result, inputs map[string]any) error {
 		code = exit.Failed
 	}
 	if code != exit.Done {
-		return exit.With(code)
+		return exit.WithCode(code)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func backtested(ctx context.Context, a *app.App, file string, ids []string, o ba
 		if o.maxDifferences >= 0 && report.Differs() > o.maxDifferences {
 			a.Note("backtest: %s not the same; at most %d may differ", print.PluralIs(report.Differs(), "instance"),
 				o.maxDifferences)
-			return exit.With(exit.Failed)
+			return exit.WithCode(exit.Failed)
 		}
 		return nil
 	})

@@ -105,7 +105,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 	}
 	err = a.Show(r, forgottenText(*r))
 	if whole := reached && r.IsComplete(); err == nil && !whole {
-		err = exit.With(exit.Unerased)
+		err = exit.WithCode(exit.Unerased)
 	}
 	return err
 }

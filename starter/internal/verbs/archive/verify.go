@@ -152,7 +152,7 @@ func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 		}
 		err = a.Show(reports, allReportsText(reports, broken))
 		if err == nil && broken > 0 {
-			err = exit.With(exit.Failed)
+			err = exit.WithCode(exit.Failed)
 		}
 		return err
 	})
@@ -190,7 +190,7 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 func printReport(a *app.App, of string, r *chain.Report) error {
 	err := a.Show(r, reportText(of, r))
 	if err == nil && !r.Whole {
-		err = exit.With(exit.Failed)
+		err = exit.WithCode(exit.Failed)
 	}
 	return err
 }

@@ -130,7 +130,7 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 	report.add(outcomes)
 	err = a.Show(report, report.text())
 	if err == nil && report.Refused > 0 {
-		err = exit.With(exit.Usage)
+		err = exit.WithCode(exit.Usage)
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func printResumed(a *app.App, list []client.Resumed) error {
 	}
 	err := a.Show(list, cmp.Or(lines.String(), "no process is paused for this reason\n"))
 	if err == nil && left > 0 {
-		err = exit.With(exit.Usage)
+		err = exit.WithCode(exit.Usage)
 	}
 	return err
 }

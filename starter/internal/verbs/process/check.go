@@ -68,7 +68,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	case err != nil:
 		return err
 	case len(problems.Errors()) > 0:
-		return exit.With(exit.Usage)
+		return exit.WithCode(exit.Usage)
 	case a.JSON:
 		return nil
 	}

@@ -73,7 +73,7 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 	if broken := l.tape.Stop(); broken != nil {
 		a.Note("%s", broken)
 		if err == nil {
-			err = exit.With(exit.Failed)
+			err = exit.WithCode(exit.Failed)
 		}
 	}
 	return err
