@@ -100,7 +100,7 @@ func originText(origin any) string {
 		return ""
 	}
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
-		print.Shown(o["at"]), print.Compact(o["process"], print.MaxValueWidth),
+		print.OneLineJSON(o["at"]), print.Compact(o["process"], print.MaxValueWidth),
 		print.Compact(jsonval.AsText(o["digest"]), shortDigest))
 }
 

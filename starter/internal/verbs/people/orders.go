@@ -136,7 +136,7 @@ func ordersText(list approval.Orders, now time.Time) string {
 			print.Fprintf(&b, "%s: %s", o.ID, o.Tool)
 		}
 		if o.When != nil {
-			fmt.Fprintf(&b, " where %s", print.Shown(o.When))
+			fmt.Fprintf(&b, " where %s", print.OneLineJSON(o.When))
 		}
 		if o.To == "" {
 			fmt.Fprintf(&b, ", %d approved", o.Approved)
