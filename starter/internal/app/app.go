@@ -45,7 +45,7 @@ type App struct {
 
 // Place says where Temporal and the store are.
 func (a *App) Place() (server.Place, error) {
-	p, err := server.Find(a.Data, a.Store, a.Note)
+	p, err := server.FindPlace(a.Data, a.Store, a.Note)
 	p.Own, p.Temporal = a.Own, a.Temporal
 	return p, err
 }

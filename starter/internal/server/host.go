@@ -63,7 +63,7 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 	const every = 300 * time.Millisecond
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for wait := time.Duration(0); wait < patience; wait += every {
+	for wait := time.Duration(0); wait < serverTimeout; wait += every {
 		unlock, ok, err := p.lock()
 		if err != nil {
 			return nil, exit.Unreachablef("lock %s: %w", p.Data, err)
@@ -90,7 +90,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
-	set, err := s.judge(ctx, h, log)
+	set, err := s.readSettings(ctx, h, log)
 	if err != nil {
 		return err
 	}
@@ -142,13 +142,13 @@ type settings struct {
 	gateway gateway.Options
 }
 
-// judge reads all settings before anything is started with them, and says all that are wrong.
-func (s *Session) judge(ctx context.Context, h Hosting, log *slog.Logger) (set settings, err error) {
+// readSettings reads all settings before anything is started with them, and says all that are wrong.
+func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger) (set settings, err error) {
 	var wrong []error
 	note := func(err error) { wrong = append(wrong, err) }
 	_, err = client.KeysFromEnvironment()
 	note(err)
-	set.parts = engine.Parts{Log: log, Recorder: h.Heard, StopTimeout: drain}
+	set.parts = engine.Parts{Log: log, Recorder: h.Heard, StopTimeout: drainTimeout}
 	if h.Isolated {
 		set.parts.HTTP, set.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
@@ -204,9 +204,9 @@ func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) erro
 	return err
 }
 
-// drain is how long running Calls and Requests may still take when the program ends. It is short, because a person
+// drainTimeout is how long running Calls and Requests may still take when the program ends. It is short, because a person
 // waits.
-const drain = 2 * time.Second
+const drainTimeout = 2 * time.Second
 
 func (s *Session) work(parts engine.Parts) error {
 	w, err := engine.NewWorker(s.Temporal(), parts)
