@@ -60,8 +60,8 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		settled: map[occasion]bool{}}
 }
 
-// typed is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
-func (p *Person) typed() <-chan string {
+// typedLines is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
+func (p *Person) typedLines() <-chan string {
 	if p == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (p *Person) typed() <-chan string {
 // busy reports whether a question is open on the terminal, so that nothing else may be drawn.
 func (p *Person) busy() bool { return p != nil && p.current != nil }
 
-const question = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
+const runQuestion = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
 
 // askNext asks the next question if something waits, and withdraws a question that somebody else has answered.
 func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) {
@@ -95,7 +95,7 @@ func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) 
 		if !p.settled[occasionOf(w)] {
 			p.current = &w
 			clear()
-			write(p.out, print.Approval(w)+question)
+			write(p.out, print.Approval(w)+runQuestion)
 			return
 		}
 	}
@@ -124,7 +124,7 @@ func (p *Person) answer(ctx context.Context, line string) error {
 	case "s", "skip":
 		p.closeQuestion()
 	default:
-		write(p.out, question)
+		write(p.out, runQuestion)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func runEditor(ctx context.Context, editor, text string) (string, error) {
 
 // complain says what is wrong and asks again.
 func (p *Person) complain(what string) error {
-	write(p.out, "  "+print.Printable(what)+"\n"+question)
+	write(p.out, "  "+print.Printable(what)+"\n"+runQuestion)
 	return nil
 }
 
