@@ -51,7 +51,7 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 		Example: `  starter backtest hardened.json moderation-1 moderation-2
   starter backtest refunds-with-new-policy.json refunds-1 --max-differences 0
   starter backtest other-prompt.json refunds-1 --replies other-replies.jsonl --json`,
-		RunE: func(c *cobra.Command, args []string) error { return backtested(c.Context(), a, args[0], args[1:], o) },
+		RunE: func(c *cobra.Command, args []string) error { return runBacktest(c.Context(), a, args[0], args[1:], o) },
 	}
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
@@ -62,8 +62,8 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 	return c
 }
 
-// backtested runs a new Idea over past instances, and prints what would differ.
-func backtested(ctx context.Context, a *app.App, file string, ids []string, o backtestOptions) error {
+// runBacktest runs a new Idea over past instances, and prints what would differ.
+func runBacktest(ctx context.Context, a *app.App, file string, ids []string, o backtestOptions) error {
 	options := backtest.Options{Processes: ids}
 	if err := o.chooseLLM(&options); err != nil {
 		return err

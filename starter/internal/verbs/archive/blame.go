@@ -30,15 +30,15 @@ of an instance: ①:user.name, or user.name where there is only one without a na
 It is read from the store; no server is needed.`,
 		Example: `  starter blame moderation-3 ①:sentiment
   starter blame refund-17 amount --at 2 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at, v) },
+		RunE: func(c *cobra.Command, args []string) error { return runBlame(c.Context(), a, args[0], args[1], at, v) },
 	}
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the Idea that shows the value, from 1 (default the latest)")
-	v.flag(c)
+	v.addFlag(c)
 	return c
 }
 
-func blame(ctx context.Context, a *app.App, id, path string, at int, v values) error {
+func runBlame(ctx context.Context, a *app.App, id, path string, at int, v values) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		b, err := archive.Chain(id).Blame(ctx, path, at)
 		if err != nil {

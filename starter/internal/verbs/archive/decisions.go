@@ -32,16 +32,16 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 		Example: `  starter decisions refunds
   starter decisions refunds --at 2 --json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return decisions(c.Context(), a, args[0], at, v)
+			return runDecisions(c.Context(), a, args[0], at, v)
 		},
 	}
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the last Idea that counts, from 1 (default the latest)")
-	v.flag(c)
+	v.addFlag(c)
 	return c
 }
 
-func decisions(ctx context.Context, a *app.App, id string, at int, v values) error {
+func runDecisions(ctx context.Context, a *app.App, id string, at int, v values) error {
 	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
 		made, err := archive.Chain(id).Decisions(ctx, at)
 		if err != nil {
@@ -149,7 +149,7 @@ func (v values) changeText(d approval.Decision) (lines []string) {
 		lines = append(lines, "messages "+v.text(d.Context))
 	}
 	if len(d.Instances) > 0 {
-		lines = append(lines, "instances "+v.fit(strings.Join(d.Instances, ", ")))
+		lines = append(lines, "instances "+v.fitWidth(strings.Join(d.Instances, ", ")))
 	}
 	if d.Limits != nil {
 		lines = append(lines, fmt.Sprintf("limits %+v", *d.Limits))

@@ -31,15 +31,15 @@ store; no server is needed.`,
 		Example: `  starter diff refund-17 1 3
   starter diff refund-17 1 3 --patch`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return diff(c.Context(), a, args[0], args[1], args[2], patch, v)
+			return runDiff(c.Context(), a, args[0], args[1], args[2], patch, v)
 		},
 	}
 	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
-	v.flag(c)
+	v.addFlag(c)
 	return c
 }
 
-func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v values) error {
+func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v values) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		var numbers [2]int
 		for i, text := range []string{from, to} {
@@ -60,7 +60,7 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v va
 	})
 }
 
-var signs = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-", ideadiff.Undone: "~"}
+var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-", ideadiff.Undone: "~"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
 func (v values) diffText(d *client.Diff) string {
@@ -72,12 +72,12 @@ func (v values) diffText(d *client.Diff) string {
 		lines[instance] = append(lines[instance], "  "+line+"\n")
 	}
 	for _, c := range d.Changes {
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], print.Printable(c.Path),
+		add(c.Instance, fmt.Sprintf("%s %s  %s", changeSigns[c.What], print.Printable(c.Path),
 			v.fromTo(c.What, c.From, c.To)))
 	}
 	for _, c := range d.Calls {
 		name := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], name, v.fromTo(c.What, c.From, c.To)))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", changeSigns[c.What], name, v.fromTo(c.What, c.From, c.To)))
 	}
 	var b strings.Builder
 	print.Fprintf(&b, "%s: Idea %d → Idea %d\n", d.Process, d.A, d.B)

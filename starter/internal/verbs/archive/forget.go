@@ -139,7 +139,7 @@ func forgottenText(r forget.Result) string {
 	}
 	fmt.Fprintf(&b, "%s: forgotten: %s%s in %s, %s (%s), and %s of workflows in Temporal\n",
 		who, took, print.Plural(r.Ideas, "Idea"), print.Plural(len(r.Chains), "chain"),
-		print.Plural(r.Values, "value"), size(r.ValueBytes), print.Plural(r.Executions, "run"))
+		print.Plural(r.Values, "value"), sizeText(r.ValueBytes), print.Plural(r.Executions, "run"))
 	if r.KeyDestroyed {
 		b.WriteString(key)
 	}

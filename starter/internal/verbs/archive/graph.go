@@ -17,8 +17,8 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// formats are the languages that a graph is written in.
-var formats = map[string]func(calls []any) string{
+// graphFormats are the languages that a graph is written in.
+var graphFormats = map[string]func(calls []any) string{
 	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
 	"svg": func(calls []any) string { return plangraph.RenderSVG(calls, nil) },
 }
@@ -35,7 +35,7 @@ person, where one does, or else the latest solution that has Calls, or else its 
 messages.`,
 		Example: `  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
-		RunE: func(c *cobra.Command, args []string) error { return graph(c.Context(), a, args[0], format) },
+		RunE: func(c *cobra.Command, args []string) error { return runGraph(c.Context(), a, args[0], format) },
 	}
 	c.Flags().StringVar(&format, "format", format, "mermaid, dot or svg")
 	return c
@@ -48,11 +48,11 @@ type drawn struct {
 	Calls  int    `json:"calls"`
 }
 
-func graph(ctx context.Context, a *app.App, of, format string) error {
-	draw, ok := formats[format]
+func runGraph(ctx context.Context, a *app.App, of, format string) error {
+	draw, ok := graphFormats[format]
 	if !ok {
 		return exit.Usagef("draw %s: no format %q; there are %s", of, format,
-			strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
+			strings.Join(slices.Sorted(maps.Keys(graphFormats)), ", "))
 	}
 	calls, err := callsOf(ctx, a, of)
 	if err != nil {

@@ -32,11 +32,11 @@ many Calls its solution, writes and decisions its log hold. It is read from the
 store; no server is needed.`,
 		Example: `  starter history refund-17
   starter history refund-17 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return history(c.Context(), a, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return runHistory(c.Context(), a, args[0]) },
 	}
 }
 
-func history(ctx context.Context, a *app.App, id string) error {
+func runHistory(ctx context.Context, a *app.App, id string) error {
 	err := readHistory(ctx, a, id)
 	if !errors.Is(err, client.ErrNotFound) || !isKnown(ctx, a, id) {
 		return err

@@ -42,7 +42,7 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
 			if withActions {
 				return showActions(c.Context(), a, args[0])
 			}
-			return show(c.Context(), a, args[0], at)
+			return runShow(c.Context(), a, args[0], at)
 		},
 	}
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
@@ -61,7 +61,7 @@ func showActions(ctx context.Context, a *app.App, id string) error {
 	})
 }
 
-func show(ctx context.Context, a *app.App, id string, at int) error {
+func runShow(ctx context.Context, a *app.App, id string, at int) error {
 	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
 		idea, err := archive.Chain(id).Load(ctx, at)
 		if err != nil {

@@ -63,7 +63,7 @@ removes, and the store's own settings are not.`,
 			case withTemporal:
 				return verifyWithTemporal(c.Context(), a, args[0], keys)
 			}
-			return verify(c.Context(), a, args[0], keys)
+			return runVerify(c.Context(), a, args[0], keys)
 		},
 	}
 	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
@@ -100,7 +100,7 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signin
 	})
 }
 
-func verify(ctx context.Context, a *app.App, of string, keys *signing.Keys) error {
+func runVerify(ctx context.Context, a *app.App, of string, keys *signing.Keys) error {
 	info, err := os.Stat(of)
 	if err == nil && info.Mode().IsRegular() {
 		r, err := verifyFile(of, keys)

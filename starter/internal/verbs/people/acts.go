@@ -25,7 +25,7 @@ type act struct {
 // action acts on a process, and counts the deciders so far if several must decide.
 type action = func(context.Context, *client.Process) (client.Count, error)
 
-var acts = []act{
+var actVerbs = []act{
 	{
 		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
 		example: `  starter approve refund-17 1.2
@@ -230,7 +230,7 @@ signed: the proof then says who decides, and of which groups.`
 
 // Acts are the verbs by which people act on processes.
 func Acts(a *app.App) (all []*cobra.Command) {
-	for _, one := range acts {
+	for _, one := range actVerbs {
 		g := &given{verb: one.name}
 		c := &cobra.Command{Use: one.name + " " + one.args, Short: one.short, Long: one.long, Example: one.example}
 		if one.help != "" {

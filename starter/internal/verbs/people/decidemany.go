@@ -36,8 +36,8 @@ func manyFlags(f *pflag.FlagSet, g *given) {
 	f.BoolVar(&g.all, "all", false, "show every row of the table, however many there are")
 }
 
-// read refuses what cannot be meant before anybody is asked.
-func (o *selected) read(g *given) (err error) {
+// validate refuses what cannot be meant before anybody is asked.
+func (o *selected) validate(g *given) (err error) {
 	if o.approve == o.reject {
 		return exit.Usagef("decide: want --approve or --reject")
 	}
@@ -67,7 +67,7 @@ func (o *selected) read(g *given) (err error) {
 
 func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error) {
 	o := &g.many
-	if err := o.read(g); err != nil {
+	if err := o.validate(g); err != nil {
 		return true, err
 	}
 	process, word, isInstance := protocol.ParseInstanceID(g.args[0])
@@ -89,12 +89,12 @@ func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error
 			return exit.Usagef("decide on %s: none of the %s that wait there fits", g.args[0],
 				print.Plural(len(there), "Call"))
 		}
-		return o.show(ctx, a, p, list, g.all)
+		return o.confirmAndDecide(ctx, a, p, list, g.all)
 	})
 }
 
-// show shows what is to be decided on, asks, and decides.
-func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list []client.Approval, all bool) error {
+// confirmAndDecide shows what is to be decided on, asks, and decides.
+func (o *selected) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval, all bool) error {
 	fitting := len(list)
 	list = list[:min(fitting, client.MaxDecisionsAtOnce)]
 	table := bulk.TableOf(list)

@@ -135,7 +135,7 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	widest = min(widest, maxCellWidth)
 	for _, f := range alike {
 		name := "  " + print.Compact(f.Name, widest)
-		value := []rune(shown(f.Value, maxAlikeLength))
+		value := []rune(shownValue(f.Value, maxAlikeLength))
 		for line := range slices.Chunk(value, max(width-widest-4, maxCellWidth/2)) {
 			names, values = append(names, name), append(values, string(line))
 			name = ""
@@ -146,8 +146,8 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	}
 }
 
-// shown is a value on one line; an empty text differs from a missing one.
-func shown(v any, most int) string {
+// shownValue is a value on one line; an empty text differs from a missing one.
+func shownValue(v any, most int) string {
 	if v == "" {
 		return `""`
 	}
@@ -176,7 +176,7 @@ func tableColumns(t bulk.Table, rows []bulk.Row) [][]string {
 		for _, r := range rows {
 			text := ""
 			if v, has := r.Values[name]; has {
-				text = shown(v, maxCellWidth)
+				text = shownValue(v, maxCellWidth)
 			}
 			c = append(c, text)
 		}

@@ -15,8 +15,8 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// introduce says what is wrong with what the process starts from, and who will answer.
-func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems, record string) error {
+// reportProblems says what is wrong with what the process starts from, and who will answer.
+func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems, record string) error {
 	if len(problems.Errors()) > 0 {
 		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
 	}
@@ -63,7 +63,7 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 		l.tape = &server.Tape{Path: o.record}
 		l.options.server.Heard = l.tape.Heard
 	}
-	session, err := enter(ctx, p, l.options)
+	session, err := openSession(ctx, p, l.options)
 	if err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 	return err
 }
 
-// enter opens the session that the options ask for.
-func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
+// openSession opens the session that the options ask for.
+func openSession(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
 	if o.detach {
 		s, err := p.Connect(ctx)
 		if err != nil && p.Remote == nil {

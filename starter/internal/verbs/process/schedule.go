@@ -31,7 +31,7 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on",
 			(*schedules.Schedules).Pause),
 		scheduleVerb(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
-		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", now),
+		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", startNow),
 		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay",
 			withoutNote((*schedules.Schedules).End)))
 	return c
@@ -85,7 +85,7 @@ func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags
 	if err != nil {
 		return err
 	}
-	if err := introduce(a, p, d, problems, ""); err != nil {
+	if err := reportProblems(a, p, d, problems, ""); err != nil {
 		return err
 	}
 	o.Idea, o.Replies, o.Delegates, o.By = d.Idea, d.Replies, d.Delegates, app.UserName()
@@ -162,7 +162,7 @@ func scheduleVerb(a *app.App, name, short string,
 	return c
 }
 
-func now(s *schedules.Schedules, ctx context.Context, id, _ string) error {
+func startNow(s *schedules.Schedules, ctx context.Context, id, _ string) error {
 	return s.Now(ctx, id, app.UserName())
 }
 

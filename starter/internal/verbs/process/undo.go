@@ -107,7 +107,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		}
 		return a.Show(u, text)
 	}
-	session, err := enter(ctx, p, o.launchOptions)
+	session, err := openSession(ctx, p, o.launchOptions)
 	if err != nil {
 		return err
 	}

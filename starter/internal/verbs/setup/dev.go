@@ -26,14 +26,14 @@ variables that it prints. Processes that were left go on.`,
 		Example: `  starter dev
   starter dev --port 7233 --ui-port 8233
   starter dev --worker=false`,
-		RunE: func(c *cobra.Command, _ []string) error { return dev(c.Context(), a, h) },
+		RunE: func(c *cobra.Command, _ []string) error { return runDev(c.Context(), a, h) },
 	}
 	app.HostingFlags(c, &h)
 	c.Flags().BoolVar(&h.Worker, "worker", true, "run a worker too")
 	return c
 }
 
-func dev(ctx context.Context, a *app.App, h server.Hosting) error {
+func runDev(ctx context.Context, a *app.App, h server.Hosting) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
