@@ -16,8 +16,8 @@ const (
 	removalNoticed = 2 * time.Second
 )
 
-// Settling is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had put before.
-const Settling = 5 * time.Second
+// RemovalSettleTime is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had put before.
+const RemovalSettleTime = 5 * time.Second
 
 // removals is what this program knows of the latest announcement.
 type removals struct {
@@ -29,7 +29,7 @@ type removals struct {
 // AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young
 // they are. What anybody puts Settling after that is not older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
-	defer failed(&err, "announce that values are removed")
+	defer wrapError(&err, "announce that values are removed")
 	err = s.writeAll(ctx, removalName,
 		[]byte("Values that are older than this file were removed, or are about to be.\n"))
 	if err != nil {

@@ -103,7 +103,7 @@ func (c *collector) mark(ctx context.Context, held *Held,
 		return err
 	}
 	for _, process := range processes {
-		items, err := c.values.Under(ctx, placeOf(process))
+		items, err := c.values.ListUnder(ctx, placeOf(process))
 		counts := false
 		if err == nil {
 			counts, err = of(ctx, process, items)
@@ -232,7 +232,7 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 		if known[root] || c.rules.Held.knows(root) || !owner.Written.Before(c.rules.Before) {
 			continue
 		}
-		left, err := c.values.Owned(ctx, owner.Name)
+		left, err := c.values.OwnedValues(ctx, owner.Name)
 		if err == nil && len(left) == 0 {
 			err = c.values.RemoveDataKey(ctx, owner.Name)
 		}

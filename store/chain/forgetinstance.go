@@ -403,7 +403,7 @@ func (s *Store) markAllReferred(ctx context.Context, f Forgetting, keep func(ref
 
 // renewKey encrypts all that stays of the process with another data key, and destroys the one that was.
 func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err error) {
-	renewal, err := s.values.Renew(ctx, f.Process)
+	renewal, err := s.values.RenewDataKey(ctx, f.Process)
 	if renewal == nil || err != nil {
 		return false, err
 	}
@@ -411,7 +411,7 @@ func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err
 		if r.process != f.Process {
 			return nil
 		}
-		return renewal.Value(ctx, r.digest)
+		return renewal.KeepValue(ctx, r.digest)
 	})
 	if err != nil {
 		return false, err
@@ -421,12 +421,12 @@ func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err
 		return false, err
 	}
 	for _, process := range tree {
-		items, err := s.values.Under(ctx, placeOf(process))
+		items, err := s.values.ListUnder(ctx, placeOf(process))
 		if err != nil {
 			return false, err
 		}
 		for _, i := range items {
-			if err := renewal.Named(ctx, i.Name); err != nil {
+			if err := renewal.KeepNamed(ctx, i.Name); err != nil {
 				return false, err
 			}
 		}

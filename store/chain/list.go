@@ -132,7 +132,7 @@ func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
 
 // numbers lists the numbers of a process's Ideas in order, and whatever else lies among them.
 func (s *Store) numbers(ctx context.Context, process string) (numbers []int, strange []string, err error) {
-	items, err := s.values.Under(ctx, placeOf(process))
+	items, err := s.values.ListUnder(ctx, placeOf(process))
 	for _, i := range items {
 		if at, ok := numberAt(process, i.Name); ok {
 			numbers = append(numbers, at)
@@ -166,7 +166,7 @@ func (s *Store) NameUndo(ctx context.Context, process, as string) error {
 // NamedUndos lists the processes that NameUndo has named for a process.
 func (s *Store) NamedUndos(ctx context.Context, process string) (names []string, err error) {
 	folder := undoFolder + url.PathEscape(process) + "/"
-	items, err := s.values.Under(ctx, folder)
+	items, err := s.values.ListUnder(ctx, folder)
 	if err != nil {
 		return nil, fmt.Errorf("chain: find what takes %s back: %w", process, err)
 	}

@@ -139,7 +139,7 @@ func (c *collector) others(ctx context.Context) error {
 		if f == folder || blobs.HoldsValues(f) {
 			continue
 		}
-		items, err := c.values.Under(ctx, f)
+		items, err := c.values.ListUnder(ctx, f)
 		if err == nil {
 			err = c.readAll(ctx, "", items)
 		}

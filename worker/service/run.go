@@ -148,7 +148,7 @@ func (s *service) beginStore(ctx context.Context) error {
 		err := connect.BeginStore(ctx, s.client, s.store)
 		if err == nil {
 			// Other faults, such as no room, are reported when they hold a process up.
-			if err = s.store.Try(ctx); !holdups.MayNotWrite(err) {
+			if err = s.store.CheckWritable(ctx); !holdups.MayNotWrite(err) {
 				err = nil
 			}
 		}

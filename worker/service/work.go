@@ -15,7 +15,7 @@ const overtime = 5 * time.Second
 func (s *service) work(ctx context.Context) error {
 	s.health.add(&condition{name: "pollers", holds: s.polls.check})
 	s.health.add(&condition{name: "temporal", every: time.Second, holds: s.answers})
-	s.health.add(&condition{name: "store", every: storeEvery, holds: s.store.Try})
+	s.health.add(&condition{name: "store", every: storeEvery, holds: s.store.CheckWritable})
 	if s.buildID != "" {
 		s.health.add(&condition{name: "version", every: currentEvery, holds: s.current, aside: true})
 	}

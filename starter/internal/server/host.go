@@ -199,7 +199,7 @@ func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) erro
 		return exit.Unreachablef("open store: %w", err)
 	}
 	if err == nil {
-		_, err = unpacker.Store().Mark(ctx)
+		_, err = unpacker.Store().EnsureID(ctx)
 	}
 	return err
 }
