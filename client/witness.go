@@ -35,7 +35,7 @@ func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	}
 	chains := c.archive.chains
 	if deciders != nil {
-		chains = chains.Trusting(deciders)
+		chains = chains.WithKeys(deciders)
 	}
 	return chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
 }

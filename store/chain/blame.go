@@ -107,7 +107,7 @@ var (
 // Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in
 // the anonymous instance.
 func (s *Store) Blame(ctx context.Context, process, place string, at int) (b *Blame, err error) {
-	defer failed(&err, "blame %s of %s", place, process)
+	defer wrapError(&err, "blame %s of %s", place, process)
 	return s.blame(blobs.ForProcess(ctx, process), process, place, at)
 }
 
@@ -126,7 +126,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: shown.number("at"),
+	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: shown.metaNumber("at"),
 		Earlier: []Written{}}
 	state := owners.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 	value, there := jsonval.ValueAt(state, path)
@@ -144,7 +144,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 		}
 		err = s.findProposedCall(ctx, b, manifests)
 	case there:
-		err = s.unlogged(ctx, b, manifests, path)
+		err = s.findUnlogged(ctx, b, manifests, path)
 		if err == nil && b.Origin != nil {
 			b.Found, err = s.findInOrigin(ctx, b, place)
 		}
@@ -157,7 +157,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 // findInOrigin finds the Idea of another process that has the initial value of a fork.
 func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Found, error) {
 	from := &manifest{Meta: jsonval.AsObject(b.Origin)}
-	process, at := from.text("process"), from.number("at")
+	process, at := from.metaText("process"), from.metaNumber("at")
 	there, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
 	switch {
 	case isBroken(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
@@ -187,7 +187,7 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 		return all, err
 	}
 	for i, m := range all {
-		if m.number("at") == at {
+		if m.metaNumber("at") == at {
 			return all[:i+1], nil
 		}
 	}
@@ -244,7 +244,7 @@ func (s *Store) instanceLog(ctx context.Context, token string,
 		}
 		facts = append(facts, e)
 		if e.IsWrite() {
-			writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
+			writes = append(writes, Written{e.Author, m.metaNumber("at"), e.WrittenAt, e.Path.String(),
 				e.OutputMethod, e.Value, e})
 		}
 	})
@@ -288,7 +288,7 @@ func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written,
 	for n, w := range all {
 		entries[n] = w.entry
 	}
-	before := stateBeforeWrites(stateIn(whole, b.Instance), all, first.number("at"))
+	before := stateBeforeWrites(stateIn(whole, b.Instance), all, first.metaNumber("at"))
 	list, value := contributingWrites(before, entries, path)
 	var made []Written
 	for n, w := range all {
@@ -317,8 +317,8 @@ func stateBeforeWrites(state any, all []Written, first int) any {
 	return state
 }
 
-// join appends a key to a path, as people read it.
-func join(path, key string) string {
+// joinPath appends a key to a path, as people read it.
+func joinPath(path, key string) string {
 	p := jsonval.Path{key}.String()
 	if path == "" || p[0] == '[' {
 		return path + p

@@ -296,7 +296,7 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := &Held{refs: map[reference]bool{}, opener: o}
-		if err := held.refer("", &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}); err != nil {
+		if err := held.noteReferences("", &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}); err != nil {
 			t.Fatal(err)
 		}
 		s.age(t)
