@@ -57,7 +57,7 @@ func StoreAt(place string) string {
 
 // KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS: none, nil, where it is not set.
 func KeysFromEnvironment() (*encryption.Keys, error) {
-	return encryption.Parse(os.Getenv(encryption.Variable))
+	return encryption.Parse(os.Getenv(encryption.KeysVariable))
 }
 
 // OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. It is used once BeginStore has

@@ -128,7 +128,7 @@ func (g *guard) canDecrypt(ctx context.Context, m proto.Message) error {
 					return nil, err
 				}
 				if id := blobs.KeyOfClaim(p); id != "" {
-					if err := g.keys.Need(id); err != nil {
+					if err := g.keys.Require(id); err != nil {
 						return nil, err
 					}
 				}
@@ -151,7 +151,7 @@ func (g *guard) logMissingKey(err error, workflow string) {
 	for _, id := range missing.IDs {
 		if _, known := g.logged.LoadOrStore(id, true); !known {
 			g.log.Error("a key is missing: processes that need it wait for a worker that has it", "key", id, "variable",
-				encryption.Variable, "WorkflowID", workflow)
+				encryption.KeysVariable, "WorkflowID", workflow)
 		}
 	}
 }

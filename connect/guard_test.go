@@ -35,7 +35,7 @@ func keys(t *testing.T, ids ...string) *encryption.Keys {
 	t.Helper()
 	var entries []string
 	for _, id := range ids {
-		entry, err := encryption.Generate(id)
+		entry, err := encryption.GenerateKey(id)
 		if err != nil {
 			t.Fatal(err)
 		}

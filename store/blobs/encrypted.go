@@ -78,7 +78,7 @@ func encryptedWith(key *encryption.Key, digest string) location {
 	if key.Owner != "" {
 		folder = valuesOf(key.Owner)
 	}
-	name := key.Name(digest)
+	name := key.HideName(digest)
 	return location{name: folder + name[:2] + "/" + name, key: key, digest: digest}
 }
 

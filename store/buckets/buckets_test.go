@@ -34,7 +34,7 @@ func bucket(t *testing.T) string {
 // both want to make it. A server's environment is the whole process's, so that this runs alone.
 func TestABucketOnS3IsAStoreForAllThatOpenIt(t *testing.T) {
 	place := bucket(t)
-	entry, err := encryption.Generate("k1")
+	entry, err := encryption.GenerateKey("k1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func keys(t testing.TB, ids ...string) []string {
 	t.Helper()
 	var entries []string
 	for _, id := range ids {
-		entry, err := encryption.Generate(id)
+		entry, err := encryption.GenerateKey(id)
 		if err != nil {
 			t.Fatal(err)
 		}

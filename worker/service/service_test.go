@@ -177,7 +177,7 @@ func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
 		strings.Contains(log, "c2hvcnQ") {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
-	entry, err := encryption.Generate("k1")
+	entry, err := encryption.GenerateKey("k1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, print.Quote(n.Store))
 	id := s.Archive().Store().Keys().Primary()
 	if id != "" {
-		a.Note("everything is encrypted with key %s: other programs need %s", id, encryption.Variable)
+		a.Note("everything is encrypted with key %s: other programs need %s", id, encryption.KeysVariable)
 	}
 	switch {
 	case !h.Worker:
