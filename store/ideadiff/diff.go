@@ -72,18 +72,18 @@ func (d *Diff) compare(from, to map[string]any) error {
 	}
 	d.Patch = make([]any, len(patch))
 	for i, op := range patch {
-		d.Patch[i] = operation(op)
+		d.Patch[i] = patchStep(op)
 	}
-	err = d.values("", pick(from, "config", "schema", "delegates"), pick(to, "config", "schema", "delegates"),
+	err = d.compareValues("", pickKeys(from, "config", "schema", "delegates"), pickKeys(to, "config", "schema", "delegates"),
 		jsonval.Path.String)
 	if err != nil {
 		return err
 	}
-	return d.contexts(ideafile.SplitContextByInstance(from["context"]), ideafile.SplitContextByInstance(to["context"]))
+	return d.compareContexts(ideafile.SplitContextByInstance(from["context"]), ideafile.SplitContextByInstance(to["context"]))
 }
 
-// operation is one step of a JSON Patch.
-func operation(op jsondiff.Operation) any {
+// patchStep is one step of a JSON Patch.
+func patchStep(op jsondiff.Operation) any {
 	o := map[string]any{"op": op.Type, "path": op.Path}
 	if op.Type != jsondiff.OperationRemove {
 		o["value"] = op.Value
@@ -91,7 +91,7 @@ func operation(op jsondiff.Operation) any {
 	return o
 }
 
-func pick(m map[string]any, keys ...string) map[string]any {
+func pickKeys(m map[string]any, keys ...string) map[string]any {
 	out := map[string]any{}
 	for _, k := range keys {
 		if v, ok := m[k]; ok {
