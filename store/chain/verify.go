@@ -205,7 +205,7 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 		return err
 	}
 	place := Place(v.process, at)
-	v.report.addProblems(at, place, v.audit.Log(v.process, d.log))
+	v.report.addProblems(at, place, v.audit.CheckLog(v.process, d.log))
 	if at == 1 {
 		v.report.addProblems(at, place, v.audit.VerifyInherited(whole))
 	}

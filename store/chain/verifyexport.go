@@ -129,7 +129,7 @@ func (v *exportVerifier) checkIdea(line map[string]any) error {
 	v.report.Ideas++
 	v.report.noteSimulated(meta)
 	place := fmt.Sprintf("line %d", v.line)
-	v.report.addProblems(v.line-1, place, v.audit.Log(v.process, line["log"]))
+	v.report.addProblems(v.line-1, place, v.audit.CheckLog(v.process, line["log"]))
 	if v.line == 2 {
 		v.report.addProblems(v.line-1, place, v.audit.VerifyInherited(idea))
 		v.report.Origin = meta[originKey]
