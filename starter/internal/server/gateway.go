@@ -89,7 +89,7 @@ func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gate
 // if it is set.
 func (s *Session) gatewayUser() access.Person {
 	who := gateway.SystemUser(os.Getenv)
-	file := os.Getenv(signing.Variable)
+	file := os.Getenv(signing.KeyVariable)
 	if file == "" {
 		return who
 	}
