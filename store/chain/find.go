@@ -77,7 +77,7 @@ func (f *finder) searchIdea(ctx context.Context, at int) error {
 // walk reports every place that holds the text.
 func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 	look := func(place texts.Place, text string) {
-		if f.needle.In(text) {
+		if f.needle.IsIn(text) {
 			found(place)
 		}
 	}

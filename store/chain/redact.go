@@ -185,7 +185,7 @@ func (r *redaction) mentionReason(at texts.Place, text string) string {
 	if text == r.token && at.Instance != r.token {
 		return "names the instance"
 	}
-	if slices.ContainsFunc(r.needles, func(own texts.Needle) bool { return own.In(text) }) {
+	if slices.ContainsFunc(r.needles, func(own texts.Needle) bool { return own.IsIn(text) }) {
 		return "has a text of the instance"
 	}
 	return ""

@@ -18,7 +18,7 @@ type Place struct {
 	depth int
 }
 
-const depth = 3
+const maxPartDepth = 3
 
 // Walk says what is done with the texts of a value.
 type Walk struct {
@@ -60,7 +60,7 @@ func (w Walk) Each(v any, at Place) error {
 }
 
 func (w Walk) object(m map[string]any, at Place) error {
-	if token := owner(m); token != "" {
+	if token := ownerToken(m); token != "" {
 		at.Instance = token
 	}
 	for k, v := range jsonval.Sorted(m) {
@@ -82,8 +82,8 @@ func (w Walk) object(m map[string]any, at Place) error {
 	return nil
 }
 
-// owner is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a Call.
-func owner(m map[string]any) string {
+// ownerToken is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a Call.
+func ownerToken(m map[string]any) string {
 	for _, k := range []string{"_instance", "instance"} {
 		if token := jsonval.AsText(m[k]); token != "" && token != "*" {
 			return token
@@ -97,7 +97,7 @@ func owner(m map[string]any) string {
 }
 
 func (p Place) below(key string) Place {
-	if p.depth++; p.depth <= depth {
+	if p.depth++; p.depth <= maxPartDepth {
 		p.Part = strings.TrimPrefix(p.Part+"."+key, ".")
 	}
 	return p
@@ -109,7 +109,7 @@ type Needle string
 // NewNeedle makes one.
 func NewNeedle(text string) Needle { return Needle(strings.ToLower(text)) }
 
-// In reports whether a text has it.
-func (n Needle) In(text string) bool {
+// IsIn reports whether a text has it.
+func (n Needle) IsIn(text string) bool {
 	return len(text) >= len(n) && strings.Contains(strings.ToLower(text), string(n))
 }
