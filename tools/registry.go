@@ -45,7 +45,7 @@ func Register[In, Out any](r *Registry, name string, fn func(context.Context, In
 	t.invoke = func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var in In
 		if err := decodeStrict(raw, &in); err != nil {
-			return nil, Final(fmt.Errorf("parameters: %w", plainly(err)))
+			return nil, Final(fmt.Errorf("parameters: %w", plainTypeError(err)))
 		}
 		return fn(ctx, in)
 	}

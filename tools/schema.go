@@ -30,8 +30,8 @@ func reflectSchemas[In, Out any](typeSchemas map[reflect.Type]*jsonschema.Schema
 	if err != nil {
 		return nil, nil, fmt.Errorf("result: %w", err)
 	}
-	tidy(params)
-	tidy(result)
+	removeNulls(params)
+	removeNulls(result)
 	if params.Type != "object" {
 		return nil, nil, errors.New("parameters: not an object")
 	}
@@ -43,9 +43,9 @@ func reflectSchemas[In, Out any](typeSchemas map[reflect.Type]*jsonschema.Schema
 	return params, result, nil
 }
 
-// tidy removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null is
+// removeNulls removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null is
 // absent.
-func tidy(s *jsonschema.Schema) {
+func removeNulls(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -56,10 +56,10 @@ func tidy(s *jsonschema.Schema) {
 		if !slices.Contains(s.Required, name) {
 			notNull(p)
 		}
-		tidy(p)
+		removeNulls(p)
 	}
-	tidy(s.Items)
-	tidy(s.AdditionalProperties)
+	removeNulls(s.Items)
+	removeNulls(s.AdditionalProperties)
 }
 
 func notNull(s *jsonschema.Schema) {
