@@ -28,7 +28,7 @@ type answer struct {
 func (c *Client) read(resp *http.Response) (*answer, error) {
 	defer func() { _ = resp.Body.Close() }()
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
-		return nil, final("the answer is over %d bytes", c.maxBytes)
+		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.Small, c.maxBytes)+1))
 	if err == nil && len(body) > memory.Small {
@@ -38,7 +38,7 @@ func (c *Client) read(resp *http.Response) (*answer, error) {
 		return nil, err
 	}
 	if int64(len(body)) > c.maxBytes {
-		return nil, final("the answer is over %d bytes", c.maxBytes)
+		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
 	return &answer{
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
@@ -55,13 +55,13 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 	return append(begun, rest...), err
 }
 
-// failure is the Error of a status that is not a success; nil for a result.
-func (a *answer) failure(anyStatus bool, now time.Time) error {
+// statusError is the Error of a status that is not a success; nil for a result.
+func (a *answer) statusError(anyStatus bool, now time.Time) error {
 	retry := a.status == 408 || a.status == 429 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
 		return nil
 	}
-	e := a.unfit(nil)
+	e := a.unfitError(nil)
 	e.Retry = retry
 	if retry {
 		e.RetryAfter = retryafter.Parse(a.retryAfter, now)
@@ -69,8 +69,8 @@ func (a *answer) failure(anyStatus bool, now time.Time) error {
 	return e
 }
 
-// unfit is the final Error of an answer that cannot be a result.
-func (a *answer) unfit(cause error) *Error {
+// unfitError is the final Error of an answer that cannot be a result.
+func (a *answer) unfitError(cause error) *Error {
 	text, err := a.decoded()
 	if err != nil {
 		text = strings.ToValidUTF8(string(a.body), "\uFFFD")
@@ -88,7 +88,7 @@ func (a *answer) value() (any, error) {
 	if isJSON(mediaType) {
 		v, err := decodeJSON(a.body)
 		if err != nil {
-			return nil, a.unfit(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
+			return nil, a.unfitError(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
 		}
 		return v, nil
 	}

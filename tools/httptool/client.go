@@ -64,9 +64,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // Do fills the spec with params, sends the request and returns the content of the answer: its JSON, its text, or nil if
 // it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
 func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, idempotencyKey string) (any, error) {
-	v := c.vault()
+	v := c.newVault()
 	fail := func(err error) (any, error) {
-		e := c.failure(s.method()+" "+s.URL, err, v)
+		e := c.errorWithoutSecrets(s.method()+" "+s.URL, err, v)
 		e.NotAllowed = isNotAllowed(err)
 		return nil, e
 	}
@@ -75,7 +75,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	}
 	r, err := c.prepare(s, &filling{params: params, vault: v, read: map[string]bool{}}, scopes)
 	if err == nil {
-		err = v.bound(hostAndPort(r.url))
+		err = v.checkHost(hostAndPort(r.url))
 	}
 	if err != nil {
 		return fail(finalCause{err})
@@ -92,16 +92,16 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	return v.striker().StrikeValue(result), nil
 }
 
-func (c *Client) vault() *vault {
+func (c *Client) newVault() *vault {
 	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: &c.known}
 }
 
 // Get reads a URL unchanged, without parameters and secrets. Any answer is a result, except 408, 429 and 5xx, which are
 // retryable errors. Errors are of type *Error.
 func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
-	v := c.vault()
+	v := c.newVault()
 	fail := func(err error) (int, string, string, error) {
-		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
+		return 0, "", "", c.errorWithoutSecrets("GET "+excerpt(address), err, v)
 	}
 	u, err := checkedURL(address, "")
 	if err != nil {
@@ -119,15 +119,15 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	return a.status, s.StrikeText(a.contentType), s.StrikeText(body), nil
 }
 
-// failure makes the Error of any failure, without secrets.
-func (c *Client) failure(act string, err error, v *vault) *Error {
+// errorWithoutSecrets makes the Error of any failure, without secrets.
+func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = &Error{Retry: !IsRefused(err), Err: err}
 	}
 	s := v.striker()
 	if e.Err != nil {
-		e.Err = Struck(s, e.Err)
+		e.Err = StrikeError(s, e.Err)
 	}
 	e.Body = excerpt(s.StrikeText(e.Body)) // struck first: half a secret would not be found
 	e.act = s.StrikeText(act)

@@ -30,13 +30,13 @@ func (f *filling) text(template string, encode func(string) string) (text string
 	for _, part := range placeholder.Split(template) {
 		var piece string
 		if part.Name == "" {
-			piece, err = f.vault.put(part.Text, encode)
+			piece, err = f.vault.insertSecrets(part.Text, encode)
 			if encode != nil {
 				piece = encodeLiteral(piece)
 			}
 		} else {
 			open = true
-			piece, err = f.plain(part.Name)
+			piece, err = f.plainText(part.Name)
 			if encode != nil {
 				piece = encode(piece)
 			}
@@ -52,7 +52,7 @@ func (f *filling) text(template string, encode func(string) string) (text string
 	return out.String(), open, nil
 }
 
-func (f *filling) plain(name string) (string, error) {
+func (f *filling) plainText(name string) (string, error) {
 	v, ok := f.find(name)
 	if !ok || v == nil {
 		return "", fmt.Errorf("parameter %q is missing", name)
@@ -64,8 +64,8 @@ func (f *filling) plain(name string) (string, error) {
 	return placeholder.Text(v), nil
 }
 
-// alone is the name of a template that is one placeholder and nothing else.
-func alone(template string) (string, bool) {
+// solePlaceholder is the name of a template that is one placeholder and nothing else.
+func solePlaceholder(template string) (string, bool) {
 	parts := placeholder.Split(template)
 	if len(parts) == 1 && parts[0].Name != "" {
 		return parts[0].Name, true
@@ -78,7 +78,7 @@ func alone(template string) (string, bool) {
 func (f *filling) value(template any) (v any, there bool, err error) {
 	switch template := template.(type) {
 	case string:
-		if name, ok := alone(template); ok {
+		if name, ok := solePlaceholder(template); ok {
 			v, there = f.find(name)
 			return v, there, nil
 		}

@@ -84,12 +84,12 @@ func CheckSecrets(text string) error {
 	return nil
 }
 
-// own begin the names of variables that are the program's and Temporal's own: a
+// ownPrefixes begin the names of variables that are the program's and Temporal's own: a
 // tool that is sent the keys of the encryption can read everything.
-var own = []string{"PROCESSIDEA_", "TEMPORAL_"}
+var ownPrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
 
 func forTools(name string) bool {
-	return !slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return !slices.ContainsFunc(ownPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func notForTools(name string) string {
@@ -160,10 +160,10 @@ func parseSecretNames(text string) (list secretNames, err error) {
 	return list, nil
 }
 
-func (s secretNames) has(name string) bool { return len(s.of(name)) > 0 }
+func (s secretNames) has(name string) bool { return len(s.entriesOf(name)) > 0 }
 
-// of are the entries of a name.
-func (s secretNames) of(name string) (list secretNames) {
+// entriesOf are the entries of a name.
+func (s secretNames) entriesOf(name string) (list secretNames) {
 	for _, e := range s {
 		if e.name == name || e.open && strings.HasPrefix(name, e.name) {
 			list = append(list, e)
@@ -174,7 +174,7 @@ func (s secretNames) of(name string) (list secretNames) {
 
 // mayGo reports whether a host may receive the secret with a name.
 func (s secretNames) mayGo(name, host, port string) bool {
-	return slices.ContainsFunc(s.of(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
+	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
 }
 
 // HostOf is the host of a server's address, in the form of AllowVariable: "localhost" for a program of this machine,
@@ -192,7 +192,7 @@ func HostOf(address string) string {
 	if err != nil {
 		return "HOST"
 	}
-	return place(hostName(u.Hostname()), u.Port())
+	return hostWithPort(hostName(u.Hostname()), u.Port())
 }
 
 // SecretsIn lists the variables that a text names, in their order.

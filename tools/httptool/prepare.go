@@ -50,7 +50,7 @@ func (c *Client) prepare(s Spec, f *filling, scopes map[string]any) (*request, e
 func fillHeaders(headers map[string]string, f *filling) (http.Header, error) {
 	filled := http.Header{}
 	for _, name := range jsonval.SortedKeys(headers) {
-		if only, ok := alone(headers[name]); ok {
+		if only, ok := solePlaceholder(headers[name]); ok {
 			if v, _ := f.find(only); v == nil {
 				continue
 			}

@@ -17,7 +17,7 @@ func fillURL(s Spec, f *filling) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := f.vault.put(t.base, nil)
+	base, err := f.vault.insertSecrets(t.base, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func fillURL(s Spec, f *filling) (*url.URL, error) {
 		return nil, err
 	}
 	if s.queries() {
-		query = append(query, f.leftover()...)
+		query = append(query, f.unreadPairs()...)
 	}
 	u, err := checkedURL(strings.TrimSuffix(base, "/")+path, strings.Join(query, "&"))
 	if err == nil && !strings.HasSuffix(u.EscapedPath(), path) {
@@ -68,7 +68,7 @@ func fillQuery(query string, f *filling) ([]string, error) {
 		if pair == "" {
 			continue
 		}
-		if name, ok := alone(value); ok {
+		if name, ok := solePlaceholder(value); ok {
 			key, _, err := f.text(key, encodeSegment)
 			if err != nil {
 				return nil, err
@@ -101,8 +101,8 @@ func queryPairs(key string, v any) []string {
 	return pairs
 }
 
-// leftover are the query pairs of the parameters that no template has read.
-func (f *filling) leftover() []string {
+// unreadPairs are the query pairs of the parameters that no template has read.
+func (f *filling) unreadPairs() []string {
 	rest := maps.Clone(f.params)
 	maps.DeleteFunc(rest, func(name string, _ any) bool { return f.read[name] })
 	return formPairs(rest)

@@ -138,7 +138,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 }
 
 func (c *conn) struck(err error) error {
-	struck := httptool.Struck(c.striker, err)
+	struck := httptool.StrikeError(c.striker, err)
 	if isRefused(err) {
 		return refused{struck}
 	}
