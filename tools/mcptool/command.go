@@ -89,18 +89,18 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 	return refused{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
 }
 
-// inherited are the variables that a command inherits from the worker: none that may hold a secret.
-var inherited = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
+// inheritedVariables are the variables that a command inherits from the worker: none that may hold a secret.
+var inheritedVariables = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
-func about(what, text string) string {
+func aboutText(what, text string) string {
 	if text == "" {
 		return ""
 	}
 	return what + text
 }
 
-// run makes the transport to a program that is run for it.
-func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
+// runProgram makes the transport to a program that is run for it.
+func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
 	if err := h.admit(server); err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +113,7 @@ func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() str
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, nil, fmt.Errorf("run %s: there is no such program", server.Command[0])
 	}
-	for _, name := range inherited {
+	for _, name := range inheritedVariables {
 		if v, ok := h.options.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
@@ -128,7 +128,7 @@ func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() str
 	p := &program{cmd: cmd, said: out}
 	c.tooLarge = p.large.Load
 	return p, func() string {
-		return about("; it wrote: ", wrote.said()) +
-			about("; on standard output, where nothing but messages of the protocol may stand, it wrote: ", out.said())
+		return aboutText("; it wrote: ", wrote.said()) +
+			aboutText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ", out.said())
 	}, nil
 }

@@ -36,8 +36,8 @@ type conn struct {
 	protocol atomic.Pointer[string]
 }
 
-// within runs an exchange with the server, for as long as what it sends can be read.
-func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
+// runExchange runs an exchange with the server, for as long as what it sends can be read.
+func (c *conn) runExchange(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer safego.AfterDone(c.broken, "mcp.broken", cancel)()
@@ -67,12 +67,12 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "processidea", Version: "1"}, &mcp.ClientOptions{
 		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server is shown nothing of the worker
-		ElicitationHandler: c.asked.hear,
+		ElicitationHandler: c.asked.record,
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, and they take their time
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
 	c.said = said
-	err = c.within(ctx, func(ctx context.Context) (err error) {
+	err = c.runExchange(ctx, func(ctx context.Context) (err error) {
 		c.session, err = client.Connect(ctx, exact{c, transport}, nil)
 		return err
 	})
@@ -89,7 +89,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 // transport connects to a server. said returns its standard error, for the error of a server that does not answer.
 func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
-		return h.run(server, c)
+		return h.runProgram(server, c)
 	}
 	address, headers, striker, err := h.options.HTTP.Fill(server.URL, server.Headers)
 	if err != nil {
@@ -160,7 +160,7 @@ const maxPages = 200
 // list asks for the server's tools.
 func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 	var offers []mcppalette.ToolSpec
-	err := c.within(ctx, func(ctx context.Context) error {
+	err := c.runExchange(ctx, func(ctx context.Context) error {
 		seen := map[string]bool{}
 		for cursor := ""; ; {
 			page, err := c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})

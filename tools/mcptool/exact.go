@@ -70,7 +70,7 @@ func (c exactConnection) withTools(result json.RawMessage) json.RawMessage {
 	for n, tool := range known.Tools {
 		known.Tools[n] = withExact(tool)
 	}
-	return with(result, "tools", known.Tools)
+	return withKey(result, "tools", known.Tools)
 }
 
 // withExact puts the text of an object into its own _meta.
@@ -90,11 +90,11 @@ func withExact(object json.RawMessage) json.RawMessage {
 		meta = map[string]json.RawMessage{}
 	}
 	meta[keyExact] = text
-	return with(object, "_meta", meta)
+	return withKey(object, "_meta", meta)
 }
 
-// with is an object with another value for a key.
-func with(object json.RawMessage, key string, value any) json.RawMessage {
+// withKey is an object with another value for a key.
+func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 	var all map[string]json.RawMessage
 	encoded, err := json.Marshal(value)
 	if err != nil || json.Unmarshal(object, &all) != nil {

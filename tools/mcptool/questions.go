@@ -16,9 +16,9 @@ type questions struct {
 
 type question struct{ asked *mcp.ElicitParams }
 
-// hear records a question. It does not name its call: with several under way it is declined all the same, and the tool
+// record records a question. It does not name its call: with several under way it is declined all the same, and the tool
 // decides what that means.
-func (q *questions) hear(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+func (q *questions) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.calls) == 1 {

@@ -42,13 +42,13 @@ func unreadIn(err error) *unread {
 	return u
 }
 
-// later reports whether the server takes the request at another time.
-func (u *unread) later() bool { return u.status == http.StatusTooManyRequests }
+// isLater reports whether the server takes the request at another time.
+func (u *unread) isLater() bool { return u.status == http.StatusTooManyRequests }
 
 // failure is the Error of a refusal. The operator of the worker can mend what the server refuses to this worker; a
 // request refused for its rate is retried.
 func (u *unread) failure() *Error {
-	if u.later() {
+	if u.isLater() {
 		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}
 	}
 	return &Error{Code: ideafile.CodeMCPRefused, Err: u}
