@@ -87,7 +87,7 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 		x.client.circuit.recordAnswer(model, response.StatusCode)
 	}
 	if err == nil && !isStream {
-		memory.Bound(response, maxFileBytes, nil)
+		memory.LimitBody(response, maxFileBytes, nil)
 	}
 	return response, err
 }

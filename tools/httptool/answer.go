@@ -30,8 +30,8 @@ func (c *Client) read(resp *http.Response) (*answer, error) {
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
 		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.Small, c.maxBytes)+1))
-	if err == nil && len(body) > memory.Small {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.UncountedSize, c.maxBytes)+1))
+	if err == nil && len(body) > memory.UncountedSize {
 		body, err = readRest(resp, body, c.maxBytes)
 	}
 	if err != nil {

@@ -25,13 +25,13 @@ func (e ErrAnswer) Error() string { return fmt.Sprintf("the answer is larger tha
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Next.RoundTrip(r)
 	if err == nil {
-		Bound(answer, t.Most, t.Over)
+		LimitBody(answer, t.Most, t.Over)
 	}
 	return answer, err
 }
 
-// Bound limits the reading of an answer to most bytes. over is called when it has more; nil: no call.
-func Bound(answer *http.Response, most int64, over func()) {
+// LimitBody limits the reading of an answer to most bytes. over is called when it has more; nil: no call.
+func LimitBody(answer *http.Response, most int64, over func()) {
 	answer.Body = &boundedBody{answer.Body, most, most, over}
 }
 
