@@ -40,7 +40,7 @@ const maxToolWait = 24 * time.Hour
 
 // toolError turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolError(err error) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err),
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.FaultCode(err),
 		temporal.ApplicationErrorOptions{
 			NonRetryable: tools.IsFinal(err), Details: stackOf(err),
 			NextRetryDelay: min(runner.RetryDelay(err), maxToolWait),
