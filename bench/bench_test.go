@@ -100,7 +100,7 @@ func TestAWorkThatFailsInItsProcessIsNamed(t *testing.T) {
 }
 
 func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
-	b, err := bed.New(t.Context(), engine.Alone)
+	b, err := bed.New(t.Context(), engine.EmbeddedLimits)
 	if err != nil {
 		t.Fatal(err)
 	}

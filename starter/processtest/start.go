@@ -36,7 +36,7 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 		o(s)
 	}
 	p := &Process{t: t, timeout: s.timeout}
-	parts := engine.Parts{Getenv: s.getenv, Asked: p.noteRequest, Limits: engine.Alone,
+	parts := engine.Parts{Getenv: s.getenv, Asked: p.noteRequest, Limits: engine.EmbeddedLimits,
 		StopTimeout: time.Second}.With(s.own)
 	parts.Tools.Replace(s.fakes)
 	parts.Tools.Watch(p.noteCall)

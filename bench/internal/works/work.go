@@ -28,7 +28,7 @@ func (w Work) Limits() engine.Limits {
 	if w.hosted {
 		return bed.HostedLimits
 	}
-	return engine.Alone
+	return engine.EmbeddedLimits
 }
 
 // Round is a work that is done once: on a bed of its own, into the record of all rounds.
