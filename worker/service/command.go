@@ -55,7 +55,7 @@ func Command(log io.Writer, options ...Option) *cobra.Command {
 
 // command reads the settings and hands them on, with what is wrong with them.
 func command(lookup func(string) (string, bool), then func(context.Context, settings, error) error) *cobra.Command {
-	s := usual()
+	s := defaultSettings()
 	c := &cobra.Command{
 		Use:     "worker",
 		Version: version.Text(),

@@ -21,7 +21,7 @@ func (s *service) serveGateway(ctx context.Context) error {
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
 	served, err := server.Listen(ctx, s.gateway, o)
 	if err != nil {
-		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, variable("gateway"))
+		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, variableOf("gateway"))
 	}
 	s.undo = append(s.undo, served.Stop)
 	return nil

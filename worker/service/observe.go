@@ -22,8 +22,8 @@ func (s *service) measure(context.Context) (err error) {
 	return nil
 }
 
-// flushing bounds the sending of the last spans.
-const flushing = 5 * time.Second
+// flushTimeout bounds the sending of the last spans.
+const flushTimeout = 5 * time.Second
 
 // trace begins traces, where the environment asks for them.
 func (s *service) trace(ctx context.Context) (err error) {
@@ -33,7 +33,7 @@ func (s *service) trace(ctx context.Context) (err error) {
 		return err
 	}
 	s.undo = append(s.undo, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), flushing)
+		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 		defer cancel()
 		if err := s.traces.Close(ctx); err != nil {
 			s.log.Warn("telemetry", "error", err)

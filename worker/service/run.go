@@ -58,10 +58,10 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 	for _, why := range flags.Misspelled(os.Environ()) {
 		log.Warn(why)
 	}
-	if err := s.judge(ctx, wrong); err != nil {
+	if err := s.readSettings(ctx, wrong); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make,
+	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.makeWorker,
 		s.countWaiting, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
@@ -82,8 +82,8 @@ func (s *service) close() {
 	}
 }
 
-// judge reads all settings before anything is reached with them, and says all that are wrong.
-func (s *service) judge(ctx context.Context, wrong error) error {
+// readSettings reads all settings before anything is reached with them, and says all that are wrong.
+func (s *service) readSettings(ctx context.Context, wrong error) error {
 	all := []error{wrong}
 	note := func(err error) { all = append(all, err) }
 	var err error
@@ -193,7 +193,7 @@ func (s *service) connect(ctx context.Context) error {
 	return nil
 }
 
-func (s *service) make(context.Context) (err error) {
+func (s *service) makeWorker(context.Context) (err error) {
 	parts := s.parts
 	parts.Store, parts.Observer, parts.Interceptors = s.store, s.observer(), s.interceptors()
 	parts.StopTimeout, parts.Limits = s.drain, s.limits
