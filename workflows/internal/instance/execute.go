@@ -83,8 +83,8 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
 		Summary:     i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	releases := i.Releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.Releases) })
+	releases := i.ReleaseNumber
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.ReleaseNumber) })
 }
 
 func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
@@ -95,8 +95,8 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 		RetryPolicy:         callRetryPolicy(attempts),
 		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	releases := i.Releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.Releases) })
+	releases := i.ReleaseNumber
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.ReleaseNumber) })
 }
 
 func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {

@@ -184,7 +184,7 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 		i.Quota = *s.Quota
 	}
 	resumes, pauses := s.Resume || (i.Held && !s.Held), s.Held && !i.Held
-	i.Releases = max(i.Releases, s.ReleaseNumber)
+	i.ReleaseNumber = max(i.ReleaseNumber, s.ReleaseNumber)
 	i.Held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:
