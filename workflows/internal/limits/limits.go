@@ -11,8 +11,8 @@ import (
 	"processidea/protocol"
 )
 
-// idle is after how long a workflow ends that nobody asks. By then all turns are over.
-const idle = 2 * limit.TurnLease
+// idleTimeout is after how long a workflow ends that nobody asks. By then all turns are over.
+const idleTimeout = 2 * limit.TurnLease
 
 // Run answers who wants a turn, until nobody asks any more and what was spent has ceased to count.
 func Run(ctx workflow.Context, queue limit.Queue) error {
@@ -25,7 +25,7 @@ func Run(ctx workflow.Context, queue limit.Queue) error {
 	for err == nil && asked {
 		asked = false
 		var isLong bool
-		isLong, err = workflow.AwaitWithTimeout(ctx, max(idle, queue.SpentCountsFor(workflow.Now(ctx))), func() bool {
+		isLong, err = workflow.AwaitWithTimeout(ctx, max(idleTimeout, queue.SpentCountsFor(workflow.Now(ctx))), func() bool {
 			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 		})
 		asked = asked || queue.SpentCountsFor(workflow.Now(ctx)) > 0
