@@ -127,9 +127,9 @@ func (b *Inbox) OnFutureReady(f workflow.Future, then func(workflow.Future)) {
 	s := &source{}
 	s.addTo = func(to workflow.Selector) {
 		to.AddFuture(f, func(f workflow.Future) {
-			b.spend(s)
+			b.markSpent(s)
 			then(f)
 		})
 	}
-	b.add(s)
+	b.addSource(s)
 }

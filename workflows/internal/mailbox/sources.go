@@ -11,7 +11,7 @@ type source struct {
 // results of activities.
 const maxSpentSources = 8
 
-func (b *Inbox) add(s *source) {
+func (b *Inbox) addSource(s *source) {
 	b.sources = append(b.sources, s)
 	s.addTo(b.selector)
 }
@@ -22,15 +22,15 @@ func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.R
 	s.addTo = func(to workflow.Selector) {
 		to.AddReceive(c, func(c workflow.ReceiveChannel, more bool) {
 			if !more {
-				b.spend(s) // it is closed, and would be ready for ever
+				b.markSpent(s) // it is closed, and would be ready for ever
 			}
 			then(c)
 		})
 	}
-	b.add(s)
+	b.addSource(s)
 }
 
-func (b *Inbox) spend(s *source) {
+func (b *Inbox) markSpent(s *source) {
 	s.addTo = nil
 	b.spent++
 }

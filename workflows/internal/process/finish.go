@@ -49,7 +49,7 @@ func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
 	if n := r.Calls.Undone; n > 0 {
 		memo[protocol.MemoUndoneCalls] = n
 	}
-	if len(memo) > 0 && mailbox.Knows(ctx, "the memo says how many Calls failed") {
+	if len(memo) > 0 && mailbox.KnowsChange(ctx, "the memo says how many Calls failed") {
 		if err := workflow.UpsertMemo(ctx, memo); err != nil {
 			workflow.GetLogger(ctx).Warn("the memo could not be set", "error", err)
 		}

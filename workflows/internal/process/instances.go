@@ -57,7 +57,7 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
-	setup.ReportsInLists = len(tokens) > fewInstances && mailbox.Knows(ctx, "reports in lists")
+	setup.ReportsInLists = len(tokens) > fewInstances && mailbox.KnowsChange(ctx, "reports in lists")
 	p.sendQuotas(ctx, tokens...) // these start with theirs
 	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
