@@ -183,7 +183,7 @@ func (c *processCore) markEnded(outcome loop.Status) {
 // markCancelled notes, and shows, that the process is over since it was cancelled.
 func (c *processCore) markCancelled(ctx workflow.Context) {
 	c.markEnded(loop.StatusCancelled)
-	c.journal(ctx, loop.StatusCancelled, nil)
+	c.logStatus(ctx, loop.StatusCancelled, nil)
 	c.setAttributes(ctx, string(loop.StatusCancelled), 0)
 }
 

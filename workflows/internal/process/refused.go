@@ -28,7 +28,7 @@ func answerAsRefused(ctx workflow.Context, err error) error {
 	}
 	id := workflow.GetInfo(ctx).WorkflowExecution.ID
 	c := &processCore{processID: id}
-	c.journal(ctx, loop.StatusFailed, &diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()})
+	c.logStatus(ctx, loop.StatusFailed, &diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()})
 	r := refused{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
 	if failed := c.registerQueries(ctx, r, "", "instances"); failed != nil {
 		return failed
