@@ -93,7 +93,8 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	if !b.sending {
 		b.sending = true
 		c.senders.Add(1)
-		safego.Go("activities.callsender", func() error { return c.send(token, b) }, func(err error) { c.onSent(b, err) })
+		safego.Go("activities.callsender", func() error { return c.send(token, b) },
+			func(err error) { c.onSent(b, err) })
 	}
 }
 

@@ -38,8 +38,8 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 		Mend: "it goes on by itself after midnight, UTC; more is a setting of the workers"}
 }
 
-// countCost counts what a Request has cost. It returns when that is known to all workers, so that the next Request is judged
-// by it, and a worker that is killed takes nothing along; where nobody answers, it is said later.
+// countCost counts what a Request has cost. It returns when that is known to all workers, so that the next Request is
+// judged by it, and a worker that is killed takes nothing along; where nobody answers, it is said later.
 func (a *Activities) countCost(cost price.Money) {
 	if a.MoneyADay == 0 || cost == 0 {
 		return

@@ -15,8 +15,8 @@ import (
 // maxLacks bounds the list of what a worker lacks.
 const maxLacks = 20
 
-// missingForTools lists what this worker lacks for the Tools of Ideas, each with the Tools that need it: a host that it may not
-// reach, a secret, a program. A process that started without them would stop in the middle of its effects.
+// missingForTools lists what this worker lacks for the Tools of Ideas, each with the Tools that need it: a host that it
+// may not reach, a secret, a program. A process that started without them would stop in the middle of its effects.
 func (a *Activities) missingForTools(ideas ...*ideafile.Idea) []string {
 	var order []string
 	tools := map[string][]string{}

@@ -44,9 +44,9 @@ func unknownServer(name string) *llm.Error {
 		Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
 }
 
-// askLLMs asks the LLMs in their order. It asks the next one only if the one before gave no reply: a second answer on top
-// of the beginning of another would be a different Plan. The error has the failure of each, and allows a retry if one
-// of them does.
+// askLLMs asks the LLMs in their order. It asks the next one only if the one before gave no reply: a second answer on
+// top of the beginning of another would be a different Plan. The error has the failure of each, and allows a retry if
+// one of them does.
 func (r *request) askLLMs(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
 	var failed []failedLLM
 	var answer *llm.Reply

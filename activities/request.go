@@ -250,8 +250,8 @@ func (r *request) holdsBack(token string) bool {
 	return r.holdsCalls || slices.Contains(r.input.HeldTokens, token)
 }
 
-// compareAnswers replaces a second answer by its comparison with the first for each instance. It runs here, since the whole
-// palette is here.
+// compareAnswers replaces a second answer by its comparison with the first for each instance. It runs here, since the
+// whole palette is here.
 func (r *request) compareAnswers() {
 	differed := 0
 	for _, instance := range r.input.Instances {

@@ -222,7 +222,8 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 	}
 }
 
-// handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else happens.
+// handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else
+// happens.
 func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, heard []chan struct{}, answers []limit.Turn,
 	err error) (pause time.Duration) {
 	t.mu.Lock()

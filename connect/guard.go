@@ -21,9 +21,9 @@ import (
 	"processidea/store/encryption"
 )
 
-// guardOption keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a payload
-// fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec before.
-// Instead the workflow task is failed, and comes again until a worker has the key.
+// guardOption keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a
+// payload fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec
+// before. Instead the workflow task is failed, and comes again until a worker has the key.
 func guardOption(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
 	g := &guard{keys: keys, log: logger}
 	return grpc.WithChainUnaryInterceptor(g.intercept)
@@ -107,8 +107,8 @@ func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, fr
 	return err
 }
 
-// dropActivityTask drops an activity task for which a key is missing, as if this worker had died with it: that is no failure of
-// a tool, and another worker may have the key. A payload that was altered is handed on, and fails.
+// dropActivityTask drops an activity task for which a key is missing, as if this worker had died with it: that is no
+// failure of a tool, and another worker may have the key. A payload that was altered is handed on, and fails.
 func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
 	err := g.canDecrypt(ctx, t)
 	var missing *encryption.MissingKeyError

@@ -2,8 +2,8 @@ package connect
 
 import "go.temporal.io/sdk/log"
 
-// QuietLogger leaves out what Temporal's SDK says below WARN, which tells nothing of processes. What this program logs by way
-// of the SDK, from workflows and activities, names its process and stays.
+// QuietLogger leaves out what Temporal's SDK says below WARN, which tells nothing of processes. What this program logs
+// by way of the SDK, from workflows and activities, names its process and stays.
 func QuietLogger(l log.Logger) log.Logger { return quiet{l} }
 
 type quiet struct{ log.Logger }

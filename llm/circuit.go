@@ -76,8 +76,8 @@ func (c *circuit) admit(model string, now time.Time) *Error {
 	return nil
 }
 
-// recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time until the
-// next attempt. An attempt that began before the last failure is no news, and lengthens no pause.
+// recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time
+// until the next attempt. An attempt that began before the last failure is no news, and lengthens no pause.
 func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

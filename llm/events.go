@@ -61,24 +61,24 @@ func (e *eventReader) Next() bool {
 }
 
 // takeLine takes a line and reports whether an event ends with it.
-func (e *eventReader) takeLine(takeLine []byte) bool {
+func (e *eventReader) takeLine(line []byte) bool {
 	if e.first {
-		takeLine = bytes.TrimPrefix(takeLine, []byte("\uFEFF"))
-		e.bare = bytes.HasPrefix(takeLine, []byte("{"))
-		e.first = len(takeLine) == 0
+		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+		e.bare = bytes.HasPrefix(line, []byte("{"))
+		e.first = len(line) == 0
 	}
-	if len(e.data)+len(takeLine) > maxReplyBytes {
+	if len(e.data)+len(line) > maxReplyBytes {
 		e.err = fmt.Errorf("an event of more than %d MB", maxReplyBytes>>20)
 		return false
 	}
 	if e.bare {
-		e.data = append(append(e.data, takeLine...), '\n')
-		return bytes.HasSuffix(takeLine, []byte("}")) && e.isWholeEvent() && e.emitEvent()
+		e.data = append(append(e.data, line...), '\n')
+		return bytes.HasSuffix(line, []byte("}")) && e.isWholeEvent() && e.emitEvent()
 	}
-	if len(takeLine) == 0 {
+	if len(line) == 0 {
 		return len(e.data) > 0 && e.emitEvent()
 	}
-	name, value, _ := bytes.Cut(takeLine, []byte(":"))
+	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "event":

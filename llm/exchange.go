@@ -209,8 +209,8 @@ func (x *exchange) promptTokens() int {
 	return n / bytesPerToken
 }
 
-// settleTokens charges the rate limiter for what the Request used beyond the estimate, by the server's count, or else by the
-// length of the reply in bytes.
+// settleTokens charges the rate limiter for what the Request used beyond the estimate, by the server's count, or else
+// by the length of the reply in bytes.
 func (x *exchange) settleTokens(u turn.TokenUsage, replyBytes int) {
 	if u == (turn.TokenUsage{}) {
 		u.CompletionTokens = replyBytes / bytesPerToken

@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// incompleteFault classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream ended
-// before the parser was done.
+// incompleteFault classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream
+// ended before the parser was done.
 func (x *exchange) incompleteFault(r *Reply, parseErr, streamErr error) *diag.Fault {
 	var unbounded errUnbounded
 	var preamble errPreamble

@@ -12,8 +12,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// fitValue checks what decoding into a Go type would let pass (names in another case, absent fields) and returns the value
-// as it decodes: an optional null is left out, a whole number such as 3.0 is 3.
+// fitValue checks what decoding into a Go type would let pass (names in another case, absent fields) and returns the
+// value as it decodes: an optional null is left out, a whole number such as 3.0 is 3.
 func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 	if s == nil {
 		return v, nil

@@ -43,8 +43,8 @@ func reflectSchemas[In, Out any](typeSchemas map[reflect.Type]*jsonschema.Schema
 	return params, result, nil
 }
 
-// removeNulls removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null is
-// absent.
+// removeNulls removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null
+// is absent.
 func removeNulls(s *jsonschema.Schema) {
 	if s == nil {
 		return

@@ -93,8 +93,8 @@ func (t *Tool) decodeResult(out any) (any, error) {
 	return fillEmpty(t.result, v), nil
 }
 
-// plainTypeError describes a value of the wrong type and the wanted type, without the names of Go types, since the text goes
-// back to the author of the Call.
+// plainTypeError describes a value of the wrong type and the wanted type, without the names of Go types, since the text
+// goes back to the author of the Call.
 func plainTypeError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {

@@ -118,5 +118,6 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 	}
 	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
 	return &Error{Retry: retry,
-		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode, s.striker.StrikeText(strings.TrimSpace(string(said))))}
+		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
+			s.striker.StrikeText(strings.TrimSpace(string(said))))}
 }

@@ -25,7 +25,8 @@ func (r *trial) check(ctx context.Context, p *process) {
 	}
 	calm := r.reference[p.testCase.name]
 	if got, want := resultWithoutID(p), resultWithoutID(calm); got != want {
-		r.figures.addViolation("the result is that of an undisturbed process", p.id, "%s, not %s", jsonval.Clip(got, 2000),
+		r.figures.addViolation("the result is that of an undisturbed process", p.id, "%s, not %s",
+			jsonval.Clip(got, 2000),
 			jsonval.Clip(want, 2000))
 	}
 	done := map[string]time.Time{}
@@ -42,8 +43,8 @@ func resultWithoutID(p *process) string {
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 
-// checkHistory checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It adds to
-// done when each Call was completed, by Idempotency-Key.
+// checkHistory checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It
+// adds to done when each Call was completed, by Idempotency-Key.
 func (r *trial) checkHistory(ctx context.Context, p *process, id string, done map[string]time.Time) {
 	events := r.client.Temporal().GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
@@ -93,7 +94,8 @@ func (r *trial) checkEvent(id string, e *historypb.HistoryEvent, scheduled map[i
 		switch a.GetCause() {
 		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
 			enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
-			r.figures.addViolation("no workflow task fails for good", id, "event %d: %s: %s", e.GetEventId(), a.GetCause(),
+			r.figures.addViolation("no workflow task fails for good", id, "event %d: %s: %s", e.GetEventId(),
+				a.GetCause(),
 				a.GetFailure().GetMessage())
 		}
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
@@ -112,8 +114,8 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 	return in.IdempotencyKey()
 }
 
-// checkEffects checks the requests that the tools got: everything that the undisturbed process asked for, each under one
-// key, and nothing again once it was done.
+// checkEffects checks the requests that the tools got: everything that the undisturbed process asked for, each under
+// one key, and nothing again once it was done.
 func (r *trial) checkEffects(p, calm *process, done map[string]time.Time) {
 	keys := map[string]string{}
 	for _, e := range r.tools.effectsOf(p.id) {

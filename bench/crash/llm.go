@@ -71,8 +71,8 @@ func (l *llm) chooseReply(prompt string) rehearsal.Reply {
 	return l.last[process]
 }
 
-// nextReply gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring was
-// not accepted, and the reply is the output alone.
+// nextReply gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring
+// was not accepted, and the reply is the output alone.
 func (l *llm) nextReply(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && isPlanned(prompt, last) {
 		last.Content = string(jsonval.Encode(map[string]any{"calls": []any{}, "output": output}))

@@ -80,7 +80,7 @@ func (t *toolbox) record(key, asked, answer string) string {
 }
 
 // answerOf gives what the requests with an Idempotency-Key were answered, if there were any.
-func (t *toolbox) answerOf(key string) (answerOf string, reached bool) {
+func (t *toolbox) answerOf(key string) (answer string, reached bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e := t.seen[key]; e != nil {

@@ -114,8 +114,8 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	return g.personOf(claims, verified)
 }
 
-// issuerAwayError reports to the caller only that the issuer does not answer. The reason goes to the log, since it names addresses
-// of the inner network.
+// issuerAwayError reports to the caller only that the issuer does not answer. The reason goes to the log, since it
+// names addresses of the inner network.
 func issuerAwayError(err error) error {
 	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway,
 		"the issuer of tokens does not answer"}, err)

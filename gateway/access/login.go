@@ -131,7 +131,8 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	return l.personOf(l.addUserinfo(ctx, provider, tokens, token.Subject, claims), token)
 }
 
-// addUserinfo adds the claims that only the issuer's userinfo endpoint has. The claims of the signed token stay unchanged.
+// addUserinfo adds the claims that only the issuer's userinfo endpoint has. The claims of the signed token stay
+// unchanged.
 func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
 	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil

@@ -42,8 +42,8 @@ func OpenRoles(file string) (*Roles, error) {
 	return r, err
 }
 
-// RightsOf gives the rights of a person. Where the file cannot be read, or is broken, nobody has any: the change may have
-// been meant to take rights away.
+// RightsOf gives the rights of a person. Where the file cannot be read, or is broken, nobody has any: the change may
+// have been meant to take rights away.
 func (r *Roles) RightsOf(name string, groups []string) ([]Right, error) {
 	list, err := r.current()
 	var rights []Right

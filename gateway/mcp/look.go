@@ -28,13 +28,15 @@ func (a *agent) lookTools() []tool {
 		{"list_processes", "Lists processes, the latest first.", `{"type": "object", "additionalProperties": false, "properties": {
 			"status": {"enum": ["running", "paused", "completed", "failed", "cancelled"]},
 			"path": {"type": "string", "description": "only those of this Idea"},
-			"awaiting": {"type": "boolean", "description": "only those in which a Call waits for a person"}}}`, true, a.listProcesses},
+			"awaiting": {"type": "boolean", "description": "only those in which a Call waits for a person"}}}`, true,
+			a.listProcesses},
 		{"get_process", "Tells where a process stands: what it waits for, and once it has ended its output and the " +
 			"State of its instances.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
 				processArgument + `, ` +
 				fmt.Sprintf(waitArgument, 0) +
-				`, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true, a.getStatus},
+				`, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true,
+			a.getStatus},
 		{"list_approvals", "Lists the Calls that wait for a person, in one process or in all.",
 			`{"type": "object", "additionalProperties": false, "properties": {` + processArgument + `}}`, true,
 			a.approvals},
@@ -66,7 +68,8 @@ func numberArg(args map[string]any, key string, otherwise int) int {
 
 func (a *agent) listProcesses(ctx context.Context, args map[string]any) (any, error) {
 	awaiting, _ := args["awaiting"].(bool)
-	filter := client.Filter{Status: loop.Status(textArg(args, "status")), Path: textArg(args, "path"), Awaiting: awaiting}
+	filter := client.Filter{Status: loop.Status(textArg(args, "status")), Path: textArg(args, "path"),
+		Awaiting: awaiting}
 	page, err := a.Client.ListPage(ctx, filter, maxListed, nil)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,8 @@ const instructions = "Processes that an LLM plans and people decide on. A start_
 
 // Handler answers over HTTP. It trusts the person in the request's context.
 func (s *Server) Handler() http.Handler {
-	return sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return s.ForPerson(access.From(r.Context())) },
+	server := func(r *http.Request) *sdk.Server { return s.ForPerson(access.From(r.Context())) }
+	return sdk.NewStreamableHTTPHandler(server,
 		&sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody, Logger: s.Log,
 			DisableLocalhostProtection: true, // the gateway's own fence knows its names

@@ -53,8 +53,8 @@ func serviceConfig(port int) config.Service {
 	return config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: loopbackIP}}
 }
 
-// serviceHosts gives each service the addresses of the others. Membership by gossip would need four more ports, and seconds to
-// settle.
+// serviceHosts gives each service the addresses of the others. Membership by gossip would need four more ports, and
+// seconds to settle.
 func serviceHosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
 	all := make(map[primitives.ServiceName]static.Hosts, len(cfg.Services))
 	for name, s := range cfg.Services {

@@ -13,9 +13,9 @@ import (
 	"processidea/internal/heap"
 )
 
-// dynamicConfig makes the server answer as fast as one machine can. Its defaults are for clusters, where reading a queue too
-// often costs other tenants; here they cost 50 ms a hop. Durations must be time.Duration: a bare number would be read
-// as seconds.
+// dynamicConfig makes the server answer as fast as one machine can. Its defaults are for clusters, where reading a
+// queue too often costs other tenants; here they cost 50 ms a hop. Durations must be time.Duration: a bare number would
+// be read as seconds.
 var dynamicConfig = dc.StaticClient{
 	// The task queues are read 20 times a second by default: 50 ms for every step of every workflow. Reading more often
 	// than this finds few tasks each time, and adds 3 ms between the byte that closes a Call and its tool.

@@ -96,7 +96,8 @@ func BytesFromEnv(getenv func(string) string, variable string) (int64, error) {
 	return n, nil
 }
 
-// ContainerLimit is the memory limit of the container in which the program runs, in bytes; 0: no container, or no limit.
+// ContainerLimit is the memory limit of the container in which the program runs, in bytes; 0: no container, or no
+// limit.
 func ContainerLimit() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if data, err := os.ReadFile(path); err == nil {
@@ -114,8 +115,8 @@ func parseContainer(text string) int64 {
 	return n
 }
 
-// DefaultLimit is the default limit of a program: usual, or four fifths of its container if that is less. A usual of 0 is no
-// limit.
+// DefaultLimit is the default limit of a program: usual, or four fifths of its container if that is less. A usual of 0
+// is no limit.
 func DefaultLimit(usual int64) int64 {
 	most := ContainerLimit() / 5 * 4
 	if usual == 0 || (most > 0 && most < usual) {

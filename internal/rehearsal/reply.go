@@ -79,8 +79,8 @@ func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 
 func (r Reply) finishReason() string { return cmp.Or(r.FinishReason, "stop") }
 
-// dueAt is when the token that starts after so many characters is sent. It is counted from the start, not from the token
-// before, so that late timers never add up.
+// dueAt is when the token that starts after so many characters is sent. It is counted from the start, not from the
+// token before, so that late timers never add up.
 func (r Reply) dueAt(started time.Time, chars int) time.Time {
 	first := started.Add(r.TTFT)
 	if r.TPS <= 0 {

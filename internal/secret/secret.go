@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// MinLength is the least length in bytes of a value that is struck out: shorter ones are no secrets, and striking out every
-// "1" would spoil results.
+// MinLength is the least length in bytes of a value that is struck out: shorter ones are no secrets, and striking out
+// every "1" would spoil results.
 const MinLength = 4
 
 // Striker strikes out some secrets. Nil strikes nothing. It is safe for concurrent use.
@@ -74,7 +74,8 @@ func (s *Striker) StrikeValue(v any) any {
 	return v
 }
 
-// basicAuthSecrets are the secrets in a value for basic authentication, user:password in base64: both, and the password.
+// basicAuthSecrets are the secrets in a value for basic authentication, user:password in base64: both, and the
+// password.
 func basicAuthSecrets(value string) []string {
 	decoded, err := base64.StdEncoding.DecodeString(value)
 	_, password, ok := strings.Cut(string(decoded), ":")

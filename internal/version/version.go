@@ -14,8 +14,8 @@ const modulePath = "processidea"
 // Text is the version, such as "v1.2.0 (Go 1.26.8, linux/amd64)": the module's, or else the commit of the build, or
 // else "unknown". A build with changed files is marked.
 func Text() string {
-	return fmt.Sprintf("%s (%s, %s/%s)", versionNumber(), strings.Replace(runtime.Version(), "go", "Go ", 1), runtime.GOOS,
-		runtime.GOARCH)
+	return fmt.Sprintf("%s (%s, %s/%s)", versionNumber(), strings.Replace(runtime.Version(), "go", "Go ", 1),
+		runtime.GOOS, runtime.GOARCH)
 }
 
 func versionNumber() string {

@@ -99,37 +99,37 @@ func (r *newRun) noteStuck(token, what string) {
 }
 
 // runRequest has the Planner answer a Request, hands the Calls to their instances and plays them.
-func (r *newRun) runRequest(runRequest *turn.RequestInput) error {
+func (r *newRun) runRequest(request *turn.RequestInput) error {
 	if r.own != nil {
-		r.noteFallbacks(runRequest)
+		r.noteFallbacks(request)
 	}
-	reply, err := r.planner.Reply(r.idea, r.bindings, runRequest)
+	reply, err := r.planner.Reply(r.idea, r.bindings, request)
 	switch {
 	case errors.Is(err, ErrNoReply):
-		for _, token := range runRequest.InstanceTokens() {
-			r.noteStuck(token, r.describeRequest(runRequest, err))
+		for _, token := range request.InstanceTokens() {
+			r.noteStuck(token, r.describeRequest(request, err))
 		}
 	case err != nil:
-		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, runRequest.RequestNumber, err)
+		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, request.RequestNumber, err)
 	}
 	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
 		HTTPAttempts: 1,
 		Calls:        ideafile.ParseWrittenCalls(reply.Calls)}
-	named := r.deliverCalls(runRequest, &answer)
-	for _, token := range slices.Concat(runRequest.InstanceTokens(), runRequest.ReopenableTokens) {
-		covered := slices.Contains(runRequest.InstanceTokens(), token)
-		if covered && !named[token] && len(runRequest.Questions) == 0 {
+	named := r.deliverCalls(request, &answer)
+	for _, token := range slices.Concat(request.InstanceTokens(), request.ReopenableTokens) {
+		covered := slices.Contains(request.InstanceTokens(), token)
+		if covered && !named[token] && len(request.Questions) == 0 {
 			answer.InstancesWithoutCalls = append(answer.InstancesWithoutCalls, token)
 		}
-		if !runRequest.OutputOnly && (covered || named[token]) {
-			r.players[token].flow.CloseRequest(runRequest.RequestNumber)
+		if !request.OutputOnly && (covered || named[token]) {
+			r.players[token].flow.CloseRequest(request.RequestNumber)
 			r.players[token].playAll()
-			r.reportStanding(token, runRequest.RequestNumber)
+			r.reportStanding(token, request.RequestNumber)
 		}
 	}
 	r.loop.ApplyReply(answer)
 	if r.loop.ConcludeRequest() == nil {
-		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.ProcessID, runRequest.RequestNumber)
+		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.ProcessID, request.RequestNumber)
 	}
 	r.loop.TakeEndedInstances()
 	return nil
@@ -195,8 +195,8 @@ func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideaf
 	}
 }
 
-// reportStanding tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that nobody
-// plans on for it.
+// reportStanding tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that
+// nobody plans on for it.
 func (r *newRun) reportStanding(token string, closed int) {
 	p := r.players[token]
 	r.reports++

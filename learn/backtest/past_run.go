@@ -15,8 +15,8 @@ import (
 	"processidea/model/turn"
 )
 
-// replayByRequest plays an instance as it went, Request by Request: its Calls with the results and the decisions of its chain.
-// So it is known with which values each Call ran.
+// replayByRequest plays an instance as it went, Request by Request: its Calls with the results and the decisions of its
+// chain. So it is known with which values each Call ran.
 func (of *chain) replayByRequest(i *pastInstance) (*player, recorded) {
 	p, memory := replayCalls(of, i)
 	if i.trace = traceRecorded(p, memory, i); i.trace.branchDiffers && i.undone {

@@ -168,7 +168,8 @@ func (r *Report) compareOutput(c *chain, output any, complete bool) {
 		return
 	}
 	r.Outputs = append(r.Outputs, Difference{Kind: OtherOutput, About: "another output",
-		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, briefJSON(output), briefJSON(c.output))})
+		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, briefJSON(output),
+			briefJSON(c.output))})
 }
 
 // summarize groups what differs.

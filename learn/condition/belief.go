@@ -9,7 +9,8 @@ import (
 // maxChance is how often conditions that tell nothing may be believed.
 const maxChance = 1.0 / 20
 
-// isBelievable reports whether a condition of some tests that separates k of n samples is too unlikely to do so by chance.
+// isBelievable reports whether a condition of some tests that separates k of n samples is too unlikely to do so by
+// chance.
 func isBelievable(fields []*field, size, k, n int) bool {
 	return math.Log2(separableSets(fields, size, k, n))-math.Log2(maxChance) <= log2Choose(n, k)
 }
@@ -19,7 +20,8 @@ func isBelievable(fields []*field, size, k, n int) bool {
 // exactly k.
 type family struct{ tests, chains float64 }
 
-// separableSets bounds the number of ways to choose k of the samples that conditions of this size can tell from the rest.
+// separableSets bounds the number of ways to choose k of the samples that conditions of this size can tell from the
+// rest.
 func separableSets(fields []*field, size, k, n int) float64 {
 	single, lists := 0.0, 0.0
 	var families []family
@@ -43,9 +45,9 @@ func separableSets(fields []*field, size, k, n int) float64 {
 	return max(1, combinedSets(families, size)+lists)
 }
 
-// combinedSets bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether all
-// must hold or one: of one of the families it takes the chains alone, since with the other tests given at most one test
-// of a chain tells exactly k.
+// combinedSets bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether
+// all must hold or one: of one of the families it takes the chains alone, since with the other tests given at most one
+// test of a chain tells exactly k.
 func combinedSets(families []family, size int) float64 {
 	sum := 0.0
 	for n, a := range families {

@@ -116,7 +116,8 @@ func (s Search) doubtOfSeparation() *Doubt {
 }
 
 // judgeHypotheses makes a Condition of all equally simple hypotheses, if they are to be believed.
-func (s Search) judgeHypotheses(found []hypothesis, fields []*field, size int, class, others []int) (*Condition, *Doubt) {
+func (s Search) judgeHypotheses(found []hypothesis, fields []*field, size int, class, others []int) (*Condition,
+	*Doubt) {
 	text := s.describe(found[0], class, others)
 	doubt := func(why string) *Doubt {
 		return &Doubt{Candidate: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",

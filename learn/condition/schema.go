@@ -106,7 +106,8 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 
 // stricterBound returns the stricter of two bounds of a keyword.
 var stricterBound = map[string]func(a, b any) any{
-	"minimum": greaterNumber, "minItems": greaterNumber, "exclusiveMinimum": greaterNumber, "maximum": smallerNumber, "maxItems": smallerNumber,
+	"minimum": greaterNumber, "minItems": greaterNumber, "exclusiveMinimum": greaterNumber, "maximum": smallerNumber,
+	"maxItems": smallerNumber,
 }
 
 func greaterNumber(a, b any) any {

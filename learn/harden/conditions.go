@@ -238,7 +238,8 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when), Unless: joinSchemas("anyOf", unless)},
+	known := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
+		Unless: joinSchemas("anyOf", unless)},
 		text: "the Plan that it ran by says so", inInstances: s.inInstances(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {

@@ -22,8 +22,8 @@ type hardenedPlan struct {
 	split bool // conditions over the start are in when, and not at the Calls
 }
 
-// dividePlans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the runs
-// answered their conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
+// dividePlans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the
+// runs answered their conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
 func (h *hardener) dividePlans() []hardenedPlan {
 	whole := []hardenedPlan{{calls: h.mergedCalls, when: h.commonGuard(), name: "hardened"}}
 	var conditions []*callCondition

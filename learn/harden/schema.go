@@ -168,7 +168,8 @@ func (h *hardener) alwaysWrittenKeys() (keys []string) {
 	return keys
 }
 
-// countCourses is in how many ways a Call may end: by its branches, and, where it has a condition in the Plan, without it.
+// countCourses is in how many ways a Call may end: by its branches, and, where it has a condition in the Plan, without
+// it.
 func (p hardenedPlan) countCourses(c *mergedCall) int {
 	ways := max(1, len(c.outputPath()))
 	if c.condition != nil && !(p.split && c.condition.fromStart) {

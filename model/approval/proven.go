@@ -89,7 +89,7 @@ func (d Decision) ToProve(process string) proof.Decision {
 	}
 }
 
-// detailsDigest is proof.Details of the decision, as its signal had it.
+// detailsDigest is proof.DetailsDigest of the decision, as its signal had it.
 func (d Decision) detailsDigest() string {
 	said := map[string]any{"reason": d.Reason}
 	switch d.Kind {

@@ -85,7 +85,10 @@ func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression
 
 // absentTerms lists the terms that the Call cannot see.
 func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference) []refexpr.Reference {
-	return jsonval.Filter(alternative, func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == readAbsent })
+	return jsonval.Filter(alternative, func(ref refexpr.Reference) bool {
+		return i.visibilityOf(rec,
+			ref) == readAbsent
+	})
 }
 
 // mayBecomeVisible reports whether each absent term of an alternative still has somebody who may write it: an
@@ -114,7 +117,10 @@ func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 			func(earlier []refexpr.Reference) bool { return i.mayBecomeVisible(rec, earlier) }) {
 			return false
 		}
-		if slices.ContainsFunc(e[at], func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == readPartial }) {
+		if slices.ContainsFunc(e[at], func(ref refexpr.Reference) bool {
+			return i.visibilityOf(rec,
+				ref) == readPartial
+		}) {
 			return false
 		}
 	}

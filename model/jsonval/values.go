@@ -160,8 +160,8 @@ func Members(v any) iter.Seq2[string, any] {
 	}
 }
 
-// HeldValues visits the values that an object or an array holds. Those of an object come in any order: it is for sums, and
-// for what holds of all or of none.
+// HeldValues visits the values that an object or an array holds. Those of an object come in any order: it is for sums,
+// and for what holds of all or of none.
 func HeldValues(v any) iter.Seq[any] {
 	switch v := v.(type) {
 	case Object:
@@ -186,8 +186,8 @@ func ContainsAny(v any, holds func(any) bool) bool {
 	return false
 }
 
-// WithHeldValues returns a copy of an object or an array with each value in it replaced by the result of change. Any other
-// value stays as it is.
+// WithHeldValues returns a copy of an object or an array with each value in it replaced by the result of change. Any
+// other value stays as it is.
 func WithHeldValues(v any, change func(any) any) any {
 	return WithMembers(v, func(_ string, held any) any { return change(held) })
 }

@@ -213,7 +213,10 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 
 // AllReportedSincePause reports whether every instance has reported what it had done when the pause reached it.
 func (l *Loop) AllReportedSincePause() bool {
-	return !l.anyInstance(func(inst *InstanceProgress) bool { return inst.isWorking() && !inst.Idle && !inst.HeldByPause })
+	return !l.anyInstance(func(inst *InstanceProgress) bool {
+		return inst.isWorking() && !inst.Idle &&
+			!inst.HeldByPause
+	})
 }
 
 // HasUnsealedPause reports whether no Idea records the pause yet.
@@ -224,7 +227,10 @@ func (l *Loop) HasUnsealedPause() bool {
 
 // readyInstances lists the instances that the next Request can be about.
 func (l *Loop) readyInstances() []*InstanceProgress {
-	return l.instancesWhere(func(inst *InstanceProgress) bool { return inst.phase() == ready && !l.awaitsWiredOutput(inst) })
+	return l.instancesWhere(func(inst *InstanceProgress) bool {
+		return inst.phase() == ready &&
+			!l.awaitsWiredOutput(inst)
+	})
 }
 
 // allInstancesEnded reports whether every instance has ended, so that only the output may still be wanted.

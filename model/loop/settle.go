@@ -118,7 +118,10 @@ func (l *Loop) hasCallWithoutInstance(request int) bool {
 
 // wouldCompleteBySettling reports whether the process reaches its goal if some instances settle by a Request.
 func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmRequest) bool {
-	if l.anyInstance(func(inst *InstanceProgress) bool { return inst.isWorking() && !slices.Contains(settling, inst) }) {
+	if l.anyInstance(func(inst *InstanceProgress) bool {
+		return inst.isWorking() &&
+			!slices.Contains(settling, inst)
+	}) {
 		return false
 	}
 	return (len(settling) > 0 || req.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)

@@ -207,7 +207,8 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
 	isRequired := func(name string) bool { return b.strict || !optional[name] }
-	return append(schemaWithDescription(b.toolDescription(t)), objectSchema(props, isRequired, !b.strict && t.AllowsExtraParams)...)
+	return append(schemaWithDescription(b.toolDescription(t)),
+		objectSchema(props, isRequired, !b.strict && t.AllowsExtraParams)...)
 }
 
 func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {

@@ -9,9 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// textTemplates are the templates of what a prompt says in fixed words. They see the promptWriter. A rule that only some
-// processes need is only in their prompts.
-var textTemplates = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join, "oneLine": oneLine}).Parse(
+// textTemplates are the templates of what a prompt says in fixed words. They see the promptWriter. A rule that only
+// some processes need is only in their prompts.
+var textTemplates = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join,
+	"oneLine": oneLine}).Parse(
 	`{{define "rules"}}` + rulesText + `{{end}}` + outputText + requestText + callsText))
 
 // rulesText has the rules of every Request of the process, so that prompt caches match it. Its example shows a chain of

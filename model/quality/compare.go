@@ -14,10 +14,11 @@ import (
 	"processidea/model/refexpr"
 )
 
-// AnswersDiffer reports whether two answers about an instance decide differently: by the Tools of their Calls, and by the
-// parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
+// AnswersDiffer reports whether two answers about an instance decide differently: by the Tools of their Calls, and by
+// the parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
 // count: alternatives are the same in another order. view is the instance's view, by kind.
-func AnswersDiffer(palette *ideafile.Palette, view jsonval.Object, token string, first, second []ideafile.WrittenCall) bool {
+func AnswersDiffer(palette *ideafile.Palette, view jsonval.Object, token string, first,
+	second []ideafile.WrittenCall) bool {
 	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
 	if len(a) != len(b) {
 		return true
@@ -50,8 +51,8 @@ type leaf struct {
 	schema jsonval.Object
 }
 
-// decisionRules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the case,
-// and another one is another decision. Any other text is not: it is worded differently each time.
+// decisionRules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the
+// case, and another one is another decision. Any other text is not: it is worded differently each time.
 var decisionRules = []func(leaf) bool{
 	// a number, a boolean, null: an amount or a yes is acted on unchanged; 1 and 1.0 are one number
 	func(l leaf) bool { _, isText := l.value.(string); return !isText },
@@ -112,8 +113,8 @@ func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 	return list
 }
 
-// resolveReferences replaces References by their values, and records their places. A value that another Call of the answer is to
-// write is replaced by that Call's Tool: where in State it goes is no decision.
+// resolveReferences replaces References by their values, and records their places. A value that another Call of the
+// answer is to write is replaced by that Call's Tool: where in State it goes is no decision.
 func (d decision) resolveReferences(view jsonval.Object, writers map[string]string, at jsonval.Path, v any) any {
 	text, isText := v.(string)
 	if !isText {

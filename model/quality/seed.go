@@ -63,8 +63,8 @@ func (t *Tally) Draw(seed string, request, n int, share float64, whole bool) []i
 	return Order(seed, request, purposeDrawing, n)[:due]
 }
 
-// initialRest is how much of a share a seed says that there is at first. Those of parts, whose seeds end in their number, are
-// spread evenly, by steps of the golden ratio: together the parts keep the share, too.
+// initialRest is how much of a share a seed says that there is at first. Those of parts, whose seeds end in their
+// number, are spread evenly, by steps of the golden ratio: together the parts keep the share, too.
 func initialRest(seed string) float64 {
 	at := strings.LastIndexByte(seed, '/')
 	part, err := strconv.Atoi(seed[at+1:])

@@ -38,8 +38,9 @@ func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) Size {
 	return Size{n, n, because}
 }
 
-// RecommendedSize is the size by the LLM's work for each instance, and the reason. It is certain only if bindings or the file say
-// for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as latent.
+// RecommendedSize is the size by the LLM's work for each instance, and the reason. It is certain only if bindings or
+// the file say for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as
+// latent.
 func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, because string, certain bool) {
 	certain = true
 	for _, t := range i.Tools {

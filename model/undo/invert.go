@@ -162,12 +162,14 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 	case c.TakenBackBy != "":
 		return step, fateKeep, "it was taken back by " + c.TakenBackBy
 	case c.DoneBefore != "":
-		return step, fateKeep, "it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
+		return step, fateKeep,
+			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
 		return step, leaveNothing, ""
 	case c.Within != nil && len(c.Within.Cannot) > 0:
 		l := c.Within.Cannot[0]
-		return step, fateCannot, "it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
+		return step, fateCannot,
+			"it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
 	case c.Within != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: map[string]any{}, Within: c.Within, Process: c.Process,
 			Instance: c.Instance, Did: c}, takeBack, ""

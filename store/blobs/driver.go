@@ -103,8 +103,8 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	return err
 }
 
-// CheckStorable makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to, which
-// tries once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
+// CheckStorable makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to,
+// which tries once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
 func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 	if proto.Size(p) < InlineThreshold {
 		return nil

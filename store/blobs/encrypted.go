@@ -35,8 +35,8 @@ func (s *Store) locations(ctx context.Context, digest string) (all []location, e
 	return append(all, plainLocation(digest)), nil
 }
 
-// currentLocation is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of
-// use.
+// currentLocation is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go
+// out of use.
 func (s *Store) currentLocation(ctx context.Context, digest string) (location, error) {
 	key, err := s.keyToWrite(ctx)
 	if key == nil || err != nil {

@@ -208,8 +208,8 @@ func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
 	return s.Remove(ctx, dataKeyName(process))
 }
 
-// overwriteObject writes over an object, in a folder over its very bytes, before a file that says what became of it takes its
-// place.
+// overwriteObject writes over an object, in a folder over its very bytes, before a file that says what became of it
+// takes its place.
 func (s *Store) overwriteObject(ctx context.Context, name, says string) error {
 	if s.folder != "" {
 		if err := zeroFile(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {

@@ -16,7 +16,8 @@ const (
 	removalNoticed = 2 * time.Second
 )
 
-// RemovalSettleTime is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had put before.
+// RemovalSettleTime is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had
+// put before.
 const RemovalSettleTime = 5 * time.Second
 
 // removals is what this program knows of the latest announcement.

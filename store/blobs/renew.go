@@ -12,8 +12,8 @@ import (
 	"processidea/store/encryption"
 )
 
-// renewedMark stands between a process and the number of its data key, from the second one on, in the owner that the data
-// key is made for.
+// renewedMark stands between a process and the number of its data key, from the second one on, in the owner that the
+// data key is made for.
 const renewedMark = "/~"
 
 // Renewal moves the remaining values of a process to another data key, so that copies of the removed ones become

@@ -140,8 +140,8 @@ func (c *collector) keepChain(ctx context.Context, process string, items []blobs
 	return true, nil
 }
 
-// isOld reports whether the latest Idea of a process is older than the rules say. An Idea that cannot be read is not old:
-// nobody knows what it was.
+// isOld reports whether the latest Idea of a process is older than the rules say. An Idea that cannot be read is not
+// old: nobody knows what it was.
 func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
 	at, err := c.Latest(ctx, process)
 	if err != nil || at == 0 {

@@ -23,7 +23,8 @@ type Forgetting struct {
 	Held func(context.Context) (own, others *Held, err error)
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
-	// QuietPeriod is how long to wait for others who write before values are removed; blobs.Settling, but in tests.
+	// QuietPeriod is how long to wait for others who write before values are removed; blobs.RemovalSettleTime, but in
+	// tests.
 	QuietPeriod time.Duration
 }
 

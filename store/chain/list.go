@@ -131,17 +131,17 @@ func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
 }
 
 // ideaNumbers lists the numbers of a process's Ideas in order, and whatever else lies among them.
-func (s *Store) ideaNumbers(ctx context.Context, process string) (ideaNumbers []int, strange []string, err error) {
+func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int, strange []string, err error) {
 	items, err := s.values.ListUnder(ctx, placeOf(process))
 	for _, i := range items {
 		if at, ok := numberAt(process, i.Name); ok {
-			ideaNumbers = append(ideaNumbers, at)
+			numbers = append(numbers, at)
 		} else {
 			strange = append(strange, i.Name)
 		}
 	}
-	slices.Sort(ideaNumbers)
-	return ideaNumbers, strange, err
+	slices.Sort(numbers)
+	return numbers, strange, err
 }
 
 // Latest gives the number of a process's latest Idea; 0 where it has none.

@@ -14,7 +14,8 @@ import (
 // would take longer than reading it.
 func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, parent *state,
 	size int) (*manifest, *state, error) {
-	m := &manifest{Format: manifestFormat, Digest: digest, Meta: d.meta, Counts: d.counts(), lineage: lineage{Since: at}}
+	m := &manifest{Format: manifestFormat, Digest: digest, Meta: d.meta, Counts: d.counts(),
+		lineage: lineage{Since: at}}
 	st := &state{at: at, digest: digest}
 	node, err := s.storeBody(ctx, d.body, m, st, parent, size)
 	if err != nil {
@@ -150,8 +151,8 @@ func (s *Store) partError(ctx context.Context, digest string, err error) error {
 	return err
 }
 
-// decodeStored reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because a
-// delta is nested deeper than what it changes.
+// decodeStored reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because
+// a delta is nested deeper than what it changes.
 func decodeStored(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -20,7 +20,8 @@ func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*man
 	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
 		Written: e.Call.RawValue(), Reads: []Read{}, Ran: b.ran}
 	b.Call = p
-	logged := manifests[slices.IndexFunc(manifests, func(m *manifest) bool { return m.metaNumber("at") == b.Last.Idea })]
+	at := slices.IndexFunc(manifests, func(m *manifest) bool { return m.metaNumber("at") == b.Last.Idea })
+	logged := manifests[at]
 	if e.PartProcessID != "" {
 		made, err := s.manifests(ctx, e.PartProcessID)
 		if err != nil && !isBroken(err) {
@@ -67,7 +68,8 @@ func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.Lo
 }
 
 // resolveReads resolves the References of a Call in the Idea whose log has its write.
-func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call map[string]any, m *manifest) error {
+func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call map[string]any,
+	m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {
 		return nil
@@ -99,7 +101,8 @@ func referencesIn(call map[string]any) []refexpr.Reference {
 	return references
 }
 
-// findUnlogged finds whether a value that is in no log was there from the beginning, or else the first Idea that shows it.
+// findUnlogged finds whether a value that is in no log was there from the beginning, or else the first Idea that shows
+// it.
 func (s *Store) findUnlogged(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
 	var tip *state
 	for _, m := range manifests {

@@ -99,7 +99,8 @@ func (r *redaction) redactDraft(d draft) draft {
 	return left
 }
 
-// withoutInstance removes from a list the instance's token, and entries that concern only the instance or one of its Calls.
+// withoutInstance removes from a list the instance's token, and entries that concern only the instance or one of its
+// Calls.
 func (r *redaction) withoutInstance(list []any) []any {
 	left := []any{}
 	for _, e := range list {

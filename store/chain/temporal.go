@@ -183,8 +183,8 @@ func EachSchedule(
 	}
 }
 
-// noteDigests notes every digest in the payloads of a message of a process: claims of payloads that lie in the store, and
-// handles of values.
+// noteDigests notes every digest in the payloads of a message of a process: claims of payloads that lie in the store,
+// and handles of values.
 func (h *Held) noteDigests(ctx context.Context, process string, m proto.Message) error {
 	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
 		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {

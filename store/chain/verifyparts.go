@@ -56,8 +56,8 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	return err
 }
 
-// checkHandles checks the values of the store that a value holds, and those that they hold. The error is for a store that
-// does not answer, or for a value that is lost.
+// checkHandles checks the values of the store that a value holds, and those that they hold. The error is for a store
+// that does not answer, or for a value that is lost.
 func (v *verifier) checkHandles(ctx context.Context, at int, value any) (err error) {
 	for _, digest := range handlesIn(value) {
 		err = mostSevere(err, v.checkHandle(ctx, at, digest))

@@ -11,8 +11,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/daead/subtle"
 )
 
-// KeysVariable names the environment variable that holds the keys: `id:key,id:key,…`, each key 32 random bytes in base64.
-// The first one encrypts, all of them decrypt.
+// KeysVariable names the environment variable that holds the keys: `id:key,id:key,…`, each key 32 random bytes in
+// base64. The first one encrypts, all of them decrypt.
 const KeysVariable = "PROCESSIDEA_KEYS"
 
 // Keys are the keys of one deployment. They are safe for concurrent use. Nil encrypts nothing and opens nothing.

@@ -74,12 +74,14 @@ func (d *Diff) compare(from, to map[string]any) error {
 	for i, op := range patch {
 		d.Patch[i] = patchStep(op)
 	}
-	err = d.compareValues("", pickKeys(from, "config", "schema", "delegates"), pickKeys(to, "config", "schema", "delegates"),
+	err = d.compareValues("", pickKeys(from, "config", "schema", "delegates"),
+		pickKeys(to, "config", "schema", "delegates"),
 		jsonval.Path.String)
 	if err != nil {
 		return err
 	}
-	return d.compareContexts(ideafile.SplitContextByInstance(from["context"]), ideafile.SplitContextByInstance(to["context"]))
+	return d.compareContexts(ideafile.SplitContextByInstance(from["context"]),
+		ideafile.SplitContextByInstance(to["context"]))
 }
 
 // patchStep is one step of a JSON Patch.

@@ -140,7 +140,7 @@ func (s *Source) currentKeys(ctx context.Context, after time.Duration) (*Keys, e
 	return s.keys, nil
 }
 
-func (s *Source) needsReading(now time.Time, after time.Duration) (version string, needsReading bool) {
+func (s *Source) needsReading(now time.Time, after time.Duration) (version string, due bool) {
 	if s.http != nil {
 		if s.lastFail != nil {
 			after = retryAfter

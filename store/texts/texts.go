@@ -82,7 +82,8 @@ func (w Walk) object(m map[string]any, at Place) error {
 	return nil
 }
 
-// ownerToken is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a Call.
+// ownerToken is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a
+// Call.
 func ownerToken(m map[string]any) string {
 	for _, k := range []string{"_instance", "instance"} {
 		if token := jsonval.AsText(m[k]); token != "" && token != "*" {

@@ -20,8 +20,9 @@ var privateRanges = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
 
-// guardedRanges ranges are never reached through a host's name, only by naming the address: link-local ones, where clouds
-// keep their metadata, addresses of more than one host, and those that are translated or tunnelled to an IPv4 address.
+// guardedRanges are never reached through a host's name, only by naming the address: link-local ones, where
+// clouds keep their metadata, addresses of more than one host, and those that are translated or tunnelled to an IPv4
+// address.
 var guardedRanges = prefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32",
 	"224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "ff00::/8",
 	"64:ff9b:1::/48", "2001::/32", "2002::/16")

@@ -44,7 +44,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode distinguishes what the worker lacks, for runner.Code.
+// FaultCode distinguishes what the worker lacks, for runner.FaultCode.
 func (e *Error) FaultCode() string {
 	if e.NotAllowed {
 		return ideafile.CodeNotAllowed
@@ -55,8 +55,8 @@ func (e *Error) FaultCode() string {
 // RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
-// StrikeError returns an error without the secrets in its text. errors.Is finds the original error, but it does not unwrap
-// to it.
+// StrikeError returns an error without the secrets in its text. errors.Is finds the original error, but it does not
+// unwrap to it.
 func StrikeError(s *secret.Striker, err error) error {
 	return &struckError{s.StrikeText(err.Error()), err}
 }

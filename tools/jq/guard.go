@@ -10,9 +10,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// guardNode admits the part of jq that selects and computes, and rewrites it so that all that makes a value is counted. It
-// refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole parsed query
-// by reflection, so that it misses nothing that a later gojq adds.
+// guardNode admits the part of jq that selects and computes, and rewrites it so that all that makes a value is counted.
+// It refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole parsed
+// query by reflection, so that it misses nothing that a later gojq adds.
 func guardNode(node reflect.Value) error {
 	switch node.Kind() {
 	case reflect.Pointer:

@@ -129,6 +129,7 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 	c.tooLarge = p.large.Load
 	return p, func() string {
 		return aboutText("; it wrote: ", wrote.said()) +
-			aboutText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ", out.said())
+			aboutText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
+				out.said())
 	}, nil
 }

@@ -28,7 +28,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode is Code, as runner.Code asks for it.
+// FaultCode is Code, as runner.FaultCode asks for it.
 func (e *Error) FaultCode() string { return e.Code }
 
 // RetryDelay is how long the server wants to be left alone, as runner.RetryDelay asks for it.
@@ -47,8 +47,8 @@ func isRefused(err error) bool {
 	return errors.As(err, &r) || httptool.IsRefused(err)
 }
 
-// spokenError is the error that a server answered with; nil if the connection failed. The SDK reports some failures of the
-// connection as if the server had answered, with codes that no server sends.
+// spokenError is the error that a server answered with; nil if the connection failed. The SDK reports some failures of
+// the connection as if the server had answered, with codes that no server sends.
 func spokenError(err error) *jsonrpc.Error {
 	var said *jsonrpc.Error
 	if !errors.As(err, &said) || (said.Code >= codeRejected && said.Code <= codeUnknown) {

@@ -16,8 +16,8 @@ type questions struct {
 
 type question struct{ asked *mcp.ElicitParams }
 
-// record records a question. It does not name its call: with several under way it is declined all the same, and the tool
-// decides what that means.
+// record records a question. It does not name its call: with several under way it is declined all the same, and the
+// tool decides what that means.
 func (q *questions) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

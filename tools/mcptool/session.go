@@ -29,17 +29,17 @@ const (
 	firstPause = 200 * time.Millisecond
 )
 
-// connWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer needs
-// it.
-func (s *session) connWithTools(ctx context.Context) (c *conn, connWithTools []mcppalette.ToolSpec, done func(), err error) {
+// connWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer
+// needs it.
+func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
 	s.begin()
 	pause := firstPause
 	for try := 1; ; try++ {
 		c, err = s.connect(ctx)
 		if err == nil {
-			connWithTools, err = c.list(ctx)
+			offers, err = c.list(ctx)
 			if err == nil {
-				return c, connWithTools, s.end, nil
+				return c, offers, s.end, nil
 			}
 			s.dropUnlessSaid(c, err)
 		}

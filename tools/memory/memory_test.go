@@ -55,7 +55,8 @@ func TestWhatIsSmallIsNotCounted(t *testing.T) {
 	ctx, release := b.Begin(context.Background())
 	defer release()
 	for range 100 {
-		if err := errors.Join(memory.Take(ctx, memory.UncountedSize), memory.Take(context.Background(), 1<<40)); err != nil {
+		if err := errors.Join(memory.Take(ctx, memory.UncountedSize),
+			memory.Take(context.Background(), 1<<40)); err != nil {
 			t.Error(err)
 		}
 	}

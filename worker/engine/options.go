@@ -48,8 +48,8 @@ type Limits struct {
 	SaveActions bool
 }
 
-// EmbeddedLimits are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that
-// its workflows start, so all of them come with the answer to the workflow task that started them.
+// EmbeddedLimits are the limits of a worker that runs in the same program as Temporal: no other worker would take the
+// Calls that its workflows start, so all of them come with the answer to the workflow task that started them.
 var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
 
 // MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no

@@ -49,7 +49,8 @@ func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T) {
 	for text, want := range map[string]int64{"": EmbeddedLimits.Memory, "12345": 12345, "a lot": -1} {
 		l, err := AloneIn(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
-		if (err != nil) != (want < 0) || (err == nil && (l.Memory != want || l.EagerCalls != EmbeddedLimits.EagerCalls)) {
+		if (err != nil) != (want < 0) ||
+			(err == nil && (l.Memory != want || l.EagerCalls != EmbeddedLimits.EagerCalls)) {
 			t.Errorf("%q: %+v, %v", text, l, err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"processidea/connect"
 )
 
-// deploymentOptions lets running processes and instances move to the current version. They live for weeks, and would otherwise
-// keep every old version running as long; every change of their code is replayed over recorded histories.
+// deploymentOptions lets running processes and instances move to the current version. They live for weeks, and would
+// otherwise keep every old version running as long; every change of their code is replayed over recorded histories.
 func deploymentOptions(v connect.Version) worker.DeploymentOptions {
 	if v == (connect.Version{}) {
 		return worker.DeploymentOptions{}

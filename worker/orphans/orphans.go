@@ -61,8 +61,8 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 	}
 }
 
-// CancelOrphans cancels every instance, part and delegate whose process is gone, and returns their number. What it does not
-// reach, they end themselves: a part its instances, an instance its delegates.
+// CancelOrphans cancels every instance, part and delegate whose process is gone, and returns their number. What it does
+// not reach, they end themselves: a part its instances, an instance its delegates.
 func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err error) {
 	ctx, done := context.WithTimeout(ctx, lookTimeout)
 	defer done()

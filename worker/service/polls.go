@@ -31,7 +31,8 @@ var pollKinds = []struct{ method, what string }{
 	{workflowservice.WorkflowService_PollActivityTaskQueue_FullMethodName, "Calls and Requests"},
 }
 
-// pollSettleTime is how long a poll must be under way to count as one that the server has taken. It waits for work there.
+// pollSettleTime is how long a poll must be under way to count as one that the server has taken. It waits for work
+// there.
 const pollSettleTime = 2 * time.Second
 
 // watch looks at the polls that a client makes.

@@ -61,8 +61,8 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 	if err := s.readSettings(ctx, wrong); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.makeWorker,
-		s.countWaiting, s.serveGateway} {
+	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore,
+		s.makeWorker, s.countWaiting, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")

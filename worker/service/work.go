@@ -8,7 +8,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// stopOvertime is the time for the stop beyond the time to drain: workflow tasks end before Calls and Requests are timed.
+// stopOvertime is the time for the stop beyond the time to drain: workflow tasks end before Calls and Requests are
+// timed.
 const stopOvertime = 5 * time.Second
 
 // work runs the worker until ctx ends, or until it cannot go on.

@@ -29,8 +29,8 @@ const (
 	keyOutcome  = attribute.Key("processidea.outcome")
 )
 
-// spanContext returns the context of a span that another call exports: the process's, or a Request's. The span is started,
-// so that the sampler decides the same, and never ended, so that it is not exported twice.
+// spanContext returns the context of a span that another call exports: the process's, or a Request's. The span is
+// started, so that the sampler decides the same, and never ended, so that it is not exported twice.
 func (t *Traces) spanContext(process string, request int) context.Context {
 	ctx, _ := t.tracer.Start(withIdentity(context.Background(), t.identityOf(process)), "process", trace.WithNewRoot())
 	if request > 0 {
@@ -104,7 +104,8 @@ var providerByHost = map[string]attribute.KeyValue{
 	"api.perplexity.ai":                 semconv.GenAIProviderNamePerplexity,
 }
 
-// providerName names who serves the LLMs at a host: in the conventions' word where they have one, else by the host itself.
+// providerName names who serves the LLMs at a host: in the conventions' word where they have one, else by the host
+// itself.
 func providerName(host string) string {
 	for end, name := range providerByHost {
 		if host == end || strings.HasPrefix(end, ".") && strings.HasSuffix(host, end) {
@@ -145,8 +146,8 @@ func setOutcome(span trace.Span, outcome, good string) {
 	}
 }
 
-// exportProcess exports one run of a Process workflow. The first is the root of the trace; later runs, after continue-as-new,
-// are its children.
+// exportProcess exports one run of a Process workflow. The first is the root of the trace; later runs, after
+// continue-as-new, are its children.
 func (t *Traces) exportProcess(r processRun) {
 	ctx := withIdentity(context.Background(), t.identityOf(r.id))
 	if !r.first {

@@ -133,14 +133,16 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 	}
 	seen := map[identity]bool{}
 	elsewhere := &Traces{namespace: "elsewhere"}
-	for _, id := range []identity{one.identityOf("p"), one.identityOf("p", "request", 1), one.identityOf("p", "request", 11), one.identityOf("q"),
+	for _, id := range []identity{one.identityOf("p"), one.identityOf("p", "request", 1),
+		one.identityOf("p", "request", 11), one.identityOf("q"),
 		elsewhere.identityOf("p"), one.identityOf("p", "run", "1")} {
 		if seen[id] || !id.trace.IsValid() || !id.span.IsValid() {
 			t.Errorf("%v", id)
 		}
 		seen[id] = true
 	}
-	if one.identityOf("p").trace != one.identityOf("p", "request", 1).trace || one.identityOf("p").trace == one.identityOf("q").trace ||
+	if one.identityOf("p").trace != one.identityOf("p", "request", 1).trace ||
+		one.identityOf("p").trace == one.identityOf("q").trace ||
 		one.identityOf("p").trace == elsewhere.identityOf("p").trace {
 		t.Error("a trace is not that of one process")
 	}

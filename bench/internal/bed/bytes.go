@@ -13,8 +13,8 @@ import (
 
 const bytesPerMB = 1 << 20
 
-// GrowthSince gives by how much each kind of what a place holds has grown since the last call for that place, in MB. What has
-// not grown is left out.
+// GrowthSince gives by how much each kind of what a place holds has grown since the last call for that place, in MB.
+// What has not grown is left out.
 func (b *Bed) GrowthSince(place string, kinds map[string]float64) map[string]float64 {
 	grown := map[string]float64{}
 	for kind, now := range kinds {

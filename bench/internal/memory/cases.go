@@ -47,18 +47,18 @@ var doneReply = callsReply(0, nil)
 
 // idleWork is a process of one Call: what the program takes by itself.
 func idleWork(bool) Work {
-	return Work{Done: 1, Replies: []reply{callsReply(1, func(int) string { return `{"_tool":"get","_outputPath":"done"}` }),
-		doneReply}}
+	call := func(int) string { return `{"_tool":"get","_outputPath":"done"}` }
+	return Work{Done: 1, Replies: []reply{callsReply(1, call), doneReply}}
 }
 
 // batchWork is a batch of a hundred instances with 300 KB of State each, none of whose members is large.
 func batchWork(quick bool) Work {
 	const members = 300
 	n := sized(quick, 100, 3)
+	call := func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }
 	return Work{
-		Replies: []reply{callsReply(1, func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }),
-			doneReply},
-		Done: n, Instances: n,
+		Replies: []reply{callsReply(1, call), doneReply},
+		Done:    n, Instances: n,
 		Row: func(i int) map[string]any {
 			row := map[string]any{}
 			for m := range members {
@@ -69,8 +69,8 @@ func batchWork(quick bool) Work {
 	}
 }
 
-// streamWork is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then 19 MB
-// in one Call.
+// streamWork is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then
+// 19 MB in one Call.
 func streamWork(quick bool) Work {
 	n, size := sized(quick, 31<<4, 20), sized(quick, 19<<20, 1<<20)
 	text := strings.Repeat("a long text, ", 5000)
@@ -90,11 +90,12 @@ func planWork(quick bool) Work {
 	n := sized(quick, 5000, 50)
 	return Work{
 		Done: n, Replies: []reply{
-			callsReply(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }), doneReply}}
+			callsReply(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }),
+			doneReply}}
 }
 
-// hostileWork is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits, of
-// text. After two of them a Call comes, since the process would pause after the third.
+// hostileWork is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits,
+// of text. After two of them a Call comes, since the process would pause after the third.
 func hostileWork(quick bool) Work {
 	const size, inRow = 512 << 10, 2
 	w := Work{}

@@ -143,7 +143,8 @@ func (r Round) waitingWork(ctx context.Context) error {
 	running := float64(spacing*n*(n+1)/2) / 1000 // seconds, all Calls together
 	polls := r.Polls()
 	taken, err := r.actionsOf(ctx, func() error {
-		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"), States: bed.NumberStates(n, spacing),
+		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"),
+			States:  bed.NumberStates(n, spacing),
 			Message: bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
 		if err != nil {
 			return err

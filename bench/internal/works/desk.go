@@ -118,7 +118,8 @@ func (r Round) timePages(ctx context.Context, when string) error {
 	return nil
 }
 
-// addLook takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be there.
+// addLook takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be
+// there.
 func (r Round) addLook(name string, l bed.Look) {
 	r.Figure(name, "ms").Add(milliseconds(l.Took)).AtMost(maxPage)
 	if l.There > l.Took {

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// replyVariants are what an LLM may say to the same words: the same Plan in another order or with other names, a step left
-// out, a value of its own. The first one is the Plan that is hardened.
+// replyVariants are what an LLM may say to the same words: the same Plan in another order or with other names, a step
+// left out, a value of its own. The first one is the Plan that is hardened.
 var replyVariants = [][]string{
 	{`{"_tool":"instant","n":"†state.n","_outputPath":"rated"}`,
 		`{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`},

@@ -65,13 +65,13 @@ func (r Round) closingByteToTool(ctx context.Context, n int) ([]time.Duration, e
 }
 
 // callLags gives the time from the closing byte to the tool for each Call whose request arrived.
-func (c *closings) callLags(arrivals map[int]time.Time) (callLags []time.Duration) {
+func (c *closings) callLags(arrivals map[int]time.Time) (lags []time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, sent := range c.sent {
 		if arrived, ok := arrivals[i+1]; ok {
-			callLags = append(callLags, arrived.Sub(sent))
+			lags = append(lags, arrived.Sub(sent))
 		}
 	}
-	return callLags
+	return lags
 }

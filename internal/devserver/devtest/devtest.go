@@ -73,8 +73,8 @@ func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), er
 	}, nil
 }
 
-// serverMemory bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with less
-// it would collect garbage most of the time.
+// serverMemory bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with
+// less it would collect garbage most of the time.
 const serverMemory = 2 << 30
 
 // Run runs a server until it is stopped, or until this process is gone.

@@ -9,8 +9,8 @@ import (
 // maxWait is how long a condition is waited for: much longer than it takes, since the machine may be slow.
 const maxWait = 5 * time.Minute
 
-// maxPollInterval is how long a condition is left alone in the end. Asking a process more often keeps a small machine from the
-// work that is waited for.
+// maxPollInterval is how long a condition is left alone in the end. Asking a process more often keeps a small machine
+// from the work that is waited for.
 const maxPollInterval = 100 * time.Millisecond
 
 // Eventually waits until a condition holds, and fails the test where it never does. It asks again after 5 ms, and

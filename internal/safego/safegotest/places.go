@@ -23,7 +23,8 @@ type Source struct {
 	Problems []string          // goroutines started in other ways
 }
 
-// exemptFolders are programs that run beside a worker and its gateway, and measure or show something: a fault is to end them.
+// exemptFolders are programs that run beside a worker and its gateway, and measure or show something: a fault is to end
+// them.
 var exemptFolders = []string{"bench", "examples"}
 
 // ReadSource reads the whole module.

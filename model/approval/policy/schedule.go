@@ -152,7 +152,8 @@ func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 		return nil
 	}
 	if n := len(s.RemindedAt); n > 0 {
-		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", timesText(n), format(s.RemindedAt[n-1])))
+		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", timesText(n),
+			format(s.RemindedAt[n-1])))
 	}
 	if len(s.RemindAt) > 0 {
 		lines = append(lines, "the next reminder is at "+format(s.RemindAt[0]))

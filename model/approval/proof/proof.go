@@ -61,7 +61,8 @@ func (f Finding) CheckTime(since, at time.Time) error {
 	case c.issued().After(at.Add(ClockSkew)):
 		return fmt.Errorf("the proof was signed at %s, which is in the future", formatTime(c.issued()))
 	case c.issued().Add(ClockSkew).Before(since):
-		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)", formatTime(c.issued()),
+		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)",
+			formatTime(c.issued()),
 			formatTime(since))
 	}
 	return nil

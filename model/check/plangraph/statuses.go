@@ -35,7 +35,8 @@ func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool
 	return statuses
 }
 
-func countStatuses(counts map[ideafile.CallStatus]int, call turn.PastCall, undone map[string]bool) map[ideafile.CallStatus]int {
+func countStatuses(counts map[ideafile.CallStatus]int, call turn.PastCall,
+	undone map[string]bool) map[ideafile.CallStatus]int {
 	for token, s := range call.StatusByInstance {
 		if undone[call.CallKey().ID(token)] {
 			s = ideafile.Undone

@@ -161,8 +161,8 @@ func (l *Queue) extendTurn(now time.Time, key string) {
 	t.Until = now.Add(TurnLease)
 }
 
-// giveTurns gives turns to those who came first, whether they ask at this moment or were told to come later, and returns to
-// how many.
+// giveTurns gives turns to those who came first, whether they ask at this moment or were told to come later, and
+// returns to how many.
 func (l *Queue) giveTurns(now time.Time, r Rule) (given int) {
 	for given < len(l.Waiting) && (r.AtOnce == 0 || len(l.Turns) < r.AtOnce) {
 		begins := later(now, l.Next)

@@ -273,8 +273,8 @@ func orderOf(f Format, values jsonval.Object) (names []string) {
 	return names
 }
 
-// fillLetter fills in a template from the members of the other parameters, those of objects first, since a Tool takes the
-// values of a template as one object. Unknown names stay as they are written.
+// fillLetter fills in a template from the members of the other parameters, those of objects first, since a Tool takes
+// the values of a template as one object. Unknown names stay as they are written.
 func fillLetter(text string, params jsonval.Object) (parts Parts) {
 	for _, part := range placeholder.Split(text) {
 		if part.Name == "" {

@@ -21,8 +21,8 @@ const (
 	maxCompletions    = 500
 )
 
-// completeArgument completes the argument that comes after those that are there: a process's id, a Call that waits in it, or a
-// file.
+// completeArgument completes the argument that comes after those that are there: a process's id, a Call that waits in
+// it, or a file.
 func completeArgument(a *app.App, want []argument) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		silent := *a
@@ -52,7 +52,8 @@ func completeArgument(a *app.App, want []argument) cobra.CompletionFunc {
 	}
 }
 
-// listProcessIDs lists the ids of processes, the latest first: from Temporal, or from the store if Temporal does not answer.
+// listProcessIDs lists the ids of processes, the latest first: from Temporal, or from the store if Temporal does not
+// answer.
 func listProcessIDs(ctx context.Context, a *app.App) (ids []string) {
 	err := a.WithSession(ctx, func(s *server.Session) error {
 		page, err := s.ListPage(ctx, client.Filter{}, maxCompletions, nil)

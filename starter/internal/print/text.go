@@ -57,8 +57,8 @@ func Fprintf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// replaceHarmful replaces by a dot what would steer the terminal: control characters, and those that change the direction of
-// writing.
+// replaceHarmful replaces by a dot what would steer the terminal: control characters, and those that change the
+// direction of writing.
 func replaceHarmful(r rune) rune {
 	turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	if r != '\n' && unicode.IsControl(r) || turns {

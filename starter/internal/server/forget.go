@@ -46,8 +46,8 @@ func localPort(address string) string {
 	return port
 }
 
-// blankLogLines writes over the lines of a log that name a process. The log stays as long as it is: others are writing at its
-// end.
+// blankLogLines writes over the lines of a log that name a process. The log stays as long as it is: others are writing
+// at its end.
 func blankLogLines(path, process string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

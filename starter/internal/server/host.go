@@ -204,8 +204,8 @@ func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) erro
 	return err
 }
 
-// drainTimeout is how long running Calls and Requests may still take when the program ends. It is short, because a person
-// waits.
+// drainTimeout is how long running Calls and Requests may still take when the program ends. It is short, because a
+// person waits.
 const drainTimeout = 2 * time.Second
 
 func (s *Session) work(parts engine.Parts) error {

@@ -122,8 +122,8 @@ func (p Place) noServerError() error {
 		p.Data, print.Program)
 }
 
-// awaitServer joins the server that runs on the folder, waiting for one that is just starting. free is called where none
-// does, with the folder locked.
+// awaitServer joins the server that runs on the folder, waiting for one that is just starting. free is called where
+// none does, with the folder locked.
 func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()

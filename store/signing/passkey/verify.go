@@ -46,7 +46,8 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 	_, isFramed := m["topOrigin"]
 	switch {
 	case m["type"] != string(protocol.AssertCeremony):
-		return fmt.Errorf("the passkey was used for %s, and not to sign (%s)", clipJSON(m["type"]), protocol.AssertCeremony)
+		return fmt.Errorf("the passkey was used for %s, and not to sign (%s)", clipJSON(m["type"]),
+			protocol.AssertCeremony)
 	case m["challenge"] != challenge:
 		return errors.New("the passkey signed something else: its challenge is not the SHA-256 of what the proof says")
 	case !slices.Contains(u.Origins, origin):

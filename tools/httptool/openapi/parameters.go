@@ -98,7 +98,7 @@ func (t *tool) readQuery(p parameter, f field, kind string) error {
 		}
 		f.list = separator
 	}
-	t.query = append(t.query, literalURL(p.Name)+"="+t.add(f, "query"))
+	t.query = append(t.query, asLiteral(p.Name)+"="+t.add(f, "query"))
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (t *tool) spreadObject(p parameter, f field, wire func(string) string) erro
 		name := wire(m.name)
 		m.required = m.required && p.Required
 		m.name = paramName(name)
-		t.query = append(t.query, literalURL(name)+"="+t.add(m, "query"))
+		t.query = append(t.query, asLiteral(name)+"="+t.add(m, "query"))
 	}
 	return nil
 }

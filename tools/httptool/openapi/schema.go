@@ -93,9 +93,9 @@ func (d *document) plainSchema(schema any) map[string]any {
 }
 
 // branchingKeywords are the keywords of a schema that is more than the list of its members.
-var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames",
-	"minProperties",
-	"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "$dynamicRef"}
+var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties",
+	"propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
+	"unevaluatedProperties", "$dynamicRef"}
 
 // objectFields are the properties of an object that has only properties. Those marked hidden are left out.
 func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
@@ -209,7 +209,8 @@ func convertExclusive(m map[string]any, bound, flag string) {
 	}
 }
 
-// escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State on.
+// escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State
+// on.
 func escapeConstant(m map[string]any) {
 	if s := text(m["const"]); strings.HasPrefix(s, "†") {
 		delete(m, "const")

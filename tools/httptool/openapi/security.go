@@ -69,7 +69,7 @@ func (t *tool) addSecret(name string, s *openapi3.SecurityScheme) {
 	secret, what := "$env:"+variable, "the key of "+name
 	switch {
 	case s.Type == "apiKey" && s.In == "query":
-		t.query = append(t.query, literalURL(s.Name)+"="+secret)
+		t.query = append(t.query, asLiteral(s.Name)+"="+secret)
 	case s.Type == "apiKey" && s.In == "cookie":
 		t.headers["Cookie"] = strings.TrimPrefix(t.headers["Cookie"]+"; "+s.Name+"="+secret, "; ")
 	case s.Type == "apiKey":
@@ -87,8 +87,8 @@ func (t *tool) addSecret(name string, s *openapi3.SecurityScheme) {
 	t.secrets[variable] = what
 }
 
-// ownPrefixes are the beginnings of variables that a worker has for itself, or that come with its machine: no document may
-// name one.
+// ownPrefixes are the beginnings of variables that a worker has for itself, or that come with its machine: no document
+// may name one.
 var ownPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
 
 // variable names the secret of a scheme, after the scheme.

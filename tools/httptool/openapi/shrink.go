@@ -15,8 +15,8 @@ const leastNode = 6
 // maxCutDepth is how deep a form still goes that was too large whole.
 const maxCutDepth = 8
 
-// fitSchema converts schemas completely if they are not too large, or else to a maximum depth. Every Request sends every
-// schema to the LLM, and documents whose parts all refer to each other are common.
+// fitSchema converts schemas completely if they are not too large, or else to a maximum depth. Every Request sends
+// every schema to the LLM, and documents whose parts all refer to each other are common.
 func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hidden string) any {
 	// Every visited node takes some bytes, so that a schema that is too large is known before it is built.
 	convert := func(most int) (c *converter, out any, fits bool) {

@@ -118,7 +118,7 @@ func (t *tool) asIdeaTool() map[string]any {
 	return tree
 }
 
-// literalURL writes a text of the document for a URL: nothing in it is read as a parameter or as a secret.
-func literalURL(s string) string {
+// asLiteral writes a text of the document for a URL: nothing in it is read as a parameter or as a secret.
+func asLiteral(s string) string {
 	return strings.NewReplacer("+", "%20", "%5B", "[", "%5D", "]").Replace(url.QueryEscape(s))
 }

@@ -73,7 +73,8 @@ func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
 
 // shouldHoldCalls reports whether no Call starts because the instance is about to continue as new.
 func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
-	tooLong := !i.continueAsNewDueSince.IsZero() && !workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(continueTimeout))
+	tooLong := !i.continueAsNewDueSince.IsZero() &&
+		!workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(continueTimeout))
 	return i.isContinueAsNewDue(ctx) && !tooLong
 }
 

@@ -25,7 +25,8 @@ func Run(ctx workflow.Context, queue limit.Queue) error {
 	for err == nil && asked {
 		asked = false
 		var isLong bool
-		isLong, err = workflow.AwaitWithTimeout(ctx, max(idleTimeout, queue.SpentCountsFor(workflow.Now(ctx))), func() bool {
+		timeout := max(idleTimeout, queue.SpentCountsFor(workflow.Now(ctx)))
+		isLong, err = workflow.AwaitWithTimeout(ctx, timeout, func() bool {
 			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 		})
 		asked = asked || queue.SpentCountsFor(workflow.Now(ctx)) > 0

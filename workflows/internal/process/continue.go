@@ -93,8 +93,8 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueA
 	}
 }
 
-// continueTimeout is how long a process starts nothing new for the sake of continuing as new. After that it goes on as ever,
-// until it can.
+// continueTimeout is how long a process starts nothing new for the sake of continuing as new. After that it goes on as
+// ever, until it can.
 const continueTimeout = 2 * time.Second
 
 // continueAsNewTiming is when a process that should continue as new does so.

@@ -69,7 +69,8 @@ var signalKinds = []signalKind{
 	{approval.SteerDeputy,
 		`Have somebody decide in one's place for a time: {"id", "to", "until", "from"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		handleDeputy, true},
-	{approval.SteerDisallow, `End what allow or deputy gave: {"order": its id, "by"?, "reason"?}.`, handleDisallow, false},
+	{approval.SteerDisallow, `End what allow or deputy gave: {"order": its id, "by"?, "reason"?}.`,
+		handleDisallow, false},
 
 	planSignal(approval.SteerApprovePlan,
 		`Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`),

@@ -60,7 +60,8 @@ func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v
 	})
 }
 
-var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-", ideadiff.Undone: "~"}
+var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",
+	ideadiff.Undone: "~"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
 func (v values) diffText(d *client.Diff) string {

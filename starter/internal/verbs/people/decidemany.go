@@ -94,7 +94,8 @@ func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error
 }
 
 // confirmAndDecide shows what is to be decided on, asks, and decides.
-func (o *selected) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval, all bool) error {
+func (o *selected) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
+	all bool) error {
 	fitting := len(list)
 	list = list[:min(fitting, client.MaxDecisionsAtOnce)]
 	table := bulk.TableOf(list)
