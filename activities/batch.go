@@ -70,7 +70,7 @@ func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*p
 		activity.RecordHeartbeat(ctx, true) // for the next attempt
 		return nil, a.waitOut(ctx, sent.Request, turn.Forever, err)
 	}
-	a.goOnIfTold(ctx, sent.Request)
+	a.goOnIfHeldUp(ctx, sent.Request)
 	if err != nil {
 		return nil, llmError(err)
 	}

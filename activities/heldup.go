@@ -110,9 +110,9 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	}
 }
 
-// goOnIfTold calls goOn if the attempt before has reported that the process is held up: a batch is polled repeatedly
+// goOnIfHeldUp calls goOn if the attempt before has reported that the process is held up: a batch is polled repeatedly
 // although nothing is wrong.
-func (a *Activities) goOnIfTold(ctx context.Context, request int) {
+func (a *Activities) goOnIfHeldUp(ctx context.Context, request int) {
 	var told bool
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &told) == nil && told {
 		activity.RecordHeartbeat(ctx, false)
