@@ -29,7 +29,7 @@ func readCases(b *bed) ([]testCase, error) {
 	for _, file := range files {
 		folder := filepath.Dir(file)
 		c := testCase{name: filepath.Base(folder)}
-		if leftOut[c.name] {
+		if omittedExamples[c.name] {
 			continue
 		}
 		text, err := os.ReadFile(file)
@@ -52,9 +52,9 @@ func readCases(b *bed) ([]testCase, error) {
 	return append(cases, c), err
 }
 
-// leftOut holds the examples whose tools are other programs, the one with delegates, whose prompts do not name the
+// omittedExamples holds the examples whose tools are other programs, the one with delegates, whose prompts do not name the
 // process, and the one whose decisions are signed.
-var leftOut = map[string]bool{
+var omittedExamples = map[string]bool{
 	"mcp": true, "custom-worker": true, "invoices": true, "research": true, "payout": true,
 }
 
