@@ -32,10 +32,10 @@ var Shapes = []Shape{
 
 const (
 	// SeedCount is how many processes of each shape are tried.
-	SeedCount     = 500
-	instanceCount = 20_000
-	share         = 0.05
-	limit         = 0.05
+	SeedCount         = 500
+	instanceCount     = 20_000
+	recheckShare      = 0.05
+	disagreementLimit = 0.05
 	// tokens of a prompt's rules and Tools, and of each instance in prompt and reply, about as in the examples
 	promptTokens, tokensPerInstance = 3000, 100
 )
@@ -59,7 +59,7 @@ func (s Shape) simulateProcess(seed string, random *rand.Rand, follows bool) (ta
 			tallies[size] = &quality.Tally{}
 		}
 		tally, own := tallies[size], fmt.Sprintf("%s/%d", seed, part)
-		drawn := (&quality.Tally{}).Draw(own, 1, n, share, true)
+		drawn := (&quality.Tally{}).Draw(own, 1, n, recheckShare, true)
 		places := quality.Order(own, 1, quality.AskedFirst, n)
 		for again, of := range quality.Order(own, 1, quality.AskedAgain, len(drawn)) {
 			place := 0
@@ -72,7 +72,7 @@ func (s Shape) simulateProcess(seed string, random *rand.Rand, follows bool) (ta
 		}
 		first, again = first+requestTokens(n), again+requestTokens(len(drawn))
 		if follows {
-			size, _ = quality.NextSize(size, quality.SizeShared, tally.Count, limit)
+			size, _ = quality.NextSize(size, quality.SizeShared, tally.Count, disagreementLimit)
 		}
 	}
 	return tallies, size, first, again
@@ -111,7 +111,7 @@ func (s Shape) Try() (o Outcome) {
 		}
 		_, size, _, _ := s.simulateProcess(name, random, true)
 		o.Size += float64(size) / SeedCount
-		if s.trueDisagreement(size) <= 1.1*limit {
+		if s.trueDisagreement(size) <= 1.1*disagreementLimit {
 			o.KeepsLimit += 1. / SeedCount
 		}
 	}
@@ -122,7 +122,7 @@ func (s Shape) Try() (o Outcome) {
 // Main tries all shapes and prints what they came to.
 func Main(out io.Writer) error {
 	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", SeedCount,
-		instanceCount, 100*share, 100*limit, quality.SizeShared)
+		instanceCount, 100*recheckShare, 100*disagreementLimit, quality.SizeShared)
 	fmt.Fprintln(out, "| the LLM errs | true disagreement | intervals hold it | tokens of rechecks | "+
 		"size found | limit kept |")
 	fmt.Fprintln(out, "| --- | --- | --- | --- | --- | --- |")
@@ -135,6 +135,6 @@ func Main(out io.Writer) error {
 		}
 	}
 	_, err := fmt.Fprintf(out, "\nIn a process of one Request rechecks take %.1f %%: rules and Tools again.\n",
-		100*float64(requestTokens(int(share*quality.SizeShared)))/float64(requestTokens(quality.SizeShared)))
+		100*float64(requestTokens(int(recheckShare*quality.SizeShared)))/float64(requestTokens(quality.SizeShared)))
 	return err
 }

@@ -31,7 +31,7 @@ type actionCase struct {
 // actionsWork counts what a hosted server bills for the works of this bench, the project's examples, Calls that take
 // long, and somebody who watches.
 func actionsWork(ctx context.Context, r Round) error {
-	list := append(r.ofOneInstance(ctx), r.ofManyInstances(ctx)...)
+	list := append(r.singleInstanceCases(ctx), r.ofManyInstances(ctx)...)
 	for _, w := range append(list, r.ofExamples(ctx)...) {
 		before := r.Tally()
 		taken, err := r.actionsOf(ctx, w.run)
@@ -84,8 +84,8 @@ func (r Round) actionsOf(ctx context.Context, run func() error) (actions.Counts,
 	return after.Since(before), err
 }
 
-// ofOneInstance are processes of one instance.
-func (r Round) ofOneInstance(ctx context.Context) []actionCase {
+// singleInstanceCases are processes of one instance.
+func (r Round) singleInstanceCases(ctx context.Context) []actionCase {
 	n := r.size(200, 6)
 	chain := func(id, tool string) func() error {
 		return func() error { _, err := r.runChain(ctx, id, tool, n); return err }

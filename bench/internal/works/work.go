@@ -12,12 +12,12 @@ import (
 
 // Work is one thing that is measured.
 type Work struct {
-	Name   string
-	Rounds int  // unless the command line says otherwise
-	long   bool // runs only by name
-	hosted bool // the worker saves actions, as it does beside a server that is not embedded
-	Firm   bool // its figures do not depend on the machine's speed, so that a limit that is passed is an error
-	Run    func(context.Context, Round) error
+	Name         string
+	Rounds       int  // unless the command line says otherwise
+	isOnlyByName bool // runs only by name
+	hosted       bool // the worker saves actions, as it does beside a server that is not embedded
+	Firm         bool // its figures do not depend on the machine's speed, so that a limit that is passed is an error
+	Run          func(context.Context, Round) error
 }
 
 // String is the name.
@@ -78,15 +78,15 @@ var AllWorks = named.List[Work]{
 	{Name: "instances-10", Rounds: 5, Run: instancesWork(10)},
 	{Name: "instances-100", Rounds: 5, Run: instancesWork(100)},
 	{Name: "instances", Rounds: 3, Run: instancesWork(1000)},
-	{Name: "instances-10000", Rounds: 1, long: true, Run: instancesWork(10000)},
-	{Name: "desk", Rounds: 1, long: true, Run: deskWork(1000)},
-	{Name: "desk-10000", Rounds: 1, long: true, Run: deskWork(10_000)},
+	{Name: "instances-10000", Rounds: 1, isOnlyByName: true, Run: instancesWork(10000)},
+	{Name: "desk", Rounds: 1, isOnlyByName: true, Run: deskWork(1000)},
+	{Name: "desk-10000", Rounds: 1, isOnlyByName: true, Run: deskWork(10_000)},
 }
 
 // UsualWorks lists the works that take minutes at most.
 func UsualWorks() (some []Work) {
 	for _, w := range AllWorks {
-		if !w.long {
+		if !w.isOnlyByName {
 			some = append(some, w)
 		}
 	}
