@@ -42,11 +42,11 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	}
 	switch r := reply.(type) {
 	case *workflowservice.PollWorkflowTaskQueueResponse:
-		if !g.checkWorkflowTask(ctx, cc, req.(asking), r) {
+		if !g.checkWorkflowTask(ctx, cc, req.(pollRequest), r) {
 			r.Reset() // as a poll that found nothing
 		}
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
-		if t := r.GetWorkflowTask(); t != nil && !g.checkWorkflowTask(ctx, cc, req.(asking), t) {
+		if t := r.GetWorkflowTask(); t != nil && !g.checkWorkflowTask(ctx, cc, req.(pollRequest), t) {
 			r.WorkflowTask = nil
 		}
 	case *workflowservice.PollActivityTaskQueueResponse:
@@ -60,14 +60,14 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	return nil
 }
 
-// asking is what requests for tasks have in common.
-type asking interface {
+// pollRequest is what requests for tasks have in common.
+type pollRequest interface {
 	GetNamespace() string
 	GetIdentity() string
 }
 
 // checkWorkflowTask fails a workflow task whose payloads cannot be decrypted.
-func (g *guard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, from asking,
+func (g *guard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, from pollRequest,
 	t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
 	err := g.canDecrypt(ctx, t)
 	if err == nil {
@@ -86,7 +86,7 @@ const refusalTimeout = 5 * time.Second
 // RefusalSource is the source of failures of workflow tasks that a worker refused for want of a key.
 const RefusalSource = "processidea"
 
-func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, from asking,
+func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, from pollRequest,
 	t *workflowservice.PollWorkflowTaskQueueResponse,
 	cause error) error {
 	if t.GetQuery() != nil {
