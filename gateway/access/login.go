@@ -40,10 +40,10 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	switch u, err := url.Parse(c.URL); {
 	case c.ID == "":
 		return nil, errors.New("access: people log in with a client of the issuer: set its id")
-	case len(c.Secret) < shortestToken:
+	case len(c.Secret) < minTokenLength:
 		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
 			"characters",
-			shortestToken)
+			minTokenLength)
 	case err != nil || CheckOrigin(c.URL) != nil || u.Scheme != "https" && !IsLoopback(u.Hostname()):
 		return nil,
 			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.URL)
