@@ -30,7 +30,7 @@ func (a *agent) startTools() []tool {
 			"unset": {"type": "array", "items": {"type": "string"},
 				"description": "TOKEN:path: values that are taken out of State"},
 			"reopen": {"type": "array", "items": {"type": "string"}, "description": "tokens of instances that are planned for anew; or all"}, ` +
-				fmt.Sprintf(waitArgument, usualWait) + `}}`, false, a.fork}}
+				fmt.Sprintf(waitArgument, defaultWait) + `}}`, false, a.fork}}
 	names := []any{}
 	all := map[string]startable{}
 	for _, s := range a.startables() {
@@ -56,7 +56,7 @@ func (a *agent) startTools() []tool {
 
 func startSchema(s startable) string {
 	form := jsonschema.RebaseRefs(s.inputSchema(), "#/properties/input")
-	wait, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgument, usualWait) + "}"))
+	wait, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgument, defaultWait) + "}"))
 	properties := map[string]any{
 		"input": form,
 		"instances": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object"},
@@ -72,7 +72,7 @@ func startSchema(s startable) string {
 }
 
 func (a *agent) start(ctx context.Context, s startable, args map[string]any) (any, error) {
-	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, Delegates: s.Delegates, By: a.who.Name}
+	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, Delegates: s.Delegates, By: a.person.Name}
 	input, hasInput := args["input"]
 	rows, hasRows := args["instances"].([]any)
 	switch {
@@ -97,14 +97,14 @@ func (a *agent) awaitStarted(ctx context.Context, p *client.Process, err error, 
 	if err != nil {
 		return nil, err
 	}
-	return a.awaitStatus(ctx, p, numberArg(args, "wait", usualWait), "")
+	return a.awaitStatus(ctx, p, numberArg(args, "wait", defaultWait), "")
 }
 
 func (a *agent) fork(ctx context.Context, args map[string]any) (any, error) {
 	list := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
 	changes := ideafiles.Changes{Set: list("set"), Unset: list("unset"), Reopen: list("reopen")}
 	p, err := a.Client.StartFork(ctx, textArg(args, "process"), numberArg(args, "at", 0), changes,
-		client.StartOptions{ID: textArg(args, "id"), By: a.who.Name})
+		client.StartOptions{ID: textArg(args, "id"), By: a.person.Name})
 	return a.awaitStarted(ctx, p, err, args)
 }
 
@@ -117,7 +117,7 @@ func (a *agent) simulate(ctx context.Context, s startable) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	o := made.StartOptions(client.NewID("simulated-" + s.name))
-	o.By = a.who.Name
+	o.By = a.person.Name
 	p, err := a.Client.Start(ctx, o)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (a *agent) decideTool() tool {
 // sameCall takes both spellings of a Call's id.
 func sameCall(id, given string) bool { return id == given || ideafile.TypeableCallID(id) == given }
 
-var errSigned = errors.New("this Call needs a signed decision, which only a person can take")
+var errNeedsSignature = errors.New("this Call needs a signed decision, which only a person can take")
 
 func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, decisionTimeout)
@@ -166,11 +166,11 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 			continue
 		}
 		if w.Deciders.Signed() {
-			return nil, errSigned
+			return nil, errNeedsSignature
 		}
 		// Without a key: signatures belong to people.
 		d := client.Decision{
-			Kind: textArg(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.who.Name, Groups: a.who.Groups,
+			Kind: textArg(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.person.Name, Groups: a.person.Groups,
 			Reason: strings.TrimSuffix("an agent decided: "+textArg(args, "reason"), ": "),
 		}
 		if params, ok := args["params"].(map[string]any); ok {

@@ -19,8 +19,8 @@ const processArgument = `"process": {"type": "string", "minLength": 1, "descript
 const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
 
 const (
-	usualWait = 10 // seconds
-	maxListed = 50
+	defaultWait = 10 // seconds
+	maxListed   = 50
 )
 
 func (a *agent) lookTools() []tool {
@@ -116,7 +116,7 @@ func (a *agent) awaitStatus(ctx context.Context, p *client.Process, wait int, in
 	return r, nil
 }
 
-type standing struct {
+type statusReply struct {
 	client.Status
 	Next string `json:"next"`
 }
@@ -126,7 +126,7 @@ func withHint(v client.Status) any {
 	if v.Awaiting > 0 {
 		next = "people decide on what list_approvals shows: ask get_process again later"
 	}
-	return standing{v, next}
+	return statusReply{v, next}
 }
 
 func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {

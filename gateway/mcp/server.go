@@ -90,29 +90,29 @@ func (s *Server) ForPerson(who *access.Person) *sdk.Server {
 // agent acts for a person.
 type agent struct {
 	*Server
-	who *access.Person
+	person *access.Person
 }
 
 // tool is one that an agent can call.
 type tool struct {
 	name, description string
 	schema            string // of its arguments, as JSON
-	looks             bool   // it changes nothing
-	do                func(context.Context, map[string]any) (any, error)
+	isReadOnly        bool   // it changes nothing
+	call              func(context.Context, map[string]any) (any, error)
 }
 
 func (a *agent) addTool(m *sdk.Server, t tool) {
 	open := true
 	m.AddTool(&sdk.Tool{
 		Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema),
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.looks, OpenWorldHint: &open},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.isReadOnly, OpenWorldHint: &open},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		text, err := a.callTool(access.With(ctx, a.who), t, r.Params.Arguments)
+		text, err := a.callTool(access.With(ctx, a.person), t, r.Params.Arguments)
 		if err != nil {
-			a.Log.Info("an agent's call failed", "tool", t.name, "by", a.who.Name, "error", err)
+			a.Log.Info("an agent's call failed", "tool", t.name, "by", a.person.Name, "error", err)
 			text = err.Error()
-		} else if !t.looks {
-			a.Log.Info("an agent acted", "tool", t.name, "by", a.who.Name)
+		} else if !t.isReadOnly {
+			a.Log.Info("an agent acted", "tool", t.name, "by", a.person.Name)
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: err != nil}, nil
 	})
@@ -138,7 +138,7 @@ func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (stri
 	if err != nil {
 		return "", fmt.Errorf("the arguments: %w", err)
 	}
-	result, err := t.do(ctx, args)
+	result, err := t.call(ctx, args)
 	if err != nil {
 		return "", err
 	}
