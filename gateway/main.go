@@ -58,7 +58,7 @@ const addressVariable = "PROCESSIDEA_GATEWAY"
 func command(log *slog.Logger) *cobra.Command {
 	address := os.Getenv(addressVariable)
 	if address == "" {
-		address = server.UsualAddress
+		address = server.DefaultAddress
 	}
 	c := &cobra.Command{
 		Use:   "gateway",

@@ -189,8 +189,8 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	return login, errors.Join(wrong...)
 }
 
-// UsualAddress is the default address of a gateway.
-const UsualAddress = "127.0.0.1:8300"
+// DefaultAddress is the default address of a gateway.
+const DefaultAddress = "127.0.0.1:8300"
 
 // SystemUser is the system user who runs this program, with the groups of PROCESSIDEA_GROUPS.
 func SystemUser(getenv func(string) string) access.Person {
