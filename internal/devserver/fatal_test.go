@@ -51,10 +51,10 @@ func TestTheUIIsAtItsUsualPortUnlessThatIsTaken(t *testing.T) {
 	}
 	usual := []int{taken.Addr().(*net.TCPAddr).Port, free.Addr().(*net.TCPAddr).Port}
 	_ = free.Close()
-	if p, err := choosePorts(Options{UsualUIPorts: usual}); err != nil || p.ui != usual[1] {
+	if p, err := choosePorts(Options{DefaultUIPorts: usual}); err != nil || p.ui != usual[1] {
 		t.Errorf("%d of %d, %v", p.ui, usual, err)
 	}
-	if p, err := choosePorts(Options{UsualUIPorts: usual[:1]}); err != nil || p.ui == 0 || p.ui == usual[0] {
+	if p, err := choosePorts(Options{DefaultUIPorts: usual[:1]}); err != nil || p.ui == 0 || p.ui == usual[0] {
 		t.Errorf("%d, where none of %d is free, %v", p.ui, usual[:1], err)
 	}
 }

@@ -28,7 +28,7 @@ func choosePorts(o Options) (ports, error) {
 		worker:   freeport.MustGetFreePort(),
 	}
 	if p.ui == 0 {
-		p.ui = firstFree(o.UsualUIPorts)
+		p.ui = firstFree(o.DefaultUIPorts)
 	}
 	for _, port := range []*int{&p.frontend, &p.ui} {
 		switch {

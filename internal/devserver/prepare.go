@@ -25,7 +25,7 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 		return fmt.Errorf("devserver: reach server %s: %w", address, err)
 	}
 	defer conn.Close()
-	if err := keepFor(ctx, workflowservice.NewWorkflowServiceClient(conn), o.Namespace, o.Retention); err != nil {
+	if err := setRetention(ctx, workflowservice.NewWorkflowServiceClient(conn), o.Namespace, o.Retention); err != nil {
 		return fmt.Errorf("devserver: prepare namespace %s: %w", o.Namespace, err)
 	}
 	if len(o.SearchAttributes) == 0 {
@@ -41,8 +41,8 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 	return nil
 }
 
-// keepFor sets the retention of a namespace that an earlier start made with another.
-func keepFor(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
+// setRetention sets the retention of a namespace that an earlier start made with another.
+func setRetention(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	retention time.Duration) error {
 	var ns *workflowservice.DescribeNamespaceResponse
 	err := await(ctx, func() (err error) {

@@ -80,9 +80,9 @@ var dynamicConfig = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
-// usualMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of its
+// defaultMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of its
 // file in addition.
-const usualMemory = 256 << 20
+const defaultMemory = 256 << 20
 
 // tuneRuntime tunes the program around the server, where its environment does not.
 func tuneRuntime(memory int64) {
@@ -91,7 +91,7 @@ func tuneRuntime(memory int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	heap.KeepBelow(cmp.Or(memory, heap.DefaultLimit(usualMemory)))
+	heap.KeepBelow(cmp.Or(memory, heap.DefaultLimit(defaultMemory)))
 	// Workers identify the program by a checksum of the whole binary, which takes half of the server's start. Size and
 	// time of the file identify it as well.
 	if program, err := os.Executable(); err == nil {
