@@ -69,11 +69,11 @@ func readBackslash(text string) (string, int) {
 	return "", 0
 }
 
-// longestEntity is more than the escapes of HTML have that a program writes for a single character.
-const longestEntity = 10
+// maxEntityLength is more than the escapes of HTML have that a program writes for a single character.
+const maxEntityLength = 10
 
 func readEntity(text string) (string, int) {
-	end := strings.IndexByte(text[:min(len(text), longestEntity)], ';')
+	end := strings.IndexByte(text[:min(len(text), maxEntityLength)], ';')
 	if end < 0 {
 		return "", 0
 	}
