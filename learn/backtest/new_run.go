@@ -20,17 +20,17 @@ var startTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // newRun is the new Idea on the instances of one chain: the loop of a process, its instances, and a Planner in the
 // LLM's place.
 type newRun struct {
-	idea     *ideafile.Idea
-	bindings ideafile.ToolBindings
-	palette  ideafile.Palette
-	chain    *chain
-	planner  Planner
-	own      *pastPlans // the Planner, where none was given
-	loop     *loop.Loop
-	players  map[string]*player
-	reported map[string]dataflow.ReportedCall
-	reports  int
-	now      time.Time
+	idea       *ideafile.Idea
+	bindings   ideafile.ToolBindings
+	palette    ideafile.Palette
+	chain      *chain
+	planner    Planner
+	ownPlanner *pastPlans // the Planner, where none was given
+	loop       *loop.Loop
+	players    map[string]*player
+	reported   map[string]dataflow.ReportedCall
+	reports    int
+	now        time.Time
 }
 
 // runNew runs a new Idea on a chain's instances and gives the trace of each, by token, and the output.
@@ -39,8 +39,8 @@ func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner
 	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{},
 		reported: map[string]dataflow.ReportedCall{}, now: startTime}
 	if planner == nil {
-		r.own = &pastPlans{chain: c, next: map[string]int{}, answeredOtherwise: map[string]bool{}}
-		r.planner = r.own
+		r.ownPlanner = &pastPlans{chain: c, next: map[string]int{}, answeredOtherwise: map[string]bool{}}
+		r.planner = r.ownPlanner
 	}
 	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
 		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
@@ -100,7 +100,7 @@ func (r *newRun) noteStuck(token, what string) {
 
 // runRequest has the Planner answer a Request, hands the Calls to their instances and plays them.
 func (r *newRun) runRequest(request *turn.RequestInput) error {
-	if r.own != nil {
+	if r.ownPlanner != nil {
 		r.noteFallbacks(request)
 	}
 	reply, err := r.planner.Reply(r.idea, r.bindings, request)
@@ -154,7 +154,7 @@ func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 				why = f.Message
 			}
 			r.noteStuck(i.token, "the LLM would be asked: "+why)
-			r.own.answeredOtherwise[i.token] = true
+			r.ownPlanner.answeredOtherwise[i.token] = true
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (r *newRun) reportStanding(token string, closed int) {
 		InstanceStanding: p.flow.Standing(),
 	}
 	report.Idle, report.PendingApprovals = report.Idle && !p.isStuck(), nil
-	if r.own != nil && len(report.Questions) > 0 {
+	if r.ownPlanner != nil && len(report.Questions) > 0 {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked
 	}
 	report.Calls = p.flow.ReportCalls(r.reported, func(*dataflow.CallRecord) bool { return true })
