@@ -148,7 +148,7 @@ func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *
 			c.Alternatives = append(c.Alternatives, s.describe(h, class, others))
 		}
 		for _, t := range h.tests {
-			c.addRead(t.f.path)
+			c.addRead(t.field.path)
 		}
 	}
 	c.UnlessRounded = allOf(rounded)

@@ -28,7 +28,7 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 	}
 	tests := slices.DeleteFunc(testsFor(fields, own, others), func(t *test) bool {
 		return !slices.ContainsFunc(h.spans,
-			func(s *span) bool { return s.f == t.f && (t.kind != member || s.how == ofValues) })
+			func(s *span) bool { return s.field == t.field && (t.kind != member || s.how == ofValues) })
 	})
 	for size := 1; size <= maxSize; size++ {
 		sets := excludingTests(tests, others, size)
@@ -48,7 +48,7 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 func testsOf(found []hypothesis, f *field) (tests []*test) {
 	for _, h := range found {
 		for _, t := range h.tests {
-			if t.f == f {
+			if t.field == f {
 				tests = append(tests, t)
 			}
 		}
@@ -59,7 +59,7 @@ func testsOf(found []hypothesis, f *field) (tests []*test) {
 func (h *hull) keepFieldsOf(sets [][]*test) {
 	h.spans = slices.DeleteFunc(h.spans, func(s *span) bool {
 		return !slices.ContainsFunc(sets, func(set []*test) bool {
-			return slices.ContainsFunc(set, func(t *test) bool { return s.f.path.IsAtOrBelow(t.f.path) })
+			return slices.ContainsFunc(set, func(t *test) bool { return s.field.path.IsAtOrBelow(t.field.path) })
 		})
 	})
 }
@@ -151,7 +151,7 @@ func (b bound) within(o bound) bool {
 	if b.span != o.span || b.kind != o.kind {
 		return false
 	}
-	switch x, y := b.span.f.numbers[b.samples[0]], o.span.f.numbers[o.samples[0]]; b.kind {
+	switch x, y := b.span.field.numbers[b.samples[0]], o.span.field.numbers[o.samples[0]]; b.kind {
 	case atLeast:
 		return x >= y
 	case atMost:
@@ -184,7 +184,7 @@ func (b bound) constraint() (z constraint, ok bool) {
 	if b.kind == member {
 		return b.span.constraintOf(b.samples)
 	}
-	return b.span.f.valueConstraint(b.kind, b.samples, nil, false), true
+	return b.span.field.valueConstraint(b.kind, b.samples, nil, false), true
 }
 
 // describeUnseen lists what only the other side's samples have, apart from what the found conditions test.
@@ -201,7 +201,7 @@ func (h *hull) describeUnseen(describe func(constraint) string) (list []string) 
 			}
 			z, ok := s.constraintOf(beyond)
 			if k != member {
-				z, ok = s.f.valueConstraint(k, beyond, h.own, true), true
+				z, ok = s.field.valueConstraint(k, beyond, h.own, true), true
 			}
 			if ok {
 				list = append(list, describe(z))
@@ -231,7 +231,7 @@ func (c *Condition) setSchemas(search Search, fields []*field, found []hypothesi
 		}
 		when, unless = append(when, within), append(unless, outside)
 		for _, s := range h.spans {
-			c.addRead(s.f.path)
+			c.addRead(s.field.path)
 		}
 		for _, text := range h.describeUnseen(search.describeConstraint) {
 			c.Undecided = append(c.Undecided, fmt.Sprintf(both, c.Text, text))

@@ -17,7 +17,7 @@ const (
 
 // span is what the samples of one side have in one field.
 type span struct {
-	f         *field
+	field     *field
 	how       int
 	tokens    map[string]bool // what is not between two numbers: values, absence
 	low, high int             // the samples with the smallest and the greatest number; -1: there is none
@@ -53,7 +53,7 @@ func (f *field) repeats() bool {
 }
 
 func newSpan(f *field, how int, own []int) *span {
-	s := &span{f: f, how: how, tokens: map[string]bool{}, low: -1, high: -1, isOpen: map[kind]bool{}}
+	s := &span{field: f, how: how, tokens: map[string]bool{}, low: -1, high: -1, isOpen: map[kind]bool{}}
 	if how == ofNumbers {
 		s.low, s.high = f.extremes(own)
 	}
@@ -66,24 +66,24 @@ func newSpan(f *field, how int, own []int) *span {
 // tokenOf is what a sample has in the field, where that is not a number between others.
 func (s *span) tokenOf(n int) string {
 	switch {
-	case s.how == ofPresence && s.f.has[n]:
+	case s.how == ofPresence && s.field.has[n]:
 		return "there"
-	case s.how == ofNumbers && s.f.isNumber[n] && s.low < 0:
-		return s.f.keys[n]
+	case s.how == ofNumbers && s.field.isNumber[n] && s.low < 0:
+		return s.field.keys[n]
 	case s.how == ofNumbers:
-		return s.f.special(n)
+		return s.field.special(n)
 	}
-	return s.f.keys[n]
+	return s.field.keys[n]
 }
 
 // outside reports whether a sample has a value in the field that no sample of this side has, or a number beyond theirs.
 func (s *span) outside(n int) (kind, bool) {
-	if s.how == ofNumbers && s.f.isNumber[n] && s.low >= 0 {
-		x := s.f.numbers[n]
+	if s.how == ofNumbers && s.field.isNumber[n] && s.low >= 0 {
+		x := s.field.numbers[n]
 		switch {
-		case x > s.f.numbers[s.high] && !s.isOpen[atLeast]:
+		case x > s.field.numbers[s.high] && !s.isOpen[atLeast]:
 			return atLeast, true
-		case x < s.f.numbers[s.low] && !s.isOpen[atMost]:
+		case x < s.field.numbers[s.low] && !s.isOpen[atMost]:
 			return atMost, true
 		}
 		return member, false
@@ -123,23 +123,23 @@ func isRare(m, n int) bool {
 // constraint covers all that is spanned; ok is false if that is everything.
 func (s *span) constraint(own []int) (z constraint, ok bool) {
 	if z, ok = s.constraintOf(own); s.isOpen[atMost] {
-		delete(z.valueSchema, s.f.boundKeyword(atLeast))
+		delete(z.valueSchema, s.field.boundKeyword(atLeast))
 	}
 	if s.isOpen[atLeast] {
-		delete(z.valueSchema, s.f.boundKeyword(atMost))
+		delete(z.valueSchema, s.field.boundKeyword(atMost))
 	}
 	return z, ok
 }
 
 // constraintOf covers what some samples have: for numbers, everything between the smallest and the greatest.
 func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
-	switch own := newSpan(s.f, s.how, samples); {
+	switch own := newSpan(s.field, s.how, samples); {
 	case s.how == ofPresence:
-		return constraint{path: s.f.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
+		return constraint{path: s.field.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
 	case s.how == ofNumbers && own.low >= 0:
-		z = s.f.valueConstraint(atLeast, samples, nil, false)
-		z.valueSchema[s.f.boundKeyword(atMost)] = s.f.values[own.high]
+		z = s.field.valueConstraint(atLeast, samples, nil, false)
+		z.valueSchema[s.field.boundKeyword(atMost)] = s.field.values[own.high]
 		return z, true
 	}
-	return s.f.valueConstraint(member, samples, nil, false), true
+	return s.field.valueConstraint(member, samples, nil, false), true
 }
