@@ -130,11 +130,11 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 
 // The times between two looks at a batch: an eighth of its age, within these.
 const (
-	shortestLook = 2 * time.Second
-	longestLook  = 10 * time.Minute
+	minLook = 2 * time.Second
+	maxLook = 10 * time.Minute
 )
 
-func nextLook(age time.Duration) time.Duration { return min(max(age/8, shortestLook), longestLook) }
+func nextLook(age time.Duration) time.Duration { return min(max(age/8, minLook), maxLook) }
 
 // batchOutput is a line of a batch's output, or of its errors.
 type batchOutput struct {

@@ -105,7 +105,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		t.Errorf("it made %v", made)
 	}
 	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).Retry ||
-		refused(t, err).RetryAfter != shortestLook {
+		refused(t, err).RetryAfter != minLook {
 		t.Errorf("while it is at work: %+v", err)
 	}
 	b.status = "completed"

@@ -46,7 +46,7 @@ type circuit struct {
 
 // outage is the state of an unavailable server or model.
 type outage struct {
-	why     Error
+	cause   Error
 	pause   time.Duration
 	noticed time.Time // when an attempt last failed
 	next    time.Time // no attempt before it
@@ -91,14 +91,14 @@ func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Erro
 	default:
 		o.pause = c.pauses.next(o.pause)
 	}
-	o.why, o.noticed, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
+	o.cause, o.noticed, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
 	return o.refusal(now)
 }
 
 // refusal returns the cause, with a time to retry. The times are spread, so that the first attempt is made before the
 // others.
 func (o *outage) refusal(now time.Time) *Error {
-	e := o.why
+	e := o.cause
 	e.RetryAfter = max(o.next.Sub(now), 0) + rand.N(o.pause/5+1)
 	return &e
 }

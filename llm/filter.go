@@ -67,9 +67,9 @@ const (
 	leadingSpace = "\uFEFF \t\r\n"
 	// maxThoughts bounds thoughts that begin in the prompt, in bytes: before their end they look like prose.
 	maxThoughts = 1 << 20
-	// longestMark is at least as long as what thoughtsEnd finds, in bytes.
-	longestMark = 200
-	headBytes   = 200
+	// maxMarkLength is at least as long as what thoughtsEnd finds, in bytes.
+	maxMarkLength = 200
+	headBytes     = 200
 )
 
 var (
@@ -123,6 +123,6 @@ func (f *textFilter) skipThoughts() {
 		}
 	}
 	if f.thinking || f.head != "" {
-		f.preamble = f.preamble[max(0, len(f.preamble)-longestMark):]
+		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]
 	}
 }

@@ -22,16 +22,16 @@ type replyReader struct {
 	filter textFilter
 	onWord func() // called once, when the LLM's reply begins; nil: it was called
 
-	buffered   bytes.Buffer     // text that the parser has not read yet
-	all        *strings.Builder // nil unless all text is kept
-	started    bool             // the first chunk, which open has waited for, was taken
-	err        error            // why no more text is accepted: the filter's error
-	parsed     bool             // the parser has read the whole solution
-	overtalks  bool             // the LLM has written something behind the solution
-	behind     []byte           // the beginning of that text
-	reasons    bool             // thoughts came beside the text
-	byFunction bool             // the reply is the arguments of a function call
-	functions  []string         // the names of the functions that the LLM called instead of writing, as far as it did
+	buffered     bytes.Buffer     // text that the parser has not read yet
+	all          *strings.Builder // nil unless all text is kept
+	started      bool             // the first chunk, which open has waited for, was taken
+	err          error            // why no more text is accepted: the filter's error
+	parsed       bool             // the parser has read the whole solution
+	writesBehind bool             // the LLM has written something behind the solution
+	behind       []byte           // the beginning of that text
+	reasons      bool             // thoughts came beside the text
+	byFunction   bool             // the reply is the arguments of a function call
+	functions    []string         // the names of the functions that the LLM called instead of writing, as far as it did
 }
 
 func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, keepText bool) *replyReader {
@@ -70,7 +70,7 @@ func (r *replyReader) readRemainder() {
 	for r.err == nil && r.next() {
 		chunk := r.stream.chunk
 		r.takeChunk(chunk)
-		if !r.overtalks {
+		if !r.writesBehind {
 			continue
 		}
 		r.filter.bytes += 1 + chunk.bytes
@@ -142,7 +142,7 @@ func (r *replyReader) takeText(text string) {
 		r.all.WriteString(text)
 	}
 	if r.parsed {
-		r.overtalks = true
+		r.writesBehind = true
 		r.keepBehind([]byte(text))
 		return
 	}
@@ -152,11 +152,11 @@ func (r *replyReader) takeText(text string) {
 	}
 }
 
-// maxBehind bounds how much text after the solution is kept, in bytes.
-const maxBehind = 64 << 10
+// maxTextBehind bounds how much text after the solution is kept, in bytes.
+const maxTextBehind = 64 << 10
 
 func (r *replyReader) keepBehind(text []byte) {
-	r.behind = append(r.behind, text[:min(len(text), maxBehind-len(r.behind))]...)
+	r.behind = append(r.behind, text[:min(len(text), maxTextBehind-len(r.behind))]...)
 }
 
 // secondSolution finds the beginning of a second solution.

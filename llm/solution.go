@@ -62,7 +62,7 @@ func (s *solution) textBehind(left *bytes.Buffer) []byte {
 	if s.behind == nil {
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.behind, left), maxBehind))
+	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.behind, left), maxTextBehind))
 	return text
 }
 
