@@ -141,7 +141,7 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 				list = append(list, OrderApproval{deputy, p})
 			}
 			if len(people) < p.Deciders.RequiredApprovals() && o.IsInForce(now) && !o.hasHandled(owner, p) &&
-				!o.isOfAny(people) && o.covers(p, starters, now) {
+				!o.isGiverAmong(people) && o.covers(p, starters, now) {
 				o.Approved++
 				o.noteHandled(owner, p)
 				people = append(people, []policy.Identity{o.giver()})
@@ -158,7 +158,7 @@ func (l Orders) whoApproved(owner string, p Pending) (people [][]policy.Identity
 		people = append(people, v.Identities())
 	}
 	for _, o := range l {
-		if o.To == "" && o.hasApproved(owner, p) && !o.isOfAny(people) {
+		if o.To == "" && o.hasApproved(owner, p) && !o.isGiverAmong(people) {
 			people = append(people, []policy.Identity{o.giver()})
 		}
 	}
@@ -169,7 +169,7 @@ func (o *GivenOrder) giver() policy.Identity {
 	return policy.Identity{Name: o.Giver.Name, Account: o.Giver.Account}
 }
 
-func (o *GivenOrder) isOfAny(people [][]policy.Identity) bool {
+func (o *GivenOrder) isGiverAmong(people [][]policy.Identity) bool {
 	return slices.ContainsFunc(people, func(one []policy.Identity) bool {
 		return slices.ContainsFunc(one, o.giver().Is)
 	})

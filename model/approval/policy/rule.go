@@ -184,9 +184,9 @@ func (p Person) Identities() []Identity {
 	return append(list, p.Deputy...)
 }
 
-// WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it
+// Widened returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it
 // stays as it is.
-func (r Rule) WithAlso(others Rule) Rule {
+func (r Rule) Widened(others Rule) Rule {
 	if len(r.Groups)+len(r.People) == 0 {
 		return r
 	}

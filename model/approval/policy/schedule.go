@@ -13,13 +13,13 @@ import (
 // replaced, so that copies stay valid.
 type Schedule struct {
 	// RemindAt are the reminders to come, and RemindedAt when people were reminded.
-	RemindAt    []time.Time `json:"remindAt,omitempty"`
-	RemindedAt  []time.Time `json:"reminded,omitempty"`
-	Escalations []Planned   `json:"escalations,omitempty"`
+	RemindAt    []time.Time         `json:"remindAt,omitempty"`
+	RemindedAt  []time.Time         `json:"reminded,omitempty"`
+	Escalations []PlannedEscalation `json:"escalations,omitempty"`
 }
 
-// Planned is an escalation of one Call.
-type Planned struct {
+// PlannedEscalation is an escalation of one Call.
+type PlannedEscalation struct {
 	At time.Time `json:"at"`
 	// To names who may decide too then, and Rule which of the Call's rules it adds them to; -1: none, as anybody may
 	// decide.
@@ -55,7 +55,7 @@ func (g Governing) Schedule(since time.Time) *Schedule {
 			s.RemindAt = append(s.RemindAt, since.UTC().Add(after))
 		}
 		if e := p.Escalation; e != nil {
-			s.Escalations = append(s.Escalations, Planned{At: since.UTC().Add(e.After), To: e.To, Rule: p.rule})
+			s.Escalations = append(s.Escalations, PlannedEscalation{At: since.UTC().Add(e.After), To: e.To, Rule: p.rule})
 		}
 	}
 	slices.SortFunc(s.RemindAt, time.Time.Compare)
@@ -107,7 +107,7 @@ func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
 		e.DoneAt = now.UTC()
 		if e.Rule >= 0 && e.Rule < len(rules) {
 			rules = slices.Clone(rules)
-			rules[e.Rule] = rules[e.Rule].WithAlso(e.To)
+			rules[e.Rule] = rules[e.Rule].Widened(e.To)
 		}
 	}
 	return &after, rules
@@ -117,7 +117,7 @@ func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
 type Told struct {
 	RemindedAt []time.Time `json:"reminded,omitempty"`
 	// Escalated are the escalations that had happened.
-	Escalated []Planned `json:"escalated,omitempty"`
+	Escalated []PlannedEscalation `json:"escalated,omitempty"`
 }
 
 // Told returns how people were notified so far; nil: not at all.

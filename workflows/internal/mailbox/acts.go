@@ -45,7 +45,7 @@ func (b *Inbox) conclude(ctx workflow.Context, signal string, payload map[string
 	f.Count = count
 	if err != nil {
 		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
-		f.Nothing = errors.As(err, new(approval.NothingDone))
+		f.NothingToDo = errors.As(err, new(approval.NothingDone))
 	}
 	b.Settle(f)
 }
