@@ -62,7 +62,7 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 	isParam := slices.Contains(names, r.Kind)
 	switch {
 	case !isParam && (r.Kind == ideafile.TypeInput || r.Kind == ideafile.TypeState):
-		c.checkCaseRead(r, path)
+		c.checkInstanceDataRead(r, path)
 		return
 	case !isParam && t != nil && r.Kind == ideafile.ParamsKind:
 		steps = r.Path
@@ -76,8 +76,8 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 		diag.DidYouMeanOrListNames(firstStep(steps), known))
 }
 
-// checkCaseRead checks that the input or the State of some instance can have what a template reads.
-func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
+// checkInstanceDataRead checks that the input or the State of some instance can have what a template reads.
+func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
 	var names []string
 	for _, token := range c.instanceTokens {
 		payload, schema := c.viewOf(token).PayloadByKind[r.Kind], c.viewOf(token).SchemaByKind[r.Kind]
