@@ -28,11 +28,11 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.Yours {
+	if t.IsGranted {
 		a.updateAsked(moneyLimit, false, func(s *askedTurns) { s.endTurn(key) })
 		return nil
 	}
-	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.In, HeldBack: true,
+	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.Wait, HeldBack: true,
 		Message: fmt.Sprintf("the Requests of all processes may cost %g dollars a day (--money-a-day), and have",
 			a.MoneyADay),
 		Mend: "it goes on by itself after midnight, UTC; more is a setting of the workers"}

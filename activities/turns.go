@@ -55,10 +55,10 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 	if err != nil {
 		return nil, err
 	}
-	if !t.Yours {
+	if !t.IsGranted {
 		info := activity.GetInfo(ctx)
 		left := info.RetryPolicy.MaximumAttempts - info.Attempt + 1
-		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.In), turn.CodeRateLimited,
+		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), turn.CodeRateLimited,
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
@@ -78,7 +78,7 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 // awaitTurnStart waits until a turn that was given begins.
 func awaitTurnStart(ctx context.Context, t limit.Turn) error {
 	select {
-	case <-time.After(t.In):
+	case <-time.After(t.Wait):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -93,21 +93,21 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 		return err
 	}
 	s := protocol.HoldUpSignal{Cause: turn.CodeRateLimited}
-	if t.Yours {
+	if t.IsGranted {
 		if a.turnWaits.end(in.Process) {
 			a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
 		}
 		return nil
 	}
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
-	if told := now.Add(max(t.In, minToldWait)); (t.In >= minToldWait || now.Sub(since) >= minToldWait) &&
+	if told := now.Add(max(t.Wait, minToldWait)); (t.Wait >= minToldWait || now.Sub(since) >= minToldWait) &&
 		a.turnWaits.begin(in.Process, now, told) {
-		s.HeldUp = &turn.HeldUp{Cause: s.Cause, Since: since, Next: told, Message: turnIsAway(in, t.In),
+		s.HeldUp = &turn.HeldUp{Cause: s.Cause, Since: since, Next: told, Message: turnIsAway(in, t.Wait),
 			Mend: "it goes on by itself; a higher `_rate` is for new processes"}
 		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
 	}
-	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.In), s.Cause, temporal.ApplicationErrorOptions{
-		NextRetryDelay: t.In, Category: temporal.ApplicationErrorCategoryBenign})
+	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), s.Cause, temporal.ApplicationErrorOptions{
+		NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
 func turnIsAway(in protocol.ExecuteInput, wait time.Duration) string {
@@ -140,12 +140,12 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 	case t = <-answer:
 	case <-over.C:
 		a.updateAsked(name, false, func(s *askedTurns) { s.withdraw(key) })
-		return limit.Turn{In: turnPatience}, nil
+		return limit.Turn{Wait: turnPatience}, nil
 	case <-ctx.Done():
 		a.updateAsked(name, true, func(s *askedTurns) { s.withdraw(key); s.endTurn(key) })
 		return t, ctx.Err()
 	}
-	t.Yours = t.Yours && t.In <= patience
+	t.IsGranted = t.IsGranted && t.Wait <= patience
 	return t, nil
 }
 
@@ -237,8 +237,8 @@ func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, heard []chan 
 	}
 	pause = turnRenewInterval
 	for n, key := range q.Wants {
-		if answer := answers[n]; !answer.Yours && answer.In <= turnPatience {
-			pause = min(pause, answer.In)
+		if answer := answers[n]; !answer.IsGranted && answer.Wait <= turnPatience {
+			pause = min(pause, answer.Wait)
 		} else if to := s.answers[key]; to != nil {
 			to <- answer
 			s.withdraw(key)
@@ -282,8 +282,8 @@ func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, use
 	}
 	key = turnKey(key)
 	t, err := s.a.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(uses), patience)
-	if err != nil || !t.Yours {
-		return t.In, err
+	if err != nil || !t.IsGranted {
+		return t.Wait, err
 	}
 	s.a.updateAsked(s.name, false, func(asked *askedTurns) { asked.endTurn(key) })
 	return 0, awaitTurnStart(ctx, t)

@@ -33,15 +33,15 @@ func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 		}
 		return turns
 	}
-	if first := ask(limit.TurnRequest{Wants: []string{"a"}}); !first[0].Yours {
+	if first := ask(limit.TurnRequest{Wants: []string{"a"}}); !first[0].IsGranted {
 		t.Fatal("the first has no turn")
 	}
 	for n := range 2100 {
-		if b := ask(limit.TurnRequest{Wants: []string{"b"}, Holds: []string{"a"}}); b[0].Yours {
+		if b := ask(limit.TurnRequest{Wants: []string{"b"}, Holds: []string{"a"}}); b[0].IsGranted {
 			t.Fatalf("the turn of another is forgotten after %d Updates", n)
 		}
 	}
-	if b := ask(limit.TurnRequest{Wants: []string{"c", "b"}, Done: []string{"a"}}); b[0].Yours || !b[1].Yours {
+	if b := ask(limit.TurnRequest{Wants: []string{"c", "b"}, Done: []string{"a"}}); b[0].IsGranted || !b[1].IsGranted {
 		t.Errorf("%+v", b)
 	}
 }

@@ -122,8 +122,8 @@ func askAll(t *rapid.T, queue *limit.Queue, rule limit.Rule, now time.Time, call
 	}
 	for n, answer := range queue.Ask(now, q) {
 		c := asking[n]
-		c.at, c.vanished = now.Add(answer.In), c.vanishes
-		if answer.Yours && !c.vanished {
+		c.at, c.vanished = now.Add(answer.Wait), c.vanishes
+		if answer.IsGranted && !c.vanished {
 			c.begins = c.at
 			c.ends = c.begins.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "lasts")) * time.Millisecond)
 		}
@@ -161,18 +161,18 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 		q := limit.TurnRequest{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}}
 		return queue.Ask(now, q)[0]
 	}
-	if first := ask(5, 4.5); !first.Yours || queue.SpentCountsFor(now) != time.Hour {
+	if first := ask(5, 4.5); !first.IsGranted || queue.SpentCountsFor(now) != time.Hour {
 		t.Errorf("%+v, kept for %s", first, queue.SpentCountsFor(now))
 	}
 	now = now.Add(time.Minute)
-	if second := ask(5, 0.5); second.Yours || second.In != 10*limit.MaxWait {
+	if second := ask(5, 0.5); second.IsGranted || second.Wait != 10*limit.MaxWait {
 		t.Errorf("with all spent: %+v", second)
 	}
-	if more := ask(6, 0); !more.Yours {
+	if more := ask(6, 0); !more.IsGranted {
 		t.Errorf("with a higher limit: %+v", more)
 	}
 	now = now.Add(time.Hour)
-	if next := ask(5, 0); !next.Yours || queue.SpentCountsFor(now) != 0 {
+	if next := ask(5, 0); !next.IsGranted || queue.SpentCountsFor(now) != 0 {
 		t.Errorf("on the next day: %+v, %+v", next, queue)
 	}
 }
@@ -185,20 +185,20 @@ func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 		now = now.Add(after)
 		return queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: wants})
 	}
-	if a := ask(0, "a"); !a[0].Yours {
+	if a := ask(0, "a"); !a[0].IsGranted {
 		t.Fatal("the first has no turn")
 	}
 	ask(time.Second, "b")
-	if c := ask(time.Second, "c", "b"); c[0].Yours || c[1].Yours || c[0].In < c[1].In {
+	if c := ask(time.Second, "c", "b"); c[0].IsGranted || c[1].IsGranted || c[0].Wait < c[1].Wait {
 		t.Errorf("with one turn: %+v", c)
 	}
 	for range 3 { // b and c come again and again, nobody says that the turn of a lasts
 		ask(9*time.Second, "c", "b")
 	}
-	if c := ask(2*time.Second, "c", "b"); c[0].Yours || !c[1].Yours {
+	if c := ask(2*time.Second, "c", "b"); c[0].IsGranted || !c[1].IsGranted {
 		t.Errorf("once a is gone: %+v, %+v", c, queue)
 	}
-	if c := queue.Ask(now, limit.TurnRequest{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].Yours {
+	if c := queue.Ask(now, limit.TurnRequest{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].IsGranted {
 		t.Errorf("after b: %+v", c)
 	}
 }

@@ -32,21 +32,21 @@ type TurnRequest struct {
 
 // Turn answers one who wants it.
 type Turn struct {
-	Yours bool `json:"yours,omitempty"`
-	// In is when it begins; else after how long to ask again.
-	In time.Duration `json:"in,omitempty"`
+	IsGranted bool `json:"yours,omitempty"`
+	// Wait is when it begins; else after how long to ask again.
+	Wait time.Duration `json:"in,omitempty"`
 }
 
 // Queue is who waits for a turn, in the order of their arrival, and whose turn it is.
 type Queue struct {
-	Waiting []Place   `json:"waiting,omitempty"`
-	Turns   []Place   `json:"turns,omitempty"`
-	Next    time.Time `json:"next"` // when another turn may begin
-	// Took is about how long a turn lasts.
-	Took time.Duration `json:"took,omitempty"`
+	Waiting    []Place   `json:"waiting,omitempty"`
+	Turns      []Place   `json:"turns,omitempty"`
+	NextTurnAt time.Time `json:"next"` // when another turn may begin
+	// MeanTurnTime is about how long a turn lasts.
+	MeanTurnTime time.Duration `json:"took,omitempty"`
 	// Paid is what was spent on a Day.
-	Day  time.Time `json:"day,omitzero"`
-	Paid float64   `json:"paid,omitempty"`
+	Day        time.Time `json:"day,omitzero"`
+	SpentToday float64   `json:"paid,omitempty"`
 }
 
 // Place is a place in the Queue, or a turn.
@@ -63,7 +63,7 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	if q.Rule.PerDay > 0 {
 		l.countSpent(now, q)
 	} else if q.Spent > 0 {
-		l.Next = later(now, l.Next).Add(q.Rule.spacing(q.Spent))
+		l.NextTurnAt = later(now, l.NextTurnAt).Add(q.Rule.spacing(q.Spent))
 	}
 	for _, key := range q.Holds {
 		l.extendTurn(now, key)
@@ -89,17 +89,17 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 		place, waits := places[key]
 		if t := l.findTurn(key); t != nil {
 			if t.Begins.Before(now) { // it comes late: those behind it may begin by now
-				t.Begins = later(now, l.Next)
-				l.Next = t.Begins.Add(q.Rule.spacing(t.Cost))
+				t.Begins = later(now, l.NextTurnAt)
+				l.NextTurnAt = t.Begins.Add(q.Rule.spacing(t.Cost))
 			}
 			t.Until = t.Begins.Add(TurnLease)
-			answers[n] = Turn{Yours: true, In: t.Begins.Sub(now)}
+			answers[n] = Turn{IsGranted: true, Wait: t.Begins.Sub(now)}
 			continue
 		}
-		answers[n].In = MaxWait
+		answers[n].Wait = MaxWait
 		if waits {
-			answers[n].In = l.timeToTurn(now, q.Rule, place-given)
-			l.Waiting[place-given].Until = now.Add(answers[n].In + lateGrace)
+			answers[n].Wait = l.timeToTurn(now, q.Rule, place-given)
+			l.Waiting[place-given].Until = now.Add(answers[n].Wait + lateGrace)
 		}
 	}
 	return answers
@@ -110,18 +110,18 @@ const day = 24 * time.Hour
 // countSpent counts what was spent. Where that is all of a day, the next turn begins with the next day.
 func (l *Queue) countSpent(now time.Time, q TurnRequest) {
 	if today := now.UTC().Truncate(day); !l.Day.Equal(today) {
-		l.Day, l.Paid = today, 0
+		l.Day, l.SpentToday = today, 0
 	}
-	l.Paid += q.Spent
-	l.Next = now
-	if l.Paid >= q.Rule.PerDay {
-		l.Next = l.Day.Add(day)
+	l.SpentToday += q.Spent
+	l.NextTurnAt = now
+	if l.SpentToday >= q.Rule.PerDay {
+		l.NextTurnAt = l.Day.Add(day)
 	}
 }
 
 // SpentCountsFor is how long what was spent still counts.
 func (l *Queue) SpentCountsFor(now time.Time) time.Duration {
-	if l.Paid == 0 {
+	if l.SpentToday == 0 {
 		return 0
 	}
 	return max(0, l.Day.Add(day).Sub(now))
@@ -135,7 +135,7 @@ func (l *Queue) endTurns(now time.Time, done []string) {
 	}
 	for _, t := range l.Turns {
 		if over[t.Key] {
-			l.Took = (7*l.Took + max(0, now.Sub(t.Begins))) / 8
+			l.MeanTurnTime = (7*l.MeanTurnTime + max(0, now.Sub(t.Begins))) / 8
 		}
 	}
 	gone := func(p Place) bool { return over[p.Key] || !p.Until.After(now) }
@@ -165,14 +165,14 @@ func (l *Queue) extendTurn(now time.Time, key string) {
 // returns to how many.
 func (l *Queue) giveTurns(now time.Time, r Rule) (given int) {
 	for given < len(l.Waiting) && (r.AtOnce == 0 || len(l.Turns) < r.AtOnce) {
-		begins := later(now, l.Next)
+		begins := later(now, l.NextTurnAt)
 		if begins.Sub(now) > leadTime {
 			break
 		}
 		p := l.Waiting[given]
 		p.Begins, p.Until = begins, later(p.Until, begins.Add(lateGrace))
 		l.Turns = append(l.Turns, p)
-		l.Next = begins.Add(r.spacing(p.Cost))
+		l.NextTurnAt = begins.Add(r.spacing(p.Cost))
 		given++
 	}
 	l.Waiting = slices.Delete(l.Waiting, 0, given)
@@ -185,10 +185,10 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	for _, p := range l.Waiting[:place] {
 		cost += p.Cost
 	}
-	wait := later(now, l.Next).Sub(now) + r.spacing(cost) - leadTime/2
+	wait := later(now, l.NextTurnAt).Sub(now) + r.spacing(cost) - leadTime/2
 	if r.AtOnce > 0 && len(l.Turns) >= r.AtOnce {
 		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
-		took := max(l.Took, now.Sub(l.Turns[0].Begins))
+		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins))
 		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.AtOnce))
 	}
 	longest := MaxWait

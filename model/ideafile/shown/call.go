@@ -188,7 +188,7 @@ func (w *Words) Call(tool string, params jsonval.Object, token string, c Case, l
 	out.Fields, out.Hidden = t.fields(params, l)
 	parts, ok := t.title.fill(l, w.lookup(t, params, c))
 	if !ok {
-		parts = usualSentence(out.ToolTitle, out.Fields)
+		parts = defaultSentence(out.ToolTitle, out.Fields)
 	}
 	out.Parts, out.Sentence = parts, parts.String()
 	return out
@@ -308,9 +308,9 @@ const (
 	maxToldLength = 60
 )
 
-// usualSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money comes
+// defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money comes
 // before other values, and then the order of the schema counts.
-func usualSentence(title string, fields []Field) Parts {
+func defaultSentence(title string, fields []Field) Parts {
 	var told []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
@@ -344,8 +344,8 @@ func (f Field) isTelling() bool {
 		!strings.Contains(f.Shown, "\n")
 }
 
-// longestInSentence is in characters of one value in a sentence or a name.
-const longestInSentence = 120
+// maxInSentence is in characters of one value in a sentence or a name.
+const maxInSentence = 120
 
 func oneLine(text string, longest int) string {
 	if len(text) > 8*longest { // more than enough for any result
@@ -389,7 +389,7 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			return v, has
 		})
 		ok = ok && found
-		parts = append(parts, Part{oneLine(format.Text(v, l), longestInSentence), true})
+		parts = append(parts, Part{oneLine(format.Text(v, l), maxInSentence), true})
 	})
 	return parts, ok
 }
