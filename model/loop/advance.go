@@ -113,7 +113,7 @@ func (l *Loop) quotaLedger() quota.Ledger {
 		book.UnclaimedUse.Requests++
 	}
 	for _, inst := range l.Instances {
-		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.Claim, Ended: !inst.CanReceiveCalls()})
+		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.QuotaClaim, Ended: !inst.CanReceiveCalls()})
 	}
 	book.SetLimits(l.Limits, 1)
 	return book
@@ -140,7 +140,7 @@ func (l *Loop) QuotaUse() turn.QuotaUse {
 }
 
 // QuotaOf is what an instance may begin.
-func (l *Loop) QuotaOf(token string) turn.Quota { return l.byToken[token].Claim.GrantedQuota }
+func (l *Loop) QuotaOf(token string) turn.Quota { return l.byToken[token].QuotaClaim.GrantedQuota }
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
 func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
@@ -260,7 +260,7 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	undecided := func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest }
 	if !running && !(waiting && !slices.ContainsFunc(ready, undecided)) {
 		asked, held := l.lastAskedTime(), l.Idea.Config.PeopleGatherDelay
-		if asked.IsZero() || held == 0 || !l.Knows(GatherAskedChange) {
+		if asked.IsZero() || held == 0 || !l.KnowsChange(GatherAskedChange) {
 			return true
 		}
 		if at := asked.Add(held); at.Before(until) {
@@ -285,7 +285,7 @@ const reportPatience = 5 * time.Second
 // due before the deadline. By itself an instance reports only when it is idle. Without the reports, the Idea of a
 // Request for other instances would list finished Calls as running, and a fork at that Idea would repeat their effects.
 func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
-	if !now.Before(deadline) || !l.Knows(InterimReportChange) {
+	if !now.Before(deadline) || !l.KnowsChange(InterimReportChange) {
 		return false
 	}
 	for _, inst := range l.Instances {

@@ -135,7 +135,7 @@ func (l *Loop) takeDirectPlanOutput() {
 		}
 		return
 	}
-	out, f := ResolveWirings(l.Idea, wirings, l.StateOf, l.Knows)
+	out, f := ResolveWirings(l.Idea, wirings, l.StateOf, l.KnowsChange)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)

@@ -172,7 +172,7 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
 	// both refer to the Plan as the LLM made it
-	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) {
+	if d.Kind != approval.SteerApprovePlan && l.KnowsChange(DraftOutputChange) {
 		req.Reply.Finished, req.Reply.Notes = false, ""
 	}
 	switch {

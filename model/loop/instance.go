@@ -88,7 +88,7 @@ type carriedProgress struct {
 	PendingErrorIDs []int `json:"untold,omitempty"`
 
 	// its share of the Requests and Calls, where these are limited
-	Claim quota.Allocation `json:"claim,omitzero"`
+	QuotaClaim quota.Allocation `json:"claim,omitzero"`
 
 	// the last report that was applied: its number, and its sender's count of workflow events
 	LastReportNumber [2]int `json:"report,omitzero"`
@@ -209,7 +209,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
-	inst.InstanceStanding, inst.Claim.QuotaUse = r.InstanceStanding, r.QuotaUse
+	inst.InstanceStanding, inst.QuotaClaim.QuotaUse = r.InstanceStanding, r.QuotaUse
 	if !inst.hasStalePauseFault(r) {
 		l.PauseWithFault(r.PauseFault)
 	}

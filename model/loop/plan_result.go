@@ -36,8 +36,8 @@ type PlanResult struct {
 	Reports []turn.CallReport
 	// WrittenCall returns a Call as the LLM wrote it, or the zero WrittenCall if that is not known.
 	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// Knows is asked for ChangeIDAlternatives only if the answer matters.
-	Knows func(change string) bool
+	// KnowsChange is asked for ChangeIDAlternatives only if the answer matters.
+	KnowsChange func(change string) bool
 }
 
 // Failed reports whether a Call came to nothing that no other Call made up for, or may still make up for.
@@ -48,7 +48,7 @@ func (p PlanResult) Failed() bool {
 			return true
 		}
 	}
-	return len(toNothing) > 0 && !p.Knows(ChangeIDAlternatives)
+	return len(toNothing) > 0 && !p.KnowsChange(ChangeIDAlternatives)
 }
 
 // Succeeded reports whether every Call is done, skipped because its value existed already, or made up for.

@@ -35,10 +35,10 @@ func (l *Loop) drawRecheck() {
 	if !HandsOutCalls(req.RequestInput) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.Rechecked.Draw(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances), settings.Recheck,
+	req.recheckedPlaces = l.Rechecked.Draw(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances), settings.Recheck,
 		l.IsPart)
 	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
-		for _, n := range req.drawn {
+		for _, n := range req.recheckedPlaces {
 			req.HeldTokens = append(req.HeldTokens, req.Instances[n].Token)
 		}
 	}
@@ -48,11 +48,11 @@ func (l *Loop) drawRecheck() {
 // Request has its instances among other ones, in another order.
 func (l *Loop) StartRecheck() *turn.RequestInput {
 	req := l.requestInFlight
-	if req == nil || req.Reply == nil || len(req.drawn) == 0 {
+	if req == nil || req.Reply == nil || len(req.recheckedPlaces) == 0 {
 		return nil
 	}
-	drawn := req.drawn
-	if req.drawn = nil; !req.Reply.Complete || req.Reply.Faked {
+	drawn := req.recheckedPlaces
+	if req.recheckedPlaces = nil; !req.Reply.Complete || req.Reply.Faked {
 		l.Rechecked.Covered -= len(req.Instances)
 		l.Rechecked.Drawn -= len(drawn)
 		return nil

@@ -119,7 +119,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 		inst.ReopenReason += ": " + s.Reason
 	}
 	if told {
-		inst.Claim.GrantedQuota = inst.Claim.UsedQuota() // that was free for others
+		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // that was free for others
 		l.restarts = append(l.restarts, inst)
 	}
 }

@@ -14,7 +14,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	l.takeNotes(req)
 	wasFinished := req.Reply.Finished
 	if l.Idea.OutputSchema != nil && wasFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
-		l.Knows(DraftOutputChange) {
+		l.KnowsChange(DraftOutputChange) {
 		req.Reply.Finished = false // the Idea must not record the output as final
 	}
 	if l.doesReplyWireOutput(req) {
@@ -195,5 +195,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return ResolveWirings(l.Idea, []Wiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf, l.Knows)
+	return ResolveWirings(l.Idea, []Wiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf, l.KnowsChange)
 }
