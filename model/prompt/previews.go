@@ -88,7 +88,7 @@ func (w *promptWriter) previewOf(v any, data []byte, size, room int) jsonval.Obj
 	if outline, more, ok := outlineOf(v, room); !ok {
 		large["begins"] = jsonval.JSONPrefix(data)
 		if text, isText := v.(string); isText {
-			large["begins"] = jsonval.Clip(text, beginningLetters)
+			large["begins"] = jsonval.Clip(text, maxBeginningLetters)
 		}
 	} else {
 		w.showsOutlines, large["outline"] = true, outline
@@ -100,8 +100,8 @@ func (w *promptWriter) previewOf(v any, data []byte, size, room int) jsonval.Obj
 }
 
 const (
-	previewKey       = "(large value)"
-	beginningLetters = 200 // how much of a text is shown
+	previewKey          = "(large value)"
+	maxBeginningLetters = 200 // how much of a text is shown
 )
 
 // abbreviateLargeValues shows values that lie in the store by previews.
