@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// FewestRechecks is the minimum number of instances asked about twice before anything is reported or done about it.
-	FewestRechecks = 30
+	// MinRechecks is the minimum number of instances asked about twice before anything is reported or done about it.
+	MinRechecks = 30
 	// bucketSize is the number of places of a prompt that are counted together.
 	bucketSize = 25
 	z95        = 1.959964 // of the normal distribution, for 95 %
@@ -103,12 +103,12 @@ func (c Count) Interval() (low, high float64) {
 // below 0 is no limit.
 func (c Count) IsAbove(limit float64) bool {
 	low, _ := c.Interval()
-	return c.Rechecked >= FewestRechecks && limit >= 0 && low > limit
+	return c.Rechecked >= MinRechecks && limit >= 0 && low > limit
 }
 
 func (c Count) isBelow(limit float64) bool {
 	_, high := c.Interval()
-	return c.Rechecked >= FewestRechecks && high < limit
+	return c.Rechecked >= MinRechecks && high < limit
 }
 
 // PauseFault is why a process pauses whose answers were decided otherwise more often than the limit allows.
@@ -123,7 +123,7 @@ func (c Count) String() string {
 		were = "was"
 	}
 	text := fmt.Sprintf("of %d asked twice %d %s decided otherwise", c.Rechecked, c.Differed, were)
-	if c.Rechecked < FewestRechecks {
+	if c.Rechecked < MinRechecks {
 		return text + ": too few to say"
 	}
 	low, high := c.Interval()
