@@ -80,7 +80,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
 	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: cmp.Or(e.Mend, mendLLM)}
 	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
-	if !held.WaitOut(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
+	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
 		again.Message = fmt.Sprintf("%s; that was so for %s, as long as the patience lasts", e.Message, patience)
 		if info.Attempt == 1 { // the wait alone is too long
