@@ -101,7 +101,7 @@ func (l *launched) announce() {
 		verb = "attach to"
 	}
 	id := l.process.ID()
-	if page := l.session.Page(id); page != "" {
+	if page := l.session.UIAddress(id); page != "" {
 		l.Note("%s %s: see %s", verb, id, page)
 	} else {
 		l.Note("%s %s", verb, id)
