@@ -31,7 +31,7 @@ type Person struct {
 	lineDone   chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
 	current    *client.Approval // the open question, or nil
 	settled    map[occasion]bool
-	then       func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
+	onNextLine func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
 }
 
 // occasion is one asking for a decision, of those that were skipped or decided on: the process may not know it yet. The
@@ -89,7 +89,7 @@ func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) 
 			}
 		}
 		write(p.out, "\n  somebody else has decided on it\n")
-		p.current, p.then = nil, nil
+		p.current, p.onNextLine = nil, nil
 	}
 	for _, w := range waiting {
 		if !p.settled[occasionOf(w)] {
@@ -107,8 +107,8 @@ func (p *Person) answer(ctx context.Context, line string) error {
 	if p.current == nil {
 		return nil
 	}
-	if then := p.then; then != nil {
-		p.then = nil
+	if then := p.onNextLine; then != nil {
+		p.onNextLine = nil
 		return then(ctx, line)
 	}
 	switch strings.ToLower(strings.TrimSpace(line)) {
@@ -116,7 +116,7 @@ func (p *Person) answer(ctx context.Context, line string) error {
 		return p.decideNow(ctx, client.Decision{Kind: client.Approve})
 	case "n", "no":
 		write(p.out, "  why not? ")
-		p.then = func(ctx context.Context, reason string) error {
+		p.onNextLine = func(ctx context.Context, reason string) error {
 			return p.decideNow(ctx, client.Decision{Kind: client.Reject, Reason: reason})
 		}
 	case "e", "edit":
@@ -138,7 +138,7 @@ func (p *Person) edit(ctx context.Context) error {
 	}
 	if editor == "" {
 		write(p.out, "  the parameters to run with, as JSON on a line: ")
-		p.then = p.amend
+		p.onNextLine = p.amend
 		return nil
 	}
 	text, err := runEditor(ctx, editor, before)
