@@ -20,7 +20,7 @@ import (
 
 // Decisions lists what people decided.
 func Decisions(a *app.App) *cobra.Command {
-	at, v := 0, values{}
+	at, v := 0, valueFormat{}
 	c := &cobra.Command{
 		Use:   "decisions ID",
 		Short: "List what people decided in a process, and what came of it",
@@ -41,7 +41,7 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 	return c
 }
 
-func runDecisions(ctx context.Context, a *app.App, id string, at int, v values) error {
+func runDecisions(ctx context.Context, a *app.App, id string, at int, v valueFormat) error {
 	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
 		made, err := archive.Chain(id).Decisions(ctx, at)
 		if err != nil {
@@ -72,7 +72,7 @@ func sealedText(at time.Time) string {
 }
 
 // decidedText tells decisions, each with what it changed and what came of it.
-func (v values) decidedText(made []client.Decided) string {
+func (v valueFormat) decidedText(made []client.Decided) string {
 	var b strings.Builder
 	for _, d := range made {
 		what := d.Kind + " by " + deciderText(d.Decision)
@@ -128,7 +128,7 @@ func reasonText(d approval.Decision) (text string) {
 }
 
 // changeText says what was shown, and what the decision made of it.
-func (v values) changeText(d approval.Decision) (lines []string) {
+func (v valueFormat) changeText(d approval.Decision) (lines []string) {
 	if d.Tool != "" {
 		lines = append(lines, "shown "+v.callText(d.Tool, d.ShownParams))
 	}
@@ -157,12 +157,12 @@ func (v values) changeText(d approval.Decision) (lines []string) {
 	return lines
 }
 
-func (v values) callText(tool string, params map[string]any) string {
+func (v valueFormat) callText(tool string, params map[string]any) string {
 	return print.Printable(tool) + " " + v.text(params)
 }
 
 // outcomeText says what became of a Call in the end.
-func (v values) outcomeText(o turn.CallOutcome) string {
+func (v valueFormat) outcomeText(o turn.CallOutcome) string {
 	text := "nothing ran"
 	if o.RanCall != nil {
 		text = "ran " + v.callText(o.RanCall.Tool, o.RanCall.Params)

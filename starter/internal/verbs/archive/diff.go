@@ -19,7 +19,7 @@ import (
 
 // Diff compares two Ideas of a process.
 func Diff(a *app.App) *cobra.Command {
-	patch, v := false, values{}
+	patch, v := false, valueFormat{}
 	c := &cobra.Command{
 		Use:   "diff ID A B",
 		Short: "Compare two Ideas of a process",
@@ -39,7 +39,7 @@ store; no server is needed.`,
 	return c
 }
 
-func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v values) error {
+func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v valueFormat) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		var numbers [2]int
 		for i, text := range []string{from, to} {
@@ -64,7 +64,7 @@ var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", 
 	ideadiff.Undone: "~"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
-func (v values) diffText(d *client.Diff) string {
+func (v valueFormat) diffText(d *client.Diff) string {
 	lines, instances := map[string][]string{}, []string{""}
 	add := func(instance, line string) {
 		if !slices.Contains(instances, instance) {
@@ -97,7 +97,7 @@ func (v values) diffText(d *client.Diff) string {
 	return b.String()
 }
 
-func (v values) fromTo(what string, from, to any) string {
+func (v valueFormat) fromTo(what string, from, to any) string {
 	switch what {
 	case ideadiff.Added:
 		return v.text(to)

@@ -18,8 +18,8 @@ import (
 	"processidea/store/chain"
 )
 
-// collecting is what gc is asked for.
-type collecting struct {
+// gcOptions is what gc is asked for.
+type gcOptions struct {
 	olderThan      time.Duration
 	yes, storeOnly bool
 }
@@ -30,7 +30,7 @@ const minAge = 2 * blobs.Freshness
 
 // GC removes old chains, and what nothing needs any more, from the store.
 func GC(a *app.App) *cobra.Command {
-	var o collecting
+	var o gcOptions
 	c := &cobra.Command{
 		Use:   "gc --older-than DURATION",
 		Short: "Remove old chains, and what nothing needs any more, from the store",
@@ -58,7 +58,7 @@ alone: processes that are still open lose what their chains do not hold.`,
 	return c
 }
 
-func runGC(ctx context.Context, a *app.App, o collecting) error {
+func runGC(ctx context.Context, a *app.App, o gcOptions) error {
 	rules := chain.Rules{Before: time.Now().Add(-o.olderThan), Remove: o.yes}
 	if o.storeOnly {
 		a.Note("Temporal is not asked: a process that is still open may lose values")

@@ -41,8 +41,8 @@ messages.`,
 	return c
 }
 
-// drawn is graph --json.
-type drawn struct {
+// drawnGraph is graph --json.
+type drawnGraph struct {
 	Format string `json:"format"`
 	Graph  string `json:"graph"`
 	Calls  int    `json:"calls"`
@@ -62,7 +62,7 @@ func runGraph(ctx context.Context, a *app.App, of, format string) error {
 		return exit.Usagef("draw %s: it has no Calls", of)
 	}
 	drawing := draw(calls)
-	return a.Show(drawn{format, drawing, len(calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
+	return a.Show(drawnGraph{format, drawing, len(calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
 }
 
 // callsOf gives the Calls of a file, where there is one of the name, or of a process.

@@ -15,15 +15,15 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// selected says which Calls decide is about, and how it is shown.
-type selected struct {
+// selectOptions says which Calls decide is about, and how it is shown.
+type selectOptions struct {
 	bulk.Selection
 	where                string // JSON, or @file
 	approve, reject, yes bool
 	decision             client.Decision
 }
 
-func manyFlags(f *pflag.FlagSet, g *given) {
+func manyFlags(f *pflag.FlagSet, g *actOptions) {
 	o := &g.many
 	decidesFlags(f, g)
 	f.Lookup("reason").Usage = "why; the LLM is told"
@@ -37,7 +37,7 @@ func manyFlags(f *pflag.FlagSet, g *given) {
 }
 
 // validate refuses what cannot be meant before anybody is asked.
-func (o *selected) validate(g *given) (err error) {
+func (o *selectOptions) validate(g *actOptions) (err error) {
 	if o.approve == o.reject {
 		return exit.Usagef("decide: want --approve or --reject")
 	}
@@ -65,7 +65,7 @@ func (o *selected) validate(g *given) (err error) {
 	return err
 }
 
-func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+func decideMany(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	o := &g.many
 	if err := o.validate(g); err != nil {
 		return true, err
@@ -94,7 +94,7 @@ func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error
 }
 
 // confirmAndDecide shows what is to be decided on, asks, and decides.
-func (o *selected) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
+func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
 	all bool) error {
 	fitting := len(list)
 	list = list[:min(fitting, client.MaxDecisionsAtOnce)]

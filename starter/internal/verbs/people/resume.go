@@ -16,7 +16,7 @@ import (
 	"processidea/starter/internal/server"
 )
 
-func resumeFlags(f *pflag.FlagSet, g *given) {
+func resumeFlags(f *pflag.FlagSet, g *actOptions) {
 	byFlags(f, g)
 	f.BoolVar(&g.all, "all", false, "all paused processes")
 	f.StringVar(&g.pauseReason, "because", "",
@@ -31,7 +31,7 @@ func resumeFlags(f *pflag.FlagSet, g *given) {
 }
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
-func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	if !g.all && !g.flags.Changed("because") && len(g.args) > 0 {
 		return false, nil
 	}

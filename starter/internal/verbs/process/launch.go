@@ -58,7 +58,7 @@ func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
 
 // launch starts a process, or attaches to it, and waits.
 func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Definition, o launchOptions) error {
-	l := &launched{App: a, definition: d, options: o}
+	l := &launchedProcess{App: a, definition: d, options: o}
 	if o.record != "" {
 		l.tape = &server.Tape{Path: o.record}
 		l.options.server.ReplyRecorder = l.tape.Heard

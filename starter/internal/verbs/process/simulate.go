@@ -160,7 +160,7 @@ func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.
 	if err != nil {
 		return nil, err
 	}
-	l := &launched{App: a, session: s, definition: made.Definition, options: o}
+	l := &launchedProcess{App: a, session: s, definition: made.Definition, options: o}
 	defer func() { l.session.Close() }()
 	if err := l.start(ctx); err != nil {
 		return nil, err

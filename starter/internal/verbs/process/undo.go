@@ -111,7 +111,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	l := &launched{App: a, session: session, options: o.launchOptions}
+	l := &launchedProcess{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
 	paused, err := session.PrepareUndo(ctx, o.of, options)
 	if err != nil {
@@ -129,7 +129,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 }
 
 // undo shows what is to be taken back, asks, and has it done.
-func (l *launched) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
+func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
 	if !l.JSON && len(u.Undo) > 0 {
 		if err := l.Print(undoText(u)); err != nil {
 			return err
