@@ -12,8 +12,8 @@ import (
 // values first announces it in an object of the store: every writer reads that object every removalNoticed, and from
 // then on rewrites older values.
 const (
-	removalName    = "removals/latest"
-	removalNoticed = 2 * time.Second
+	lastRemovalName = "removals/latest"
+	removalNoticed  = 2 * time.Second
 )
 
 // RemovalSettleTime is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had
@@ -31,7 +31,7 @@ type removals struct {
 // they are. What anybody puts Settling after that is not older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
 	defer wrapError(&err, "announce that values are removed")
-	err = s.writeAll(ctx, removalName,
+	err = s.writeAll(ctx, lastRemovalName,
 		[]byte("Values that are older than this file were removed, or are about to be.\n"))
 	if err != nil {
 		return at, err
@@ -51,7 +51,7 @@ func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
 		return r.latest, nil
 	}
 	asked := time.Now()
-	a, err := s.bucket.Attributes(ctx, removalName)
+	a, err := s.bucket.Attributes(ctx, lastRemovalName)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		r.checked = asked
 		return r.latest, nil
