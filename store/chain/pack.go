@@ -30,7 +30,7 @@ func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, p
 
 func (s *Store) storeBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state,
 	size int) (any, error) {
-	under := baseFor(st.at, parent)
+	under := deltaBaseFor(st.at, parent)
 	if under != nil {
 		delta, _ := jsonval.ComputeDelta(under.body, body)
 		data := jsonval.Encode(delta)
@@ -50,8 +50,8 @@ func (s *Store) storeBody(ctx context.Context, body map[string]any, m *manifest,
 	return s.storeWholeBody(ctx, st.body)
 }
 
-// baseFor returns the Idea to store this one against; nil if it is to be stored whole.
-func baseFor(at int, parent *state) *state {
+// deltaBaseFor returns the Idea to store this one against; nil if it is to be stored whole.
+func deltaBaseFor(at int, parent *state) *state {
 	if parent == nil || at-parent.Since >= maxDeltaDistance {
 		return nil
 	}

@@ -97,7 +97,7 @@ func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state
 
 // broken names the manifest where an error names no part.
 func (m *manifest) broken(err error) error {
-	if namesPart(err) {
+	if isPartError(err) {
 		return err
 	}
 	return &broken{m.place(), err}

@@ -63,11 +63,11 @@ func isBroken(err error) bool {
 			return true
 		}
 	}
-	return namesPart(err)
+	return isPartError(err)
 }
 
-// namesPart reports whether an error names the part that is broken.
-func namesPart(err error) bool {
+// isPartError reports whether an error names the part that is broken.
+func isPartError(err error) bool {
 	_, is := errors.AsType[*broken](err)
 	return is
 }
