@@ -98,7 +98,7 @@ func (d *Diff) compareValues(instance string, from, to map[string]any, name func
 	if err != nil {
 		return err
 	}
-	places := places{from: from, used: map[string]int{}}
+	places := patchPlaces{from: from, timesSeen: map[string]int{}}
 	for _, op := range patch {
 		c := Change{Instance: instance, What: Changed, Path: name(places.pathOf(op)), From: op.OldValue, To: op.Value}
 		switch op.Type {
@@ -120,16 +120,16 @@ func anyMap(m map[string]any) any {
 	return m
 }
 
-// places turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
+// patchPlaces turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
 // removes from its end by taking away the same index again and again.
-type places struct {
-	from map[string]any
-	used map[string]int // how often a pointer stood in the patch
+type patchPlaces struct {
+	from      map[string]any
+	timesSeen map[string]int // how often a pointer stood in the patch
 }
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
-func (p places) pathOf(op jsondiff.Operation) jsonval.Path {
+func (p patchPlaces) pathOf(op jsondiff.Operation) jsonval.Path {
 	var path jsonval.Path
 	for step := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
 		path = append(path, unescapePointer.Replace(step))
@@ -143,8 +143,8 @@ func (p places) pathOf(op jsondiff.Operation) jsonval.Path {
 	if err != nil {
 		index = len(list)
 	}
-	path[last] = strconv.Itoa(index + p.used[op.Path])
-	p.used[op.Path]++
+	path[last] = strconv.Itoa(index + p.timesSeen[op.Path])
+	p.timesSeen[op.Path]++
 	return path
 }
 
