@@ -179,7 +179,7 @@ func (s *searcher) payload(
 		}
 		return jsonval.Decode(data)
 	}
-	err = texts.Walk{Load: load, Give: look, Number: look}.Each(v, texts.Place{})
+	err = texts.Walk{Load: load, OnText: look, OnNumber: look}.Each(v, texts.Place{})
 	for _, token := range jsonval.SortedKeys(tokens) {
 		if err == nil {
 			err = found(token)

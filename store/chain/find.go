@@ -82,7 +82,7 @@ func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 		}
 	}
 	load := func(h jsonval.BlobHandle) (any, error) { return f.loadMatching(ctx, h) }
-	return texts.Walk{Load: load, Give: look, Number: look}
+	return texts.Walk{Load: load, OnText: look, OnNumber: look}
 }
 
 // loadMatching gives large values that hold the text; of the others nothing, without reading them again.

@@ -298,7 +298,7 @@ type mentionFinder struct {
 }
 
 func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at int, left draft) error {
-	w := texts.Walk{Load: load, Give: func(place texts.Place, text string) {
+	w := texts.Walk{Load: load, OnText: func(place texts.Place, text string) {
 		why := g.r.mentionReason(place, text)
 		if why == "" {
 			return

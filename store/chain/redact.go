@@ -72,7 +72,7 @@ func (r *redaction) addTexts(v any, mine bool) {
 			r.own[text] = true
 		}
 	}
-	_ = texts.Walk{Give: look}.Each(v, texts.Place{}) // nothing is loaded, and nothing fails
+	_ = texts.Walk{OnText: look}.Each(v, texts.Place{}) // nothing is loaded, and nothing fails
 }
 
 func (r *redaction) redactDraft(d draft) draft {

@@ -24,8 +24,8 @@ const maxPartDepth = 3
 type Walk struct {
 	// Load returns the stored value of a handle; if it is nil, handles are skipped.
 	Load func(jsonval.BlobHandle) (any, error)
-	// Give is called for every text and every key; Number for every number, where it is not nil.
-	Give, Number func(Place, string)
+	// OnText is called for every text and every key; Number for every number, where it is not nil.
+	OnText, OnNumber func(Place, string)
 }
 
 // Each walks a value at a place.
@@ -42,10 +42,10 @@ func (w Walk) Each(v any, at Place) error {
 	}
 	switch v := v.(type) {
 	case string:
-		w.Give(at, v)
+		w.OnText(at, v)
 	case json.Number:
-		if w.Number != nil {
-			w.Number(at, v.String())
+		if w.OnNumber != nil {
+			w.OnNumber(at, v.String())
 		}
 	case []any:
 		for _, e := range v {
@@ -65,7 +65,7 @@ func (w Walk) object(m map[string]any, at Place) error {
 	}
 	for k, v := range jsonval.Sorted(m) {
 		below := at.below(k)
-		w.Give(below, k)
+		w.OnText(below, k)
 		if each, ok := v.(map[string]any); ok && k == "instances" {
 			for token, v := range jsonval.Sorted(each) {
 				below.Instance = token
