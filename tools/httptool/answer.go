@@ -17,15 +17,15 @@ import (
 	"processidea/tools/memory"
 )
 
-// answer is a server's response, read to its end.
-type answer struct {
+// response is a server's response, read to its end.
+type response struct {
 	status      int
 	contentType string
 	retryAfter  string
 	body        []byte
 }
 
-func (c *Client) read(resp *http.Response) (*answer, error) {
+func (c *Client) read(resp *http.Response) (*response, error) {
 	defer func() { _ = resp.Body.Close() }()
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
 		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
@@ -40,7 +40,7 @@ func (c *Client) read(resp *http.Response) (*answer, error) {
 	if int64(len(body)) > c.maxBytes {
 		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
-	return &answer{
+	return &response{
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
 		retryAfter: resp.Header.Get("Retry-After"), body: body,
 	}, nil
@@ -56,7 +56,7 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 }
 
 // statusError is the Error of a status that is not a success; nil for a result.
-func (a *answer) statusError(anyStatus bool, now time.Time) error {
+func (a *response) statusError(anyStatus bool, now time.Time) error {
 	retry := a.status == 408 || a.status == 429 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
 		return nil
@@ -70,7 +70,7 @@ func (a *answer) statusError(anyStatus bool, now time.Time) error {
 }
 
 // unfitError is the final Error of an answer that cannot be a result.
-func (a *answer) unfitError(cause error) *Error {
+func (a *response) unfitError(cause error) *Error {
 	text, err := a.decoded()
 	if err != nil {
 		text = strings.ToValidUTF8(string(a.body), "\uFFFD")
@@ -80,7 +80,7 @@ func (a *answer) unfitError(cause error) *Error {
 
 // value is the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
 // empty answer is nil.
-func (a *answer) value() (any, error) {
+func (a *response) value() (any, error) {
 	if len(bytes.TrimSpace(a.body)) == 0 {
 		return nil, nil
 	}
@@ -109,7 +109,7 @@ func decodeJSON(raw []byte) (any, error) {
 	return jsonval.DecodeWithBounds(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
 }
 
-func (a *answer) text() (string, error) {
+func (a *response) text() (string, error) {
 	text, err := a.decoded()
 	if err != nil {
 		return "", &Error{Status: a.status, Err: err}
@@ -118,7 +118,7 @@ func (a *answer) text() (string, error) {
 }
 
 // decoded is the body in UTF-8, from the character set that it declares.
-func (a *answer) decoded() (string, error) {
+func (a *response) decoded() (string, error) {
 	_, params, _ := mime.ParseMediaType(a.contentType)
 	body := bytes.TrimPrefix(a.body, []byte("\uFEFF"))
 	if label := params["charset"]; label != "" && !strings.EqualFold(label, "utf-8") {

@@ -73,7 +73,7 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	if err := s.check(); err != nil {
 		return fail(finalCause{err})
 	}
-	r, err := c.prepare(s, &filling{params: params, vault: v, read: map[string]bool{}}, scopes)
+	r, err := c.prepare(s, &templateFiller{params: params, vault: v, read: map[string]bool{}}, scopes)
 	if err == nil {
 		err = v.checkHost(hostAndPort(r.url))
 	}

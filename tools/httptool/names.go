@@ -78,7 +78,7 @@ func CheckSecrets(text string) error {
 	}
 	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
 		if !forTools(m[1]) {
-			return errors.New(notForTools(m[1]))
+			return errors.New(reservedVariableText(m[1]))
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func forTools(name string) bool {
 	return !slices.ContainsFunc(ownPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-func notForTools(name string) string {
+func reservedVariableText(name string) string {
 	return fmt.Sprintf("environment variable %s is not for tools", name)
 }
 
@@ -107,9 +107,9 @@ const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 type secretNames []secretEntry
 
 type secretEntry struct {
-	name  string
-	open  bool // it is the beginning of names
-	hosts *allowList
+	name     string
+	isPrefix bool // it is the beginning of names
+	hosts    *allowList
 }
 
 var (
@@ -129,7 +129,7 @@ func ReadSecretNames(text string) (anywhere []string, err error) {
 }
 
 func (e secretEntry) String() string {
-	if e.open {
+	if e.isPrefix {
 		return e.name + "*"
 	}
 	return e.name
@@ -139,7 +139,7 @@ func parseSecretNames(text string) (list secretNames, err error) {
 	for entry := range strings.FieldsFuncSeq(text, betweenThem) {
 		name, host, bound := strings.Cut(entry, "@")
 		e := secretEntry{hosts: &allowList{named: map[string]bool{}}}
-		e.name, e.open = strings.CutSuffix(name, "*")
+		e.name, e.isPrefix = strings.CutSuffix(name, "*")
 		switch {
 		case !oneSecret.MatchString(name):
 			err = errors.New("want NAME@HOST: its name is none of a variable, nor the beginning of one and a *")
@@ -165,7 +165,7 @@ func (s secretNames) has(name string) bool { return len(s.entriesOf(name)) > 0 }
 // entriesOf are the entries of a name.
 func (s secretNames) entriesOf(name string) (list secretNames) {
 	for _, e := range s {
-		if e.name == name || e.open && strings.HasPrefix(name, e.name) {
+		if e.name == name || e.isPrefix && strings.HasPrefix(name, e.name) {
 			list = append(list, e)
 		}
 	}

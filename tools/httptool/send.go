@@ -12,7 +12,7 @@ const maxRedirects = 5
 
 // send carries a request through its redirects, each hop checked against the
 // allow-list, and reads the answer.
-func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
+func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 	for hop := 0; ; hop++ {
 		err := c.admitURL(r.url)
 		var resp *http.Response

@@ -23,7 +23,7 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	}
 	v := &vault{allowed: allowed, used: map[string]string{}, known: &sync.Map{},
 		lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
-	u, err := fillURL(s, &filling{params: params, vault: v, read: map[string]bool{}})
+	u, err := fillURL(s, &templateFiller{params: params, vault: v, read: map[string]bool{}})
 	if err != nil {
 		return "", err
 	}

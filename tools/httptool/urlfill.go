@@ -12,7 +12,7 @@ import (
 
 // fillURL makes the request's URL. Parameters that have no place of their own
 // are added to the query where the method takes them there.
-func fillURL(s Spec, f *filling) (*url.URL, error) {
+func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	t, err := splitURL(s.URL)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func fillURL(s Spec, f *filling) (*url.URL, error) {
 	return u, err
 }
 
-func fillPath(segments []string, f *filling) (string, error) {
+func fillPath(segments []string, f *templateFiller) (string, error) {
 	var path strings.Builder
 	for _, segment := range segments {
 		text, open, err := f.text(segment, encodeSegment)
@@ -61,7 +61,7 @@ func fillPath(segments []string, f *filling) (string, error) {
 
 // fillQuery fills the pairs of the query. A value that is one parameter alone is left out where that is absent or
 // null, and repeated for each item of a list.
-func fillQuery(query string, f *filling) ([]string, error) {
+func fillQuery(query string, f *templateFiller) ([]string, error) {
 	var pairs []string
 	for pair := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(pair, "=")
@@ -102,7 +102,7 @@ func queryPairs(key string, v any) []string {
 }
 
 // unreadPairs are the query pairs of the parameters that no template has read.
-func (f *filling) unreadPairs() []string {
+func (f *templateFiller) unreadPairs() []string {
 	rest := maps.Clone(f.params)
 	maps.DeleteFunc(rest, func(name string, _ any) bool { return f.read[name] })
 	return formPairs(rest)

@@ -26,7 +26,7 @@ const leastKnown = 8
 // secret is the variable's value without the line end that files have. host is for the error: it says what to allow.
 func (v *vault) secret(name, host string) (string, error) {
 	if !forTools(name) {
-		return "", errors.New(notForTools(name))
+		return "", errors.New(reservedVariableText(name))
 	}
 	if !v.allowed.has(name) {
 		return "",
