@@ -65,7 +65,7 @@ func (c command) allows(words []string) bool {
 // admit returns why a server's command may not be run.
 func (h *Hub) admit(server ideafile.MCPServer) error {
 	if h.commandsErr != nil {
-		return refused{h.commandsErr}
+		return refusedError{h.commandsErr}
 	}
 	var unset string
 	for _, c := range h.commands {
@@ -83,10 +83,10 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 		}
 	}
 	if unset != "" {
-		return refused{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s", unset, unset,
+		return refusedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s", unset, unset,
 			CommandsVariable)}
 	}
-	return refused{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
+	return refusedError{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
 }
 
 // inheritedVariables are the variables that a command inherits from the worker: none that may hold a secret.
@@ -106,7 +106,7 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 	}
 	_, filled, striker, err := h.options.HTTP.Fill("", server.Env)
 	if err != nil {
-		return nil, nil, refused{fmt.Errorf("env: %w", err)}
+		return nil, nil, refusedError{fmt.Errorf("env: %w", err)}
 	}
 	c.striker = striker
 	cmd := exec.CommandContext(h.ctx, server.Command[0], server.Command[1:]...)
@@ -122,9 +122,9 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	apart(cmd)
-	wrote := &tail{log: h.options.Log.With("mcp", server.Name), striker: striker}
+	wrote := &stderrTail{log: h.options.Log.With("mcp", server.Name), striker: striker}
 	cmd.Stderr = wrote
-	out := &tail{log: wrote.log, striker: striker}
+	out := &stderrTail{log: wrote.log, striker: striker}
 	p := &program{cmd: cmd, said: out}
 	c.tooLarge = p.large.Load
 	return p, func() string {

@@ -25,7 +25,7 @@ type conn struct {
 	session *mcp.ClientSession
 	striker *secret.Striker
 	once    sync.Once
-	asked   questions
+	asked   elicitations
 	// tooLarge reports whether the server sent a message that is too large to be read; nil where that is not known.
 	tooLarge func() bool
 	said     func() string
@@ -73,7 +73,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
 	c.said = said
 	err = c.runExchange(ctx, func(ctx context.Context) (err error) {
-		c.session, err = client.Connect(ctx, exact{c, transport}, nil)
+		c.session, err = client.Connect(ctx, exactTransport{c, transport}, nil)
 		return err
 	})
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, sa
 	}
 	address, headers, striker, err := h.options.HTTP.Fill(server.URL, server.Headers)
 	if err != nil {
-		return nil, nil, refused{fmt.Errorf("url and headers: %w", err)}
+		return nil, nil, refusedError{fmt.Errorf("url and headers: %w", err)}
 	}
 	c.striker = striker
 	return &mcp.StreamableClientTransport{
@@ -140,7 +140,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 func (c *conn) struck(err error) error {
 	struck := httptool.StrikeError(c.striker, err)
 	if isRefused(err) {
-		return refused{struck}
+		return refusedError{struck}
 	}
 	return struck
 }
@@ -173,14 +173,14 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 			cursor = page.NextCursor
 			switch {
 			case len(offers) > maxTools:
-				return refused{fmt.Errorf("it offers more than %d tools", maxTools)}
+				return refusedError{fmt.Errorf("it offers more than %d tools", maxTools)}
 			case cursor == "":
 				return nil
 			case seen[cursor]:
-				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
+				return refusedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
 					jsonval.Clip(c.striker.StrikeText(cursor), 80))}
 			case len(seen) == maxPages:
-				return refused{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
+				return refusedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}
 			seen[cursor] = true
 		}

@@ -39,11 +39,11 @@ func (e *Error) withAct(act string) *Error {
 	return e
 }
 
-// refused marks what this worker is not allowed to do: run a program, or reach a host.
-type refused struct{ error }
+// refusedError marks what this worker is not allowed to do: run a program, or reach a host.
+type refusedError struct{ error }
 
 func isRefused(err error) bool {
-	var r refused
+	var r refusedError
 	return errors.As(err, &r) || httptool.IsRefused(err)
 }
 

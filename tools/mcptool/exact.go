@@ -13,10 +13,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// exact is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into `any`,
+// exactTransport is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into `any`,
 // where a number is a float64: 9007199254740993 becomes …992. So each value comes a second time, as the JSON text that
 // the server sent, in the field keyExact of the _meta beside it.
-type exact struct {
+type exactTransport struct {
 	conn *conn
 	mcp.Transport
 }
@@ -24,7 +24,7 @@ type exact struct {
 const keyExact = "processidea/exact"
 
 // Connect connects by the transport beneath.
-func (t exact) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t exactTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	return exactConnection{c, t.conn}, err
 }

@@ -8,9 +8,9 @@ import (
 	"processidea/internal/secret"
 )
 
-// tail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server
+// stderrTail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server
 // that does not answer.
-type tail struct {
+type stderrTail struct {
 	log     *slog.Logger
 	striker *secret.Striker
 	mu      sync.Mutex
@@ -24,7 +24,7 @@ const (
 )
 
 // Write takes the next piece.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *stderrTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line += string(p)
@@ -38,7 +38,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) said() string {
+func (t *stderrTail) said() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := t.striker.StrikeText(strings.TrimSpace(t.kept))
