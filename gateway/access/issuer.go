@@ -81,7 +81,7 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 		i.Groups = claimGroups
 	}
 	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTimeout,
-		Transport: &memory.Transport{Next: http.DefaultTransport, Most: maxIssuerAnswerBytes}}}, nil
+		Transport: &memory.Transport{Next: http.DefaultTransport, MaxBytes: maxIssuerAnswerBytes}}}, nil
 }
 
 // Identify reads the bearer token.

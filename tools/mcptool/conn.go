@@ -100,8 +100,8 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, sa
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: &memory.Transport{
-				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, Most: maxMessage + maxAround,
-				Over: func() { c.breakOff(errTooLarge) },
+				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, MaxBytes: maxMessage + maxAround,
+				OnTooLarge: func() { c.breakOff(errTooLarge) },
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
