@@ -69,8 +69,8 @@ const (
 	LeastPause    = 10 * time.Millisecond
 )
 
-// AloneIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
-func AloneIn(getenv func(string) string) (_ Limits, err error) {
+// EmbeddedLimitsIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
+func EmbeddedLimitsIn(getenv func(string) string) (_ Limits, err error) {
 	l := EmbeddedLimits
 	given, bad := heap.BytesFromEnv(getenv, MemoryVariable)
 	l.Memory = cmp.Or(given, l.Memory)

@@ -157,7 +157,7 @@ func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger)
 		set.parts, err = set.parts.Check()
 		note(err)
 	}
-	set.parts.Limits, err = engine.AloneIn(os.Getenv)
+	set.parts.Limits, err = engine.EmbeddedLimitsIn(os.Getenv)
 	note(err)
 	set.memory, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
 	note(err)
