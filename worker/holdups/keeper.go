@@ -26,10 +26,10 @@ const (
 
 // Options are the dependencies of a Keeper.
 type Options struct {
-	// Try returns an error if the store cannot be written.
-	Try func(context.Context) error
-	// Tell signals a process.
-	Tell func(ctx context.Context, process string, s protocol.HoldUpSignal) error
+	// CheckStore returns an error if the store cannot be written.
+	CheckStore func(context.Context) error
+	// Signal signals a process.
+	Signal func(ctx context.Context, process string, s protocol.HoldUpSignal) error
 	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
 	Log     *slog.Logger
@@ -48,9 +48,9 @@ type key struct{ process, cause string }
 // holdUp is one cause that holds one process up.
 type holdUp struct {
 	turn.HeldUp
-	err    error
-	latest time.Time // when it was found last
-	told   time.Time // when it was reported to the process last; zero: never
+	err        error
+	latest     time.Time // when it was found last
+	reportedAt time.Time // when it was reported to the process last; zero: never
 	// until is when it counts as gone, if others report it to the process; zero: the Keeper reports it.
 	until time.Time
 }
@@ -114,7 +114,7 @@ func (k *Keeper) look(ctx context.Context, now time.Time) {
 	list := k.reportedHoldUps(now)
 	if len(list) > 0 {
 		trying, cancel := context.WithTimeout(ctx, lookInterval)
-		err := k.Try(trying)
+		err := k.CheckStore(trying)
 		cancel()
 		for _, at := range list {
 			k.reportHoldUp(ctx, at, now, err)
@@ -153,20 +153,20 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 	k.mu.Unlock()
 	said := protocol.HoldUpSignal{Cause: at.cause}
 	switch gone := away == nil && now.Sub(seen.latest) >= goneAfter; {
-	case gone && seen.told.IsZero():
+	case gone && seen.reportedAt.IsZero():
 		k.GoesOn(at.process, at.cause)
 		return
 	case gone:
-	case now.Sub(seen.told) < reportInterval, seen.told.IsZero() && !seen.lasts(now, away):
+	case now.Sub(seen.reportedAt) < reportInterval, seen.reportedAt.IsZero() && !seen.lasts(now, away):
 		return
 	default:
 		said.HeldUp = &seen.HeldUp
 	}
-	if seen.told.IsZero() {
+	if seen.reportedAt.IsZero() {
 		k.Log.Warn("the process is held up", "process", at.process, "cause", at.cause, "reason", seen.Message,
 			"mend", seen.Mend, "error", seen.err)
 	}
-	err := k.Tell(ctx, at.process, said)
+	err := k.Signal(ctx, at.process, said)
 	var none *serviceerror.NotFound
 	switch ended := errors.As(err, &none); {
 	case err != nil && !ended:
@@ -178,7 +178,7 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 		k.Log.Info("the process is held up no more", "process", at.process, "cause", at.cause)
 	default:
 		k.mu.Lock()
-		h.told = now
+		h.reportedAt = now
 		k.mu.Unlock()
 	}
 }
