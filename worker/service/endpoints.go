@@ -30,7 +30,7 @@ func (s *service) serve(ctx context.Context) error {
 			s.log.Error("the endpoints are gone", "error", err)
 		}
 	})
-	s.undo = append(s.undo, func() { _ = server.Close() })
+	s.cleanups = append(s.cleanups, func() { _ = server.Close() })
 	s.log.Info("listening", "address", l.Addr().String())
 	return nil
 }

@@ -33,9 +33,9 @@ type health struct {
 type condition struct {
 	name  string
 	every time.Duration
-	holds func(context.Context) error
-	// aside: the worker is ready without it, but reports it.
-	aside bool
+	check func(context.Context) error
+	// isOptional: the worker is ready without it, but reports it.
+	isOptional bool
 	// logs: it logs by itself how it stands.
 	logs bool
 
@@ -69,7 +69,7 @@ func (h *health) troubles(ctx context.Context) (ready bool, all []string) {
 	ready = true
 	for _, c := range conditions {
 		if err := c.look(ctx); err != nil {
-			all, ready = append(all, c.name+": "+err.Error()), ready && c.aside
+			all, ready = append(all, c.name+": "+err.Error()), ready && c.isOptional
 		}
 	}
 	return ready, all
@@ -127,7 +127,7 @@ func (c *condition) look(ctx context.Context) error {
 	if c.at.IsZero() || time.Since(c.at) >= c.every {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 		defer cancel()
-		c.err, c.at = c.holds(ctx), time.Now()
+		c.err, c.at = c.check(ctx), time.Now()
 	}
 	return c.err
 }

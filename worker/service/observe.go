@@ -18,7 +18,7 @@ func (s *service) measure(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, func() { _ = s.metrics.Close(context.Background()) })
+	s.cleanups = append(s.cleanups, func() { _ = s.metrics.Close(context.Background()) })
 	return nil
 }
 
@@ -32,7 +32,7 @@ func (s *service) trace(ctx context.Context) (err error) {
 	if s.traces == nil {
 		return err
 	}
-	s.undo = append(s.undo, func() {
+	s.cleanups = append(s.cleanups, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 		defer cancel()
 		if err := s.traces.Close(ctx); err != nil {

@@ -43,7 +43,7 @@ type service struct {
 	client    client.Client
 	namespace string
 	worker    worker.Worker
-	undo      []func()
+	cleanups  []func()
 	// What judge read.
 	temporal client.Options
 	parts    engine.Parts
@@ -77,8 +77,8 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 
 // close lets go of everything, last first.
 func (s *service) close() {
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		s.undo[i]()
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *service) openStore(ctx context.Context) error {
 	if id := s.store.Keys().Primary(); id != "" {
 		s.log.Info("encrypting", "key", id)
 	}
-	s.undo = append(s.undo, func() { _ = s.store.Close() })
+	s.cleanups = append(s.cleanups, func() { _ = s.store.Close() })
 	return nil
 }
 
@@ -187,7 +187,7 @@ func (s *service) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
 	}
-	s.undo = append(s.undo, s.client.Close)
+	s.cleanups = append(s.cleanups, s.client.Close)
 	s.namespace = cmp.Or(o.Namespace, client.DefaultNamespace)
 	s.log.Info("connected", "address", o.HostPort, "namespace", o.Namespace, "queue", protocol.TaskQueue)
 	return nil
