@@ -19,8 +19,8 @@ var (
 	statusAttribute   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
 )
 
-// longestPath is the limit of all databases that Temporal uses.
-const longestPath = 255 // bytes
+// maxPathLength is the limit of all databases that Temporal uses.
+const maxPathLength = 255 // bytes
 
 // ForChildStart returns the attributes with which a child of a process starts, so that a search for an Idea's path
 // finds it too.
@@ -28,8 +28,8 @@ func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttribut
 	if !a.Registered || ideaPath == "" {
 		return temporal.SearchAttributes{}
 	}
-	if len(ideaPath) > longestPath {
-		ideaPath = strings.ToValidUTF8(ideaPath[:longestPath], "")
+	if len(ideaPath) > maxPathLength {
+		ideaPath = strings.ToValidUTF8(ideaPath[:maxPathLength], "")
 	}
 	return temporal.NewSearchAttributes(pathAttribute.ValueSet(ideaPath))
 }
