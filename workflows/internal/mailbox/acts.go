@@ -137,7 +137,7 @@ func (b *Inbox) outcome(ctx workflow.Context, q protocol.OutcomeQuestion) (proto
 
 // hasHandledAll reports whether every signal that has arrived was handled, or is being.
 func (b *Inbox) hasHandledAll() bool {
-	return b.opened && !slices.ContainsFunc(b.arrivals.unhandledNames, b.isHandled)
+	return b.isOpen && !slices.ContainsFunc(b.arrivals.unhandledNames, b.isHandled)
 }
 
 // CanContinueAsNew reports whether everybody who asked what became of acts was answered; Wait returns once that is

@@ -32,17 +32,17 @@ func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.R
 
 func (b *Inbox) markSpent(s *source) {
 	s.addTo = nil
-	b.spent++
+	b.spentSources++
 }
 
 // dropSpentSources makes a new selector of what still gives something. Which of several that are ready comes first does
 // not change: it is the one that was added first.
 func (b *Inbox) dropSpentSources(ctx workflow.Context) {
-	if b.spent <= maxSpentSources {
+	if b.spentSources <= maxSpentSources {
 		return
 	}
 	var live []*source
-	b.selector, b.spent = workflow.NewSelector(ctx), 0
+	b.selector, b.spentSources = workflow.NewSelector(ctx), 0
 	for _, s := range b.sources {
 		if s.addTo != nil {
 			live = append(live, s)
