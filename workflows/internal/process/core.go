@@ -26,7 +26,7 @@ import (
 type processCore struct {
 	processID, firstRunID string
 
-	own variant                 // what this kind of process does in its own way
+	own processVariant          // what this kind of process does in its own way
 	log func(approval.Decision) // logs what somebody decided on the whole process
 
 	start protocol.ProcessStart
@@ -54,8 +54,8 @@ type processCore struct {
 	holdUps      map[string]holdUp // what workers report, by cause
 }
 
-// variant is what an ordinary process and a split one do differently.
-type variant interface {
+// processVariant is what an ordinary process and a split one do differently.
+type processVariant interface {
 	// pauseReason is why the process is paused; nil: it is not.
 	pauseReason() *diag.Fault
 	// pauseWithFault pauses the process for a reason of its own, unless it is paused already.
