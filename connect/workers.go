@@ -36,7 +36,8 @@ func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 	var ids []string
 	for _, p := range d.GetPollers() {
 		_, id, marked := strings.Cut(p.GetIdentity(), storeMark)
-		if marked && id != "" && !slices.Contains(ids, id) && time.Since(p.GetLastAccessTime().AsTime()) < goneWorkerAge {
+		if marked && id != "" && !slices.Contains(ids, id) &&
+			time.Since(p.GetLastAccessTime().AsTime()) < goneWorkerAge {
 			ids = append(ids, id)
 		}
 	}

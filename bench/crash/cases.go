@@ -52,8 +52,8 @@ func readCases(b *bed) ([]testCase, error) {
 	return append(cases, c), err
 }
 
-// omittedExamples holds the examples whose tools are other programs, the one with delegates, whose prompts do not name the
-// process, and the one whose decisions are signed.
+// omittedExamples holds the examples whose tools are other programs, the one with delegates, whose prompts do not name
+// the process, and the one whose decisions are signed.
 var omittedExamples = map[string]bool{
 	"mcp": true, "custom-worker": true, "invoices": true, "research": true, "payout": true,
 }

@@ -170,7 +170,8 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 		}
 		// Without a key: signatures belong to people.
 		d := client.Decision{
-			Kind: textArg(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.person.Name, Groups: a.person.Groups,
+			Kind: textArg(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.person.Name,
+			Groups: a.person.Groups,
 			Reason: strings.TrimSuffix("an agent decided: "+textArg(args, "reason"), ": "),
 		}
 		if params, ok := args["params"].(map[string]any); ok {

@@ -80,8 +80,8 @@ var dynamicConfig = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
-// defaultMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of its
-// file in addition.
+// defaultMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of
+// its file in addition.
 const defaultMemory = 256 << 20
 
 // tuneRuntime tunes the program around the server, where its environment does not.

@@ -134,7 +134,8 @@ func (i *Instance) takenBack() *turn.TakenBack {
 		case rec.Status == ideafile.Done:
 			done = append(done, i.nameForPeople(c.UndoneCall))
 		default:
-			why := i.nameForPeople(c.UndoneCall) + ": " + i.nameForPeople(c.UndoneCall.Undo()) + ", " + string(rec.Status)
+			why := i.nameForPeople(c.UndoneCall) + ": " + i.nameForPeople(c.UndoneCall.Undo()) +
+				", " + string(rec.Status)
 			if rec.Fault != nil {
 				why += ": " + rec.Fault.Message
 			}

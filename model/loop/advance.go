@@ -113,7 +113,8 @@ func (l *Loop) quotaLedger() quota.Ledger {
 		book.UnclaimedUse.Requests++
 	}
 	for _, inst := range l.Instances {
-		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.QuotaClaim, Ended: !inst.CanReceiveCalls()})
+		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.QuotaClaim,
+			Ended: !inst.CanReceiveCalls()})
 	}
 	book.SetLimits(l.Limits, 1)
 	return book

@@ -48,8 +48,8 @@ type Loop struct {
 	PendingPlan  *approval.Plan // the Plan that waits for a decision; nil: none does
 	rechecks     []*recheck     // that are in flight
 
-	// KnowsChange reports whether the process began after a change of the rules, such as ChangeIDOutputs; else it goes on by
-	// the old ones.
+	// KnowsChange reports whether the process began after a change of the rules, such as ChangeIDOutputs; else it goes
+	// on by the old ones.
 	KnowsChange func(change string) bool
 }
 

@@ -182,7 +182,8 @@ func (l *Loop) ResumeRecordedCalls() {
 	reply := &turn.LLMReply{Calls: written, Output: solution["output"]}
 	reply.Finished, _ = solution["finished"].(bool)
 	reply.Notes = jsonval.AsText(solution["notes"])
-	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") && l.KnowsChange(resumedEndChange) {
+	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") &&
+		l.KnowsChange(resumedEndChange) {
 		l.resumeEnd(ready, reply)
 	}
 }

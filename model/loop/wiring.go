@@ -107,7 +107,8 @@ func (l *Loop) settleOrDropWiredOutput() {
 // settlesWhileOutputWaits reports whether an instance settles by its goal, whatever happens to the output that was
 // given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
-	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling && l.KnowsChange(KnownOutputChange) &&
+	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling &&
+		l.KnowsChange(KnownOutputChange) &&
 		!l.lacksSomething(inst)
 }
 

@@ -26,8 +26,8 @@ type HeldUp struct {
 // Forever is the patience for waits with a time limit of their own.
 const Forever = time.Duration(math.MaxInt64)
 
-// ShouldRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted from
-// the first attempt. It sets Since, Next and Until.
+// ShouldRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted
+// from the first attempt. It sets Since, Next and Until.
 func (h *HeldUp) ShouldRetry(begun, now time.Time, pause, patience time.Duration) (again bool) {
 	h.Since, h.Next = begun, now.Add(pause)
 	if patience == Forever {

@@ -13,7 +13,8 @@ const scopesField = "_scopes"
 
 // fillBody makes the request's body and its content type; nil where the method
 // carries its parameters in the query. declared is the type that the tool names.
-func fillBody(s Spec, f *templateFiller, scopes map[string]any, declared string) (body []byte, contentType string, err error) {
+func fillBody(s Spec, f *templateFiller, scopes map[string]any, declared string) (body []byte, contentType string,
+	err error) {
 	if s.queries() {
 		return nil, "", nil
 	}

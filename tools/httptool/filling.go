@@ -10,8 +10,8 @@ import (
 
 var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)
 
-// templateFiller puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a meaning
-// in them.
+// templateFiller puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a
+// meaning in them.
 type templateFiller struct {
 	params map[string]any
 	vault  *vault

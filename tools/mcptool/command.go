@@ -83,8 +83,8 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 		}
 	}
 	if unset != "" {
-		return refusedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s", unset, unset,
-			CommandsVariable)}
+		return refusedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s",
+			unset, unset, CommandsVariable)}
 	}
 	return refusedError{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
 }

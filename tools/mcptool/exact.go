@@ -13,9 +13,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// exactTransport is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into `any`,
-// where a number is a float64: 9007199254740993 becomes …992. So each value comes a second time, as the JSON text that
-// the server sent, in the field keyExact of the _meta beside it.
+// exactTransport is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into
+// `any`, where a number is a float64: 9007199254740993 becomes …992. So each value comes a second time, as the JSON
+// text that the server sent, in the field keyExact of the _meta beside it.
 type exactTransport struct {
 	conn *conn
 	mcp.Transport

@@ -46,7 +46,8 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 	}
 	over := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
-		Reader: io.NopCloser(&messageReader{in: stdout, program: p, begins: true}), Writer: &programEnding{stdin, p.cmd},
+		Reader:        io.NopCloser(&messageReader{in: stdout, program: p, begins: true}),
+		Writer:        &programEnding{stdin, p.cmd},
 		MaxLineLength: maxMessage,
 	}
 	return over.Connect(ctx)
@@ -91,7 +92,8 @@ func (m *messageReader) look(said []byte) {
 	}
 }
 
-// programEnding ends a program in the way of the protocol: it closes its standard input, then terminates it, then kills it.
+// programEnding ends a program in the way of the protocol: it closes its standard input, then terminates it, then kills
+// it.
 type programEnding struct {
 	io.WriteCloser
 	cmd *exec.Cmd

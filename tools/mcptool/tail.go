@@ -8,8 +8,8 @@ import (
 	"processidea/internal/secret"
 )
 
-// stderrTail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server
-// that does not answer.
+// stderrTail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a
+// server that does not answer.
 type stderrTail struct {
 	log     *slog.Logger
 	striker *secret.Striker

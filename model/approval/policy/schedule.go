@@ -55,7 +55,8 @@ func (g Governing) Schedule(since time.Time) *Schedule {
 			s.RemindAt = append(s.RemindAt, since.UTC().Add(after))
 		}
 		if e := p.Escalation; e != nil {
-			s.Escalations = append(s.Escalations, PlannedEscalation{At: since.UTC().Add(e.After), To: e.To, Rule: p.rule})
+			s.Escalations = append(s.Escalations, PlannedEscalation{At: since.UTC().Add(e.After), To: e.To,
+				Rule: p.rule})
 		}
 	}
 	slices.SortFunc(s.RemindAt, time.Time.Compare)

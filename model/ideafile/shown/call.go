@@ -308,8 +308,8 @@ const (
 	maxToldLength = 60
 )
 
-// defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money comes
-// before other values, and then the order of the schema counts.
+// defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money
+// comes before other values, and then the order of the schema counts.
 func defaultSentence(title string, fields []Field) Parts {
 	var told []Field
 	for _, wantMoney := range []bool{true, false} {

@@ -61,7 +61,8 @@ func here() *passkey.Use { return must(passkey.UseAt(origin)) }
 
 func (d *device) entry(t testing.TB, groups ...string) map[string]any {
 	t.Helper()
-	line, err := signing.PasskeyEntry(passkey.MadePasskey{ID: d.id, Public: d.secret.Public()}, here(), d.person, groups)
+	line, err := signing.PasskeyEntry(passkey.MadePasskey{ID: d.id, Public: d.secret.Public()}, here(), d.person,
+		groups)
 	if err != nil {
 		t.Fatal(err)
 	}

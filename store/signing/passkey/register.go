@@ -37,7 +37,8 @@ func (u *Use) Register(response []byte, challenge string) (MadePasskey, error) {
 		true, true, nil, algorithms,
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
-		return MadePasskey{}, fmt.Errorf("this passkey was not made here and now, by a device that knew who was there: %w",
+		return MadePasskey{}, fmt.Errorf(
+			"this passkey was not made here and now, by a device that knew who was there: %w",
 			describeError(err))
 	}
 	block,

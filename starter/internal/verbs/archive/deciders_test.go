@@ -43,7 +43,8 @@ func TestWhatDiffersIsPrintedWholeWhereThatIsWanted(t *testing.T) {
 	if got := (valueFormat{}).diffText(d); strings.Contains(got, long) {
 		t.Errorf("it is not cut: %s", got)
 	}
-	if got := (valueFormat{whole: true}).diffText(d); !strings.Contains(got, fmt.Sprintf("~ a  %q → %q", long, long+"er")) {
+	want := fmt.Sprintf("~ a  %q → %q", long, long+"er")
+	if got := (valueFormat{whole: true}).diffText(d); !strings.Contains(got, want) {
 		t.Errorf("it is cut: %s", got)
 	}
 }

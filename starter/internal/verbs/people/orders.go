@@ -95,7 +95,9 @@ func allow(g *actOptions) (do action, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, exit.Usagef("allow %s: %w", o.ID, err)
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error { return p.Allow(ctx, g.order) })(g)
+	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
+		return p.Allow(ctx, g.order)
+	})(g)
 }
 
 // listOrders prints the standing orders of a process, where none is given.

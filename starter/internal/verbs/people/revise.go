@@ -28,7 +28,9 @@ func revise(g *actOptions) (do action, err error) {
 	}
 	c := client.Correction{Context: read.Context, Reopen: g.reopen, Limits: read.Limits}
 	by := client.By{Name: cmp.Or(read.By, g.signer().Name), Reason: cmp.Or(read.Reason, g.reason)}
-	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error { return p.Revise(ctx, c, by) })(g)
+	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error {
+		return p.Revise(ctx, c, by)
+	})(g)
 }
 
 func addFlags(f *pflag.FlagSet, g *actOptions) {
