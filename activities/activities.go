@@ -80,7 +80,7 @@ type Activities struct {
 
 	toolWaits, turnWaits toolWaits
 	turns                turns
-	reports              gatherer
+	reports              reportBatcher
 
 	objects *lru.Cache[string, map[string]any] // the latest ones read; nil before Register
 }

@@ -66,11 +66,11 @@ func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*p
 	}
 	completion, err := client.ReadBatch(ctx, sent.ID, sent.Key)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Retry && !e.Pending {
+	if errors.As(err, &e) && e.Retry && !e.IsBatchPending {
 		activity.RecordHeartbeat(ctx, true) // for the next attempt
 		return nil, a.waitOut(ctx, sent.Request, turn.Forever, err)
 	}
-	a.goOnIfTold(ctx, sent.Request)
+	a.goOnIfHeldUp(ctx, sent.Request)
 	if err != nil {
 		return nil, llmError(err)
 	}

@@ -93,7 +93,8 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	if !b.sending {
 		b.sending = true
 		c.senders.Add(1)
-		safego.Go("activities.callsender", func() error { return c.send(token, b) }, func(err error) { c.sent(b, err) })
+		safego.Go("activities.callsender", func() error { return c.send(token, b) },
+			func(err error) { c.onSent(b, err) })
 	}
 }
 
@@ -156,8 +157,8 @@ func (c *callSender) sendBatch(token string, b *callBatch) error {
 	return c.deliver(token, s)
 }
 
-// sent handles the end of send. After an error another goroutine may send what is added to the batch.
-func (c *callSender) sent(b *callBatch, err error) {
+// onSent handles the end of send. After an error another goroutine may send what is added to the batch.
+func (c *callSender) onSent(b *callBatch, err error) {
 	defer c.senders.Done()
 	if err == nil {
 		return // another goroutine may be sending by now

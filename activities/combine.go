@@ -51,7 +51,7 @@ func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, 
 		return nil, err
 	}
 	u.Old, u.Value = whole.([]any)[0], whole.([]any)[1]
-	value, err := u.Combine(in.OutputMethod, in.Landing)
+	value, err := u.Combine(in.OutputMethod, in.Contract)
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}

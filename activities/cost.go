@@ -24,28 +24,28 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 	}
 	info := activity.GetInfo(ctx)
 	key := turnKey(info.WorkflowExecution.ID + "\n" + info.WorkflowExecution.RunID + "\n" + info.ActivityID)
-	t, err := a.await(ctx, moneyLimit, limit.Rule{PerDay: a.MoneyADay}, key, 0, time.Until(info.Deadline)/2)
+	t, err := a.awaitGrant(ctx, moneyLimit, limit.Rule{PerDay: a.MoneyADay}, key, 0, time.Until(info.Deadline)/2)
 	if err != nil {
 		return err
 	}
-	if t.Yours {
-		a.say(moneyLimit, false, func(s *askedTurns) { s.end(key) })
+	if t.IsGranted {
+		a.updateAsked(moneyLimit, false, func(s *askedTurns) { s.endTurn(key) })
 		return nil
 	}
-	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.In, HeldBack: true,
+	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.Wait, HeldBack: true,
 		Message: fmt.Sprintf("the Requests of all processes may cost %g dollars a day (--money-a-day), and have",
 			a.MoneyADay),
 		Mend: "it goes on by itself after midnight, UTC; more is a setting of the workers"}
 }
 
-// pay counts what a Request has cost. It returns when that is known to all workers, so that the next Request is judged
-// by it, and a worker that is killed takes nothing along; where nobody answers, it is said later.
-func (a *Activities) pay(cost price.Money) {
+// countCost counts what a Request has cost. It returns when that is known to all workers, so that the next Request is
+// judged by it, and a worker that is killed takes nothing along; where nobody answers, it is said later.
+func (a *Activities) countCost(cost price.Money) {
 	if a.MoneyADay == 0 || cost == 0 {
 		return
 	}
 	heard := make(chan struct{})
-	a.say(moneyLimit, true, func(s *askedTurns) {
+	a.updateAsked(moneyLimit, true, func(s *askedTurns) {
 		s.Rule.PerDay, s.Spent = a.MoneyADay, s.Spent+float64(cost)/float64(price.Dollar)
 		s.heard = append(s.heard, heard)
 	})
@@ -59,12 +59,12 @@ func (a *Activities) pay(cost price.Money) {
 // of the LLM or else the requested one. It does nothing without prices or a limit on money.
 func (a *Activities) addCost(answer *llm.Reply, config ideafile.Config, byBatch bool) {
 	u := &answer.Usage
-	defer func() { a.pay(u.Cost) }()
+	defer func() { a.countCost(u.Cost) }()
 	for _, prices := range []price.List{config.Prices, a.Prices} {
 		if found, ok := prices.Find(answer.Served, answer.Model); ok {
 			u.Cost = found.Cost(u.PromptTokens, u.CachedTokens, u.CompletionTokens)
 			if byBatch {
-				u.Cost = u.Cost.Part(found.Batch)
+				u.Cost = u.Cost.Fraction(found.Batch)
 			}
 			return
 		}

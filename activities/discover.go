@@ -40,7 +40,7 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) 
 		}
 		if err != nil {
 			err = fmt.Errorf("MCP server %s: %w", s.Name, err)
-			for _, lack := range a.lacks(read) { // all of it together
+			for _, lack := range a.missingForTools(read) { // all of it together
 				err = fmt.Errorf("%w; %s", err, lack)
 			}
 			return nil, translateShutdownError(ctx, toolError(err))

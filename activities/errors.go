@@ -21,8 +21,8 @@ func nonRetryableError(code string, err error) error {
 		temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// sound gives an Idea that was read, or the error that it cannot be.
-func sound(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, error) {
+// ideaOrError gives an Idea that was read, or the error that it cannot be.
+func ideaOrError(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
 	}
@@ -40,7 +40,7 @@ const maxToolWait = 24 * time.Hour
 
 // toolError turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolError(err error) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err),
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.FaultCode(err),
 		temporal.ApplicationErrorOptions{
 			NonRetryable: tools.IsFinal(err), Details: stackOf(err),
 			NextRetryDelay: min(runner.RetryDelay(err), maxToolWait),

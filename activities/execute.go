@@ -53,7 +53,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	if err != nil {
 		return nil, toolError(err)
 	}
-	branch, result, said, err := in.Landing.SelectBranch(value)
+	branch, result, said, err := in.Contract.SelectBranch(value)
 	if err == nil {
 		err = a.checkResult(in, branch, result)
 	}
@@ -62,7 +62,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	}
 	result, err = a.offload(ctx, result, in.WholeState)
 	if err == nil && said {
-		result = in.Landing.WrapResultWithBranch(branch, result)
+		result = in.Contract.WrapResultWithBranch(branch, result)
 	}
 	if err == nil {
 		err = a.checkStorable(ctx, result)
@@ -132,10 +132,10 @@ func (a *Activities) restoreInputs(ctx context.Context,
 	m := whole.(map[string]any)
 	params, _ = m["params"].(map[string]any)
 	scopes, _ = m["scopes"].(map[string]any)
-	if in.Form == nil {
+	if in.ParamsSchema == nil {
 		return params, scopes, nil
 	}
-	if err := checkFit(in.Form, params); err != nil {
+	if err := checkFit(in.ParamsSchema, params); err != nil {
 		return nil, nil, nonRetryableError(ideafile.CodeBadParams, err)
 	}
 	return params, scopes, nil
@@ -155,7 +155,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	scopes map[string]any) (any, error) {
 	x, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulation != nil {
-		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Landing}, true
+		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Contract}, true
 	}
 	if !ok {
 		// Not final: another worker, of an older or a newer version, may know it.
@@ -171,7 +171,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	err := safego.Wait("activities.tool", func() (err error) {
 		defer func() {
 			if p := recover(); p != nil { // not logged: it may quote encrypted data
-				err = &tools.PanicError{Value: safego.Text(p), Stack: safego.Stack()}
+				err = &tools.PanicError{Value: safego.PanicText(p), Stack: safego.Stack()}
 			}
 		}()
 		value, err = x.Run(ctx, call)
@@ -196,5 +196,5 @@ func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any
 			return fmt.Errorf("the result does not fit the tool's _output: %w", err)
 		}
 	}
-	return in.Landing.Check(branch, value)
+	return in.Contract.Check(branch, value)
 }

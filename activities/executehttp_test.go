@@ -78,7 +78,7 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 		result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, c.body)
-		}, protocol.ExecuteInput{Landing: landing})
+		}, protocol.ExecuteInput{Contract: landing})
 		switch {
 		case c.wrong != "":
 			if app := refused(t, err); app.Type() != ideafile.CodeBadOutput ||
@@ -93,7 +93,7 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 	result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"_outputPath": "failed", "_result": `+large+`}`)
-	}, protocol.ExecuteInput{Landing: landing})
+	}, protocol.ExecuteInput{Contract: landing})
 	said, _ := result.(map[string]any)
 	if _, stored := jsonval.AsBlobHandle(said["_result"]); err != nil || !stored ||
 		said["_outputPath"] != "†state.failed" {

@@ -42,7 +42,7 @@ func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prom
 		}
 		text.WriteString(m.Content)
 	}
-	reply, ok := rehearsal.Choose(parsed, input.Turn, text.String())
+	reply, ok := rehearsal.ChooseReply(parsed, input.Turn, text.String())
 	if !ok || input.Turn > len(parsed) {
 		return false
 	}

@@ -18,7 +18,7 @@ import (
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
 	defer Heartbeat(ctx)()
 	g := &protocol.GatherResult{States: map[string]any{}}
-	input, log, answers := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLM
+	input, log, answers := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLMUsages
 	var from []protocol.PartIdea
 	for _, part := range in.Parts {
 		last, states, err := a.lastIdeaOf(ctx, in.Idea, part)
@@ -44,7 +44,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	}
 	g.Output = in.Output
 	if len(in.Wirings) > 0 {
-		idea, err := sound(ideafile.ReadIdea(in.Idea))
+		idea, err := ideaOrError(ideafile.ReadIdea(in.Idea))
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	sealed, err := a.sealIdea(ctx, protocol.SealInput{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{},
 		Output: g.Output,
-		Log:    log, LLM: answers, Parts: from, Quality: in.Quality, Delegation: in.Delegation,
+		Log:    log, LLMUsages: answers, Parts: from, Quality: in.Quality, Delegation: in.Delegation,
 	})
 	if err != nil {
 		return nil, err

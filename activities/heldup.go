@@ -80,7 +80,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
 	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: cmp.Or(e.Mend, mendLLM)}
 	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
-	if !held.WaitOut(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
+	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
 		again.Message = fmt.Sprintf("%s; that was so for %s, as long as the patience lasts", e.Message, patience)
 		if info.Attempt == 1 { // the wait alone is too long
@@ -94,7 +94,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 			"process", info.WorkflowExecution.ID, "request", request,
 			"error", e.Message, "again", held.Next, "until", held.Until)
 	}
-	a.tell(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
+	a.reportHeldUp(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
 	return llmError(&again)
 }
 
@@ -106,13 +106,13 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
 			"process", info.WorkflowExecution.ID, "request", request)
-		a.tell(ctx, protocol.HeldUpSignal{Request: request})
+		a.reportHeldUp(ctx, protocol.HeldUpSignal{Request: request})
 	}
 }
 
-// goOnIfTold calls goOn if the attempt before has reported that the process is held up: a batch is polled repeatedly
+// goOnIfHeldUp calls goOn if the attempt before has reported that the process is held up: a batch is polled repeatedly
 // although nothing is wrong.
-func (a *Activities) goOnIfTold(ctx context.Context, request int) {
+func (a *Activities) goOnIfHeldUp(ctx context.Context, request int) {
 	var told bool
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &told) == nil && told {
 		activity.RecordHeartbeat(ctx, false)
@@ -124,8 +124,8 @@ func (a *Activities) goOnIfTold(ctx context.Context, request int) {
 // made it.
 const heldUpSlack = time.Minute
 
-// tell informs the process of what it waits for. If that does not arrive, it waits all the same.
-func (a *Activities) tell(ctx context.Context, s protocol.HeldUpSignal) {
+// reportHeldUp informs the process of what it waits for. If that does not arrive, it waits all the same.
+func (a *Activities) reportHeldUp(ctx context.Context, s protocol.HeldUpSignal) {
 	if s.Request == 0 {
 		return
 	}

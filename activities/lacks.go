@@ -15,9 +15,9 @@ import (
 // maxLacks bounds the list of what a worker lacks.
 const maxLacks = 20
 
-// lacks lists what this worker lacks for the Tools of Ideas, each with the Tools that need it: a host that it may not
-// reach, a secret, a program. A process that started without them would stop in the middle of its effects.
-func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
+// missingForTools lists what this worker lacks for the Tools of Ideas, each with the Tools that need it: a host that it
+// may not reach, a secret, a program. A process that started without them would stop in the middle of its effects.
+func (a *Activities) missingForTools(ideas ...*ideafile.Idea) []string {
 	var order []string
 	tools := map[string][]string{}
 	note := func(tool string, lacks []error) {

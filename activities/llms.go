@@ -44,10 +44,10 @@ func unknownServer(name string) *llm.Error {
 		Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
 }
 
-// ask asks the LLMs in their order. It asks the next one only if the one before gave no reply: a second answer on top
-// of the beginning of another would be a different Plan. The error has the failure of each, and allows a retry if one
-// of them does.
-func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
+// askLLMs asks the LLMs in their order. It asks the next one only if the one before gave no reply: a second answer on
+// top of the beginning of another would be a different Plan. The error has the failure of each, and allows a retry if
+// one of them does.
+func (r *request) askLLMs(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
 	var failed []failedLLM
 	var answer *llm.Reply
 	for n, c := range r.candidates {
@@ -57,7 +57,7 @@ func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, er
 		}
 		var err error
 		answer, err = c.stream(ctx, r.question)
-		seen.describe(answer)
+		seen.describeReply(answer)
 		var said *llm.Error
 		if err == nil || !errors.As(err, &said) || ctx.Err() != nil {
 			return answer, err

@@ -76,7 +76,7 @@ func (a *Activities) readIdeaWithTools(ctx context.Context, idea map[string]any)
 	if err != nil {
 		return nil, err
 	}
-	return sound(ideafile.ReadIdeaWithCheckedTools(whole))
+	return ideaOrError(ideafile.ReadIdeaWithCheckedTools(whole))
 }
 
 // storePalette returns the replacement for an Idea's Tools that are too large to travel; nil if they are not too large.

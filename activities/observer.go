@@ -78,7 +78,7 @@ type CallAttempt struct {
 
 // observeCall reports the beginning of a Call to the observer.
 func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
-	n := int(activity.GetInfo(ctx).Attempt) + in.Lost
+	n := int(activity.GetInfo(ctx).Attempt) + in.LostWorkers
 	if n > 1 {
 		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
 			"process", in.Process, "instance", in.Token, "call", in.Call, "tool", in.Tool, "attempt", n)
@@ -106,8 +106,8 @@ func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err 
 	a.Observer.Request(*seen)
 }
 
-// describe takes from the LLM's reply what the observer may know.
-func (s *RequestAttempt) describe(r *llm.Reply) {
+// describeReply takes from the LLM's reply what the observer may know.
+func (s *RequestAttempt) describeReply(r *llm.Reply) {
 	s.LLM, s.Served, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Served, r.Server, r.FirstByte,
 		r.Usage, r.Finish
 }

@@ -32,7 +32,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any,
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &protocol.PrepareResult{Problems: errs}, nil
 	}
-	r := &protocol.PrepareResult{Lacks: a.lacks(append(within, read)...)}
+	r := &protocol.PrepareResult{Lacks: a.missingForTools(append(within, read)...)}
 	r.Bindings, r.Problems = kinds.Known{Functions: a.Tools, Runners: a.Runners}.Bind(read)
 	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
 	r.SaveActions, r.LacksLLM = a.SaveActions, a.lacksLLM(read, r.Bindings)

@@ -14,20 +14,20 @@ import (
 // Temporal advises at most five signals a second for one workflow. A worker sends a process one signal with the reports
 // of several instances where that would be exceeded, also by two workers together.
 const (
-	gatherFor       = 400 * time.Millisecond // between two signals to a process
-	beforeGathering = 5                      // signals go out at once
-	maxGathered     = 500_000                // bytes in one signal, about
+	reportBatchInterval = 400 * time.Millisecond // between two signals to a process
+	reportBatchBurst    = 5                      // signals go out at once
+	maxReportBatchBytes = 500_000                // bytes in one signal, about
 )
 
-// gatherer gathers the reports of instances, by the ids of their processes.
-type gatherer struct {
+// reportBatcher gathers the reports of instances, by the ids of their processes.
+type reportBatcher struct {
 	mu   sync.Mutex
-	byID map[string]*gathering
+	byID map[string]*reportQueue
 }
 
-type gathering struct {
+type reportQueue struct {
 	pace *rate.Limiter
-	next *bundle // that others may join; nil: none
+	next *reportBatch // that others may join; nil: none
 }
 
 // reportsSignal is turn.ReportSignal with reports that are left as they are.
@@ -35,18 +35,18 @@ type reportsSignal struct {
 	Reports []json.RawMessage `json:"reports"`
 }
 
-// bundle is the reports in one signal. Whoever makes it sends it; err is there once done is closed.
-type bundle struct {
+// reportBatch is the reports in one signal. Whoever makes it sends it; err is there once done is closed.
+type reportBatch struct {
 	reportsSignal
-	bytes int
-	done  chan struct{}
-	err   error
+	byteCount int
+	done      chan struct{}
+	err       error
 }
 
 var errNotSent = errors.New("the worker's other activity that would send it has ended")
 
 // send sends reports to a process, perhaps together with others, and returns when that is done.
-func (g *gatherer) send(ctx context.Context, to string, s reportsSignal,
+func (g *reportBatcher) send(ctx context.Context, to string, s reportsSignal,
 	signal func(ctx context.Context, s reportsSignal) error) error {
 	of, b, isFirst := g.join(to, s)
 	if !isFirst {
@@ -74,30 +74,30 @@ func (g *gatherer) send(ctx context.Context, to string, s reportsSignal,
 }
 
 // join adds reports to the next bundle to a process. isFirst: it is a new one.
-func (g *gatherer) join(to string, s reportsSignal) (of *gathering, b *bundle, isFirst bool) {
+func (g *reportBatcher) join(to string, s reportsSignal) (of *reportQueue, b *reportBatch, isFirst bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	of = g.byID[to]
 	if of == nil {
-		maps.DeleteFunc(g.byID, func(_ string, old *gathering) bool {
-			return old.next == nil && old.pace.Tokens() >= beforeGathering
+		maps.DeleteFunc(g.byID, func(_ string, old *reportQueue) bool {
+			return old.next == nil && old.pace.Tokens() >= reportBatchBurst
 		})
 		if g.byID == nil {
-			g.byID = map[string]*gathering{}
+			g.byID = map[string]*reportQueue{}
 		}
-		of = &gathering{pace: rate.NewLimiter(rate.Every(gatherFor), beforeGathering)}
+		of = &reportQueue{pace: rate.NewLimiter(rate.Every(reportBatchInterval), reportBatchBurst)}
 		g.byID[to] = of
 	}
 	b = of.next
 	if isFirst = b == nil; isFirst {
-		b = &bundle{done: make(chan struct{})}
+		b = &reportBatch{done: make(chan struct{})}
 		of.next = b
 	}
 	b.Reports = append(b.Reports, s.Reports...)
 	for _, r := range s.Reports {
-		b.bytes += len(r)
+		b.byteCount += len(r)
 	}
-	if b.bytes >= maxGathered {
+	if b.byteCount >= maxReportBatchBytes {
 		of.next = nil
 	}
 	return of, b, isFirst

@@ -19,7 +19,7 @@ func reported(n int, more string) reportsSignal {
 func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var g gatherer
+		var g reportBatcher
 		var mu sync.Mutex
 		seen, signals := map[string]int{}, map[string]int{}
 		began := time.Now()
@@ -45,7 +45,7 @@ func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 			}
 		}
 		all.Wait()
-		most := beforeGathering + int(time.Since(began)/gatherFor) + 1
+		most := reportBatchBurst + int(time.Since(began)/reportBatchInterval) + 1
 		if len(seen) != 1000 || signals["p0"] > most || signals["p1"] > most {
 			t.Errorf("%d reports in %v signals, which may be %d", len(seen), signals, most)
 		}
@@ -69,8 +69,8 @@ func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
 		"it panics": func(context.Context, reportsSignal) error { panic("a fault") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var g gatherer
-			for n := range beforeGathering { // then whoever comes waits for others
+			var g reportBatcher
+			for n := range reportBatchBurst { // then whoever comes waits for others
 				arrives := func(context.Context, reportsSignal) error { return nil }
 				if err := g.send(t.Context(), "p", reported(n, ""), arrives); err != nil {
 					t.Fatal(err)
@@ -90,8 +90,8 @@ func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
 
 func TestReportsThatAreLargeTogetherGoApart(t *testing.T) {
 	t.Parallel()
-	var g gatherer
-	_, first, _ := g.join("p", reported(1, strings.Repeat("x", maxGathered)))
+	var g reportBatcher
+	_, first, _ := g.join("p", reported(1, strings.Repeat("x", maxReportBatchBytes)))
 	_, second, isFirst := g.join("p", reported(2, ""))
 	if first == second || !isFirst {
 		t.Error("they go together")

@@ -87,7 +87,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	if a.Asked != nil {
 		a.Asked(input.ProcessID, input.RequestNumber, r.question.Messages)
 	}
-	answer, err := r.ask(ctx, seen)
+	answer, err := r.askLLMs(ctx, seen)
 	a.addCost(answer, r.idea.Config, batch.Completion != "")
 	seen.Usage = answer.Usage
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	}
 	r.finishReply(answer)
 	if input.Recheck != nil {
-		r.compare()
+		r.compareAnswers()
 	}
 	if a.Recorder != nil {
 		a.Recorder(input.ProcessID, answer.Text, answer.Finish, answer.Refusal)
@@ -236,7 +236,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {
 		r.named[t] = true
-		if r.holds(t) {
+		if r.holdsBack(t) {
 			continue
 		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) {
@@ -245,14 +245,14 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 }
 
-// holds reports whether an instance hears nothing of the reply yet.
-func (r *request) holds(token string) bool {
+// holdsBack reports whether an instance hears nothing of the reply yet.
+func (r *request) holdsBack(token string) bool {
 	return r.holdsCalls || slices.Contains(r.input.HeldTokens, token)
 }
 
-// compare replaces a second answer by its comparison with the first for each instance. It runs here, since the whole
-// palette is here.
-func (r *request) compare() {
+// compareAnswers replaces a second answer by its comparison with the first for each instance. It runs here, since the
+// whole palette is here.
+func (r *request) compareAnswers() {
 	differed := 0
 	for _, instance := range r.input.Instances {
 		if !r.reply.Complete {
@@ -265,7 +265,7 @@ func (r *request) compare() {
 			FirstLLM: r.input.Recheck.LLM, LLM: r.reply.AnsweringLLM.RequestedModel,
 			First:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
 			Second: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
-		c.Differed = quality.Differ(&r.palette, view, instance.Token, c.First, c.Second)
+		c.Differed = quality.AnswersDiffer(&r.palette, view, instance.Token, c.First, c.Second)
 		r.reply.Comparisons = append(r.reply.Comparisons, c)
 		if c.Differed {
 			differed++
@@ -322,7 +322,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 		if !r.named[t] {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
-		if r.holds(t) {
+		if r.holdsBack(t) {
 			continue
 		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })

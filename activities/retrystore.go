@@ -42,12 +42,12 @@ func (a *Activities) checkStorable(ctx context.Context, result any) error {
 	if err != nil {
 		return err
 	}
-	_, err = retryStoreOperation(ctx, func() (struct{}, error) { return struct{}{}, a.Store.Rehearse(ctx, p) })
+	_, err = retryStoreOperation(ctx, func() (struct{}, error) { return struct{}{}, a.Store.CheckStorable(ctx, p) })
 	return err
 }
 
 // ProbeStore fails until the store can be written.
-func (a *Activities) ProbeStore(ctx context.Context) error { return a.Store.Try(ctx) }
+func (a *Activities) ProbeStore(ctx context.Context) error { return a.Store.CheckWritable(ctx) }
 
 // sleepUntilDone waits, and reports whether the context was still valid at the end.
 func sleepUntilDone(ctx context.Context, d time.Duration) bool {

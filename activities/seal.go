@@ -52,7 +52,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		solution["notes"] = in.Notes
 	}
 	idea = delegate.WithFiles(idea, in.Delegation.File, files)
-	meta := sealedIdeaMeta(idea["meta"], in.Request, in.LLM)
+	meta := sealedIdeaMeta(idea["meta"], in.Request, in.LLMUsages)
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)
 	}

@@ -28,7 +28,7 @@ func (a *Activities) statesAt(ctx context.Context, setup protocol.SharedRequestS
 	if base.At > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)
 	}
-	idea, err := sound(ideafile.ReadIdeaWithCheckedTools(setup.Idea))
+	idea, err := ideaOrError(ideafile.ReadIdeaWithCheckedTools(setup.Idea))
 	if err != nil {
 		return nil, err
 	}

@@ -26,14 +26,14 @@ type toolWaits struct {
 	until map[string]time.Time
 }
 
-// longestKept is how long after a wait it is remembered: of a Call that failed, or was cancelled, nobody hears the end.
-const longestKept = time.Hour
+// maxKept is how long after a wait it is remembered: of a Call that failed, or was cancelled, nobody hears the end.
+const maxKept = time.Hour
 
 // begin records a wait, and reports whether the process must be informed of it.
 func (w *toolWaits) begin(process string, now, until time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.until, func(_ string, over time.Time) bool { return now.Sub(over) > longestKept })
+	maps.DeleteFunc(w.until, func(_ string, over time.Time) bool { return now.Sub(over) > maxKept })
 	if until.Sub(w.until[process]) < minToldWait {
 		return false
 	}

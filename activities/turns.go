@@ -25,10 +25,10 @@ import (
 // all its Calls together, a few times a second, however many wait.
 
 const (
-	turnPatience = 5 * time.Second        // for how long a Call waits within the worker
-	askPause     = 250 * time.Millisecond // between two questions of one limit
-	askTimeout   = 10 * time.Second
-	renewal      = limit.Lasting / 3
+	turnPatience      = 5 * time.Second        // for how long a Call waits within the worker
+	askPause          = 250 * time.Millisecond // between two questions of one limit
+	askTimeout        = 10 * time.Second
+	turnRenewInterval = limit.TurnLease / 3
 )
 
 // turns are the limits that this worker asks, by name.
@@ -39,7 +39,7 @@ type turns struct {
 
 // askedTurns are what is asked of one limit.
 type askedTurns struct {
-	limit.Question
+	limit.TurnRequest
 	answers map[string]chan limit.Turn // to those that want a turn
 	heard   []chan struct{}            // closed when what was said has arrived
 	wake    chan struct{}              // there is something new to ask
@@ -55,30 +55,30 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 	if err != nil {
 		return nil, err
 	}
-	if !t.Yours {
+	if !t.IsGranted {
 		info := activity.GetInfo(ctx)
 		left := info.RetryPolicy.MaximumAttempts - info.Attempt + 1
-		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.In), turn.CodeRateLimited,
+		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), turn.CodeRateLimited,
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
-	if err := begin(ctx, t); err != nil {
+	if err := awaitTurnStart(ctx, t); err != nil {
 		return nil, err
 	}
 	lasts, key := in.Rate.AtOnce > 0, turnKey(in.IdempotencyKey())
-	end = func() { a.say(in.Tool, lasts, func(s *askedTurns) { s.end(key) }) }
+	end = func() { a.updateAsked(in.Tool, lasts, func(s *askedTurns) { s.endTurn(key) }) }
 	if !lasts { // it has begun, and nothing else is counted
 		end()
 		return func() {}, nil
 	}
-	a.say(in.Tool, false, func(s *askedTurns) { s.Holds = append(s.Holds, key) })
+	a.updateAsked(in.Tool, false, func(s *askedTurns) { s.Holds = append(s.Holds, key) })
 	return end, nil
 }
 
-// begin waits until a turn that was given begins.
-func begin(ctx context.Context, t limit.Turn) error {
+// awaitTurnStart waits until a turn that was given begins.
+func awaitTurnStart(ctx context.Context, t limit.Turn) error {
 	select {
-	case <-time.After(t.In):
+	case <-time.After(t.Wait):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -93,21 +93,21 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 		return err
 	}
 	s := protocol.HoldUpSignal{Cause: turn.CodeRateLimited}
-	if t.Yours {
+	if t.IsGranted {
 		if a.turnWaits.end(in.Process) {
 			a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
 		}
 		return nil
 	}
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
-	if told := now.Add(max(t.In, minToldWait)); (t.In >= minToldWait || now.Sub(since) >= minToldWait) &&
+	if told := now.Add(max(t.Wait, minToldWait)); (t.Wait >= minToldWait || now.Sub(since) >= minToldWait) &&
 		a.turnWaits.begin(in.Process, now, told) {
-		s.HeldUp = &turn.HeldUp{Cause: s.Cause, Since: since, Next: told, Message: turnIsAway(in, t.In),
+		s.HeldUp = &turn.HeldUp{Cause: s.Cause, Since: since, Next: told, Message: turnIsAway(in, t.Wait),
 			Mend: "it goes on by itself; a higher `_rate` is for new processes"}
 		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
 	}
-	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.In), s.Cause, temporal.ApplicationErrorOptions{
-		NextRetryDelay: t.In, Category: temporal.ApplicationErrorCategoryBenign})
+	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), s.Cause, temporal.ApplicationErrorOptions{
+		NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
 func turnIsAway(in protocol.ExecuteInput, wait time.Duration) string {
@@ -123,14 +123,14 @@ func turnKey(of string) string {
 
 func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (limit.Turn, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
-	return a.await(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
+	return a.awaitGrant(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
 }
 
-// await waits until a turn is given, if it is not far away.
-func (a *Activities) await(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
+// awaitGrant waits until a turn is given, if it is not far away.
+func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
 	patience time.Duration) (t limit.Turn, err error) {
 	answer := make(chan limit.Turn, 1)
-	a.say(name, true, func(s *askedTurns) {
+	a.updateAsked(name, true, func(s *askedTurns) {
 		s.Rule, s.Wants, s.Costs, s.answers[key] = rule, append(s.Wants, key), append(s.Costs, cost), answer
 	})
 	patience = min(patience, askTimeout)
@@ -139,18 +139,18 @@ func (a *Activities) await(ctx context.Context, name string, rule limit.Rule, ke
 	select {
 	case t = <-answer:
 	case <-over.C:
-		a.say(name, false, func(s *askedTurns) { s.leave(key) })
-		return limit.Turn{In: turnPatience}, nil
+		a.updateAsked(name, false, func(s *askedTurns) { s.withdraw(key) })
+		return limit.Turn{Wait: turnPatience}, nil
 	case <-ctx.Done():
-		a.say(name, true, func(s *askedTurns) { s.leave(key); s.end(key) })
+		a.updateAsked(name, true, func(s *askedTurns) { s.withdraw(key); s.endTurn(key) })
 		return t, ctx.Err()
 	}
-	t.Yours = t.Yours && t.In <= patience
+	t.IsGranted = t.IsGranted && t.Wait <= patience
 	return t, nil
 }
 
-// say changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
-func (a *Activities) say(name string, atOnce bool, change func(*askedTurns)) {
+// updateAsked changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
+func (a *Activities) updateAsked(name string, atOnce bool, change func(*askedTurns)) {
 	t := &a.turns
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +163,7 @@ func (a *Activities) say(name string, atOnce bool, change func(*askedTurns)) {
 		t.byName[name] = s
 		safego.Go("activities.turns", func() error { a.askForTurns(name, s); return nil }, func(err error) {
 			if err != nil { // whoever comes next has another goroutine ask
-				t.forget(name)
+				t.forgetLimit(name)
 			}
 		})
 	}
@@ -176,20 +176,20 @@ func (a *Activities) say(name string, atOnce bool, change func(*askedTurns)) {
 	}
 }
 
-func (t *turns) forget(name string) {
+func (t *turns) forgetLimit(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byName, name)
 }
 
-func (s *askedTurns) leave(key string) {
+func (s *askedTurns) withdraw(key string) {
 	delete(s.answers, key)
 	if n := slices.Index(s.Wants, key); n >= 0 {
 		s.Wants, s.Costs = slices.Delete(s.Wants, n, n+1), slices.Delete(s.Costs, n, n+1)
 	}
 }
 
-func (s *askedTurns) end(key string) {
+func (s *askedTurns) endTurn(key string) {
 	s.Holds = slices.DeleteFunc(s.Holds, func(k string) bool { return k == key })
 	s.Done = append(s.Done, key)
 }
@@ -198,7 +198,7 @@ func (s *askedTurns) end(key string) {
 func (a *Activities) askForTurns(name string, s *askedTurns) {
 	for {
 		a.turns.mu.Lock()
-		q := s.Question
+		q := s.TurnRequest
 		q.Wants, q.Costs, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Costs), slices.Clone(q.Holds)
 		heard := s.heard
 		s.Done, s.Spent, s.heard = nil, 0, nil
@@ -213,7 +213,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		}
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		pause := a.turns.take(s, q, heard, answers, err)
+		pause := a.turns.handOutAnswers(s, q, heard, answers, err)
 		<-time.After(askPause) // what comes meanwhile is asked together
 		select {
 		case <-s.wake:
@@ -222,8 +222,9 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 	}
 }
 
-// take hands out what a limit has answered, and returns after how long to ask again where nothing else happens.
-func (t *turns) take(s *askedTurns, q limit.Question, heard []chan struct{}, answers []limit.Turn,
+// handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else
+// happens.
+func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, heard []chan struct{}, answers []limit.Turn,
 	err error) (pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,26 +235,26 @@ func (t *turns) take(s *askedTurns, q limit.Question, heard []chan struct{}, ans
 	for _, h := range heard {
 		close(h)
 	}
-	pause = renewal
+	pause = turnRenewInterval
 	for n, key := range q.Wants {
-		if answer := answers[n]; !answer.Yours && answer.In <= turnPatience {
-			pause = min(pause, answer.In)
+		if answer := answers[n]; !answer.IsGranted && answer.Wait <= turnPatience {
+			pause = min(pause, answer.Wait)
 		} else if to := s.answers[key]; to != nil {
 			to <- answer
-			s.leave(key)
+			s.withdraw(key)
 		}
 	}
 	return pause
 }
 
 // askLimit asks the workflow of a limit, which begins where there is none.
-func (a *Activities) askLimit(name string, q limit.Question) (answers []limit.Turn, err error) {
+func (a *Activities) askLimit(name string, q limit.TurnRequest) (answers []limit.Turn, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
 	start := a.Client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID: protocol.LimitID(name), TaskQueue: protocol.TaskQueue, Priority: temporal.Priority{PriorityKey: 1},
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-	}, protocol.LimitType, limit.Line{})
+	}, protocol.LimitType, limit.Queue{})
 	handle, err := a.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start, UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateTurns,
 			WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{q}},
@@ -280,17 +281,17 @@ func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, use
 		patience = time.Until(deadline) / 2
 	}
 	key = turnKey(key)
-	t, err := s.a.await(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(uses), patience)
-	if err != nil || !t.Yours {
-		return t.In, err
+	t, err := s.a.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(uses), patience)
+	if err != nil || !t.IsGranted {
+		return t.Wait, err
 	}
-	s.a.say(s.name, false, func(asked *askedTurns) { asked.end(key) })
-	return 0, begin(ctx, t)
+	s.a.updateAsked(s.name, false, func(asked *askedTurns) { asked.endTurn(key) })
+	return 0, awaitTurnStart(ctx, t)
 }
 
 // Spend charges what a Request used beyond its estimate.
 func (s sharedRate) Spend(perSecond float64, more int) {
-	s.a.say(s.name, true, func(asked *askedTurns) {
+	s.a.updateAsked(s.name, true, func(asked *askedTurns) {
 		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(more)
 	})
 }

@@ -100,7 +100,7 @@ func TestAWorkThatFailsInItsProcessIsNamed(t *testing.T) {
 }
 
 func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
-	b, err := bed.New(t.Context(), engine.Alone)
+	b, err := bed.New(t.Context(), engine.EmbeddedLimits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +119,8 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 func TestAQuickRunWithoutNamesGoesThroughEveryWork(t *testing.T) {
 	t.Parallel()
 	o, err := readOptions([]string{"--quick"}, io.Discard)
-	if err != nil || len(o.works) != len(works.All) {
-		t.Errorf("%d of %d works (%v)", len(o.works), len(works.All), err)
+	if err != nil || len(o.works) != len(works.AllWorks) {
+		t.Errorf("%d of %d works (%v)", len(o.works), len(works.AllWorks), err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	if memory.IsChild() {
-		memory.Child()
+		memory.RunChild()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -30,15 +30,15 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
-	if o.works, err = works.All.Parse(f, "work", args, stderr); err != nil {
+	if o.works, err = works.AllWorks.Parse(f, "work", args, stderr); err != nil {
 		return o, err
 	}
 	switch {
 	case len(o.works) > 0:
 	case o.quick:
-		o.works = works.All
+		o.works = works.AllWorks
 	default:
-		o.works = works.Usual()
+		o.works = works.UsualWorks()
 	}
 	return o, nil
 }

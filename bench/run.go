@@ -36,7 +36,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 func checkFirmLimits(figures []report.Figure) error {
 	var passed []string
 	for _, f := range figures {
-		if w, _ := works.All.Find(f.Work); w.Firm && f.Met != nil && !*f.Met {
+		if w, _ := works.AllWorks.Find(f.Work); w.Firm && f.Met != nil && !*f.Met {
 			passed = append(passed, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Work, f.Name, f.Ours.Median, f.Limit))
 		}
 	}
@@ -51,7 +51,7 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	case len(o.from) > 0:
 		return report.Read(o.from)
 	case o.inOneProcess():
-		return measureHere(ctx, o)
+		return measureInProcess(ctx, o)
 	}
 	return measure(ctx, o)
 }
@@ -97,8 +97,8 @@ func measureApart(ctx context.Context, o options, w works.Work, rounds int) ([]r
 	return report.Read([]string{saved})
 }
 
-// measureHere does the works in this process.
-func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
+// measureInProcess does the works in this process.
+func measureInProcess(ctx context.Context, o options) ([]report.Figure, error) {
 	stop, err := profile(o.profile)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (a *Archive) Trusting(deciders *signing.Keys) *Archive {
 	if deciders == nil {
 		return a
 	}
-	return &Archive{a.values, a.chains.Trusting(deciders)}
+	return &Archive{a.values, a.chains.WithKeys(deciders)}
 }
 
 // Close lets go of the store.

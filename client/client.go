@@ -78,7 +78,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	}
 	logger := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	options := o.Temporal
-	options.Logger = connect.Quiet(sdklog.NewStructuredLogger(logger))
+	options.Logger = connect.QuietLogger(sdklog.NewStructuredLogger(logger))
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	temporal, err := sdk.DialContext(ctx, connect.ClientOptions(options, archive.values))

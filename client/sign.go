@@ -41,7 +41,7 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 // as it is written or typed.
 func (p *Process) Claims(d Decision) proof.Claims {
 	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind,
-		Details: proof.Details(d.payload())}, d.Call, d.Groups)
+		Details: proof.DetailsDigest(d.payload())}, d.Call, d.Groups)
 }
 
 // digestOf gives the digest of a Call that waits in an instance; empty where it does not, or nobody answers.

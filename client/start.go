@@ -83,7 +83,7 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, attached, err := connect.StartOrAttach(ctx, c.temporal, c.namespace, prepared)
+	_, attached, err := connect.StartOrAttachProcess(ctx, c.temporal, c.namespace, prepared)
 	if err != nil {
 		return nil, startError(prepared.ID, err)
 	}

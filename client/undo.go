@@ -128,7 +128,7 @@ func (u *Undoing) InWords(ctx context.Context, w *shown.Words, did *undo.Call, t
 func undoID(id string, n int) string {
 	suffix := fmt.Sprintf("-undo-%d", n)
 	id = strings.ReplaceAll(strings.ReplaceAll(id, "/~", "~"), "/", "~")
-	return spelling.Shortened(id, id, maxIDBytes-len(suffix)) + suffix
+	return spelling.ShortenID(id, id, maxIDBytes-len(suffix)) + suffix
 }
 
 // checkFree refuses an id for the undoing process that is invalid or in use.

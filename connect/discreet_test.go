@@ -15,7 +15,8 @@ func TestOfWhatTheSDKSaysBelowWarnOnlyLinesOfProcessesStay(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
 	all := slog.HandlerOptions{Level: slog.LevelDebug}
-	l := log.With(Quiet(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, &all)))), "Namespace", "default")
+	loud := log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, &all)))
+	l := log.With(QuietLogger(loud), "Namespace", "default")
 	l.Debug("no", "process", "p")
 	l.Info("no", "Attempt", 1)
 	l.Info("yes", "code", "", "process", "p")

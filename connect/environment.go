@@ -57,7 +57,7 @@ func StoreAt(place string) string {
 
 // KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS: none, nil, where it is not set.
 func KeysFromEnvironment() (*encryption.Keys, error) {
-	return encryption.Parse(os.Getenv(encryption.Variable))
+	return encryption.Parse(os.Getenv(encryption.KeysVariable))
 }
 
 // OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. It is used once BeginStore has
@@ -97,7 +97,7 @@ func BeginStore(ctx context.Context, c client.Client, s *blobs.Store) error {
 }
 
 func markStore(ctx context.Context, s *blobs.Store) error {
-	if _, err := s.Mark(ctx); err != nil {
+	if _, err := s.EnsureID(ctx); err != nil {
 		return err
 	}
 	return s.NoteKeys(ctx)

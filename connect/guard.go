@@ -21,10 +21,10 @@ import (
 	"processidea/store/encryption"
 )
 
-// guarded keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a payload
-// fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec before.
-// Instead the workflow task is failed, and comes again until a worker has the key.
-func guarded(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
+// guardOption keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a
+// payload fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec
+// before. Instead the workflow task is failed, and comes again until a worker has the key.
+func guardOption(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
 	g := &guard{keys: keys, log: logger}
 	return grpc.WithChainUnaryInterceptor(g.intercept)
 }
@@ -42,17 +42,17 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	}
 	switch r := reply.(type) {
 	case *workflowservice.PollWorkflowTaskQueueResponse:
-		if !g.task(ctx, cc, req.(asking), r) {
+		if !g.checkWorkflowTask(ctx, cc, req.(pollRequest), r) {
 			r.Reset() // as a poll that found nothing
 		}
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
-		if t := r.GetWorkflowTask(); t != nil && !g.task(ctx, cc, req.(asking), t) {
+		if t := r.GetWorkflowTask(); t != nil && !g.checkWorkflowTask(ctx, cc, req.(pollRequest), t) {
 			r.WorkflowTask = nil
 		}
 	case *workflowservice.PollActivityTaskQueueResponse:
-		g.activity(ctx, r)
+		g.dropActivityTask(ctx, r)
 	case *workflowservice.GetWorkflowExecutionHistoryResponse:
-		if err := g.opens(ctx, r); err != nil {
+		if err := g.canDecrypt(ctx, r); err != nil {
 			g.logMissingKey(err, "")
 			return status.Error(codes.FailedPrecondition, err.Error())
 		}
@@ -60,16 +60,16 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	return nil
 }
 
-// asking is what requests for tasks have in common.
-type asking interface {
+// pollRequest is what requests for tasks have in common.
+type pollRequest interface {
 	GetNamespace() string
 	GetIdentity() string
 }
 
-// task fails a workflow task whose payloads cannot be decrypted.
-func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking,
+// checkWorkflowTask fails a workflow task whose payloads cannot be decrypted.
+func (g *guard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, from pollRequest,
 	t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
-	err := g.opens(ctx, t)
+	err := g.canDecrypt(ctx, t)
 	if err == nil {
 		return true
 	}
@@ -77,7 +77,7 @@ func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalTimeout)
 	defer cancel()
 	// Where the server does not hear of it, the task times out: the same, later.
-	_ = refuse(ctx, workflowservice.NewWorkflowServiceClient(cc), from, t, err)
+	_ = refuseTask(ctx, workflowservice.NewWorkflowServiceClient(cc), from, t, err)
 	return false
 }
 
@@ -86,7 +86,7 @@ const refusalTimeout = 5 * time.Second
 // RefusalSource is the source of failures of workflow tasks that a worker refused for want of a key.
 const RefusalSource = "processidea"
 
-func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from asking,
+func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, from pollRequest,
 	t *workflowservice.PollWorkflowTaskQueueResponse,
 	cause error) error {
 	if t.GetQuery() != nil {
@@ -107,10 +107,10 @@ func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from a
 	return err
 }
 
-// activity drops an activity task for which a key is missing, as if this worker had died with it: that is no failure of
-// a tool, and another worker may have the key. A payload that was altered is handed on, and fails.
-func (g *guard) activity(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
-	err := g.opens(ctx, t)
+// dropActivityTask drops an activity task for which a key is missing, as if this worker had died with it: that is no
+// failure of a tool, and another worker may have the key. A payload that was altered is handed on, and fails.
+func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
+	err := g.canDecrypt(ctx, t)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
 		g.logMissingKey(err, t.GetWorkflowExecution().GetWorkflowId())
@@ -118,8 +118,8 @@ func (g *guard) activity(ctx context.Context, t *workflowservice.PollActivityTas
 	}
 }
 
-// opens tries to decrypt every payload of a message. Of payloads in the store it compares the key id only.
-func (g *guard) opens(ctx context.Context, m proto.Message) error {
+// canDecrypt tries to decrypt every payload of a message. Of payloads in the store it compares the key id only.
+func (g *guard) canDecrypt(ctx context.Context, m proto.Message) error {
 	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
 		SkipSearchAttributes: true,
 		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
@@ -128,7 +128,7 @@ func (g *guard) opens(ctx context.Context, m proto.Message) error {
 					return nil, err
 				}
 				if id := blobs.KeyOfClaim(p); id != "" {
-					if err := g.keys.Need(id); err != nil {
+					if err := g.keys.Require(id); err != nil {
 						return nil, err
 					}
 				}
@@ -151,7 +151,7 @@ func (g *guard) logMissingKey(err error, workflow string) {
 	for _, id := range missing.IDs {
 		if _, known := g.logged.LoadOrStore(id, true); !known {
 			g.log.Error("a key is missing: processes that need it wait for a worker that has it", "key", id, "variable",
-				encryption.Variable, "WorkflowID", workflow)
+				encryption.KeysVariable, "WorkflowID", workflow)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func keys(t *testing.T, ids ...string) *encryption.Keys {
 	t.Helper()
 	var entries []string
 	for _, id := range ids {
-		entry, err := encryption.Generate(id)
+		entry, err := encryption.GenerateKey(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func behind(t *testing.T, f *frontend, k *encryption.Keys) (c workflowservice.Wo
 	said = &bytes.Buffer{}
 	logger := log.NewStructuredLogger(slog.New(slog.NewTextHandler(said, nil)))
 	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		guarded(k, logger))
+		guardOption(k, logger))
 	if err != nil {
 		t.Fatal(err)
 	}

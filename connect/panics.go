@@ -10,9 +10,9 @@ import (
 	"processidea/internal/safego"
 )
 
-// recovering has a request fail in whose interceptors something panics: the SDK asks for tasks on goroutines on which
-// nobody recovers.
-func recovering() grpc.DialOption {
+// recoverOption has a request fail in whose interceptors something panics: the SDK asks for tasks on goroutines on
+// which nobody recovers.
+func recoverOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		var answered error

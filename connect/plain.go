@@ -15,13 +15,13 @@ import (
 func sayPlainly() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		return plain(invoker(ctx, method, req, reply, cc, opts...), cc.Target())
+		return plainError(invoker(ctx, method, req, reply, cc, opts...), cc.Target())
 	})
 }
 
-// plain leaves what Temporal itself says as it is, but for a missing namespace, and all codes but one: a server ends a
+// plainError leaves what Temporal itself says as it is, but for a missing namespace, and all codes but one: a server ends a
 // stream at its deadline by cancelling it, which may arrive before the client's own clock strikes.
-func plain(err error, target string) error {
+func plainError(err error, target string) error {
 	s := status.Convert(err)
 	code := s.Code()
 	says := func(parts ...string) bool {

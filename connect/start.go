@@ -37,8 +37,8 @@ type StartProcess struct {
 // ErrOtherFile means that a process of the id exists and was started from something else.
 var ErrOtherFile = errors.New("a process with this id was started from another file")
 
-// StartOrAttach starts a process, or finds the one that was started under the same id from the same file.
-func StartOrAttach(ctx context.Context, c client.Client, namespace string,
+// StartOrAttachProcess starts a process, or finds the one that was started under the same id from the same file.
+func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string,
 	s StartProcess) (run client.WorkflowRun, attached bool, err error) {
 	// Nothing is sent where the process is there: a server may keep the input of a start that it refuses, in a history
 	// that belongs to no workflow, and nobody could erase it.

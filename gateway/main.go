@@ -57,7 +57,7 @@ func execute(args []string, out, err io.Writer) int {
 const addressVariable = "PROCESSIDEA_GATEWAY"
 
 func command(log *slog.Logger) *cobra.Command {
-	address := cmp.Or(os.Getenv(addressVariable), server.UsualAddress)
+	address := cmp.Or(os.Getenv(addressVariable), server.DefaultAddress)
 	c := &cobra.Command{
 		Use:   "gateway",
 		Short: "Serve the HTTP API of processes until stopped",
@@ -78,7 +78,7 @@ reached.`,
 	}
 	c.Flags().StringVar(&address, "listen", address, "`address` to listen on ($"+addressVariable+")")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w: %w", errUsage, flags.Wrong(err))
+		return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
@@ -86,9 +86,9 @@ reached.`,
 
 func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for what panics, and for libraries
-	o, wrong := server.FromEnvironment(address, server.User(os.Getenv), os.Getenv)
+	o, wrong := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()
-	if err = flags.Wrong(wrong, err); err != nil {
+	if err = flags.InvalidSettings(wrong, err); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	options.Logger = log

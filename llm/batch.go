@@ -22,8 +22,8 @@ import (
 // batchKey is the name under which a batch's metadata hold the key of its Request.
 const batchKey = "process_idea"
 
-// mostBatchesSearched bounds how many batches are looked through for one that was sent before.
-const mostBatchesSearched = 1000
+// maxBatchesSearched bounds how many batches are looked through for one that was sent before.
+const maxBatchesSearched = 1000
 
 // SendBatch sends a Request through the server's batch interface and returns the batch's id. If the server already has
 // a batch with this key, it is not sent again. The error is of type *Error.
@@ -44,7 +44,7 @@ func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id strin
 
 func (x *exchange) findBatch(ctx context.Context, key string) (string, error) {
 	list := x.api.Batches.ListAutoPaging(ctx, openai.BatchListParams{Limit: param.NewOpt[int64](100)}, x.options...)
-	for n := 0; n < mostBatchesSearched && list.Next(); n++ {
+	for n := 0; n < maxBatchesSearched && list.Next(); n++ {
 		if b := list.Current(); b.Metadata[batchKey] == key {
 			return b.ID, nil
 		}
@@ -122,7 +122,7 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 			Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", id, strings.Join(causes, "; ")))}
 	}
 	return nil, &Error{
-		Code: turn.CodeLLMUnreachable, Retry: true, Pending: true,
+		Code: turn.CodeLLMUnreachable, Retry: true, IsBatchPending: true,
 		RetryAfter: nextLook(time.Since(time.Unix(b.CreatedAt, 0))),
 		Message:    fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
 	}
@@ -130,11 +130,11 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 
 // The times between two looks at a batch: an eighth of its age, within these.
 const (
-	shortestLook = 2 * time.Second
-	longestLook  = 10 * time.Minute
+	minLook = 2 * time.Second
+	maxLook = 10 * time.Minute
 )
 
-func nextLook(age time.Duration) time.Duration { return min(max(age/8, shortestLook), longestLook) }
+func nextLook(age time.Duration) time.Duration { return min(max(age/8, minLook), maxLook) }
 
 // batchOutput is a line of a batch's output, or of its errors.
 type batchOutput struct {
@@ -193,8 +193,8 @@ func (x *exchange) batchFailure(ctx context.Context, err error) *Error {
 	return x.failure(ctx, err)
 }
 
-// replay reads a completion that is there already as if its server sent it now.
-func (x *exchange) replay() (*chunkStream, error) {
+// replayCompletion reads a completion that is there already as if its server sent it now.
+func (x *exchange) replayCompletion() (*chunkStream, error) {
 	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAI))
 	if err != nil {
 		return nil, err

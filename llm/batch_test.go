@@ -89,7 +89,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 	if _, err := c.SendBatch(t.Context(), question(t), "the-key"); !refused(t, err).Retry {
 		t.Fatalf("an answer that was lost: %v", err)
 	}
-	c.circuit.answered("any", http.StatusOK) // as if the pause were over
+	c.circuit.recordAnswer("any", http.StatusOK) // as if the pause were over
 	id, err := c.SendBatch(t.Context(), question(t), "the-key")
 	if err != nil || id != "batch-1" || len(b.made) != 1 || b.uploads != 1 {
 		t.Fatalf("%q %v: %d batches, %d files", id, err, len(b.made), b.uploads)
@@ -105,7 +105,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		t.Errorf("it made %v", made)
 	}
 	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).Retry ||
-		refused(t, err).RetryAfter != shortestLook {
+		refused(t, err).RetryAfter != minLook {
 		t.Errorf("while it is at work: %+v", err)
 	}
 	b.status = "completed"

@@ -46,7 +46,7 @@ type circuit struct {
 
 // outage is the state of an unavailable server or model.
 type outage struct {
-	why     Error
+	cause   Error
 	pause   time.Duration
 	noticed time.Time // when an attempt last failed
 	next    time.Time // no attempt before it
@@ -76,9 +76,9 @@ func (c *circuit) admit(model string, now time.Time) *Error {
 	return nil
 }
 
-// miss records an attempt that found a server, or a model, unavailable, and returns the error with the time until the
-// next attempt. An attempt that began before the last failure is no news, and lengthens no pause.
-func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
+// recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time
+// until the next attempt. An attempt that began before the last failure is no news, and lengthens no pause.
+func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.outages[key]
@@ -91,20 +91,20 @@ func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
 	default:
 		o.pause = c.pauses.next(o.pause)
 	}
-	o.why, o.noticed, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
+	o.cause, o.noticed, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
 	return o.refusal(now)
 }
 
 // refusal returns the cause, with a time to retry. The times are spread, so that the first attempt is made before the
 // others.
 func (o *outage) refusal(now time.Time) *Error {
-	e := o.why
+	e := o.cause
 	e.RetryAfter = max(o.next.Sub(now), 0) + rand.N(o.pause/5+1)
 	return &e
 }
 
-// answered notes that a server has answered for a model.
-func (c *circuit) answered(model string, status int) {
+// recordAnswer notes that a server has answered for a model.
+func (c *circuit) recordAnswer(model string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.outages, "")

@@ -53,12 +53,12 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 					if held == nil {
 						knocks.Add(1)
 						if began.After(back) {
-							c.answered("m", http.StatusOK)
+							c.recordAnswer("m", http.StatusOK)
 							through.Add(1)
 							return
 						}
 						time.Sleep(20 * time.Millisecond) //nolint:forbidigo // no time passes in a bubble
-						held = c.miss("", Error{Code: turn.CodeLLMUnreachable, Retry: true}, began, time.Now())
+						held = c.recordFailure("", Error{Code: turn.CodeLLMUnreachable, Retry: true}, began, time.Now())
 					}
 					if !held.Retry || held.RetryAfter <= 0 {
 						t.Errorf("%+v", held)
@@ -82,7 +82,7 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
 	now := time.Now()
 	c := newCircuit(0)
-	c.miss("", Error{Retry: true}, now, now)
+	c.recordFailure("", Error{Retry: true}, now, now)
 	now = now.Add(2 * time.Second)
 	if held := c.admit("m", now); held != nil {
 		t.Fatalf("nobody may knock: %v", held)

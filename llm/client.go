@@ -101,7 +101,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	defer func() { _ = stream.Close() }()
 	reader := newReplyReader(ctx, stream, idle, r.KeepText)
 	reader.reply.FirstByte = time.Now()
-	reader.onWord = func() { x.client.circuit.answered(x.params.Model, http.StatusOK) }
+	reader.onWord = func() { x.client.circuit.recordAnswer(x.params.Model, http.StatusOK) }
 	s, parseErr := readSolution(reader, r.OnCall)
 	reader.keepBehind(s.textBehind(&reader.buffered))
 	reader.readRemainder()
@@ -111,7 +111,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 		reply.Finished, reply.Unfinished = *s.finished, !*s.finished
 	}
 	if len(r.Completion) == 0 {
-		x.settle(reply.Usage, reader.filter.bytes)
+		x.settleTokens(reply.Usage, reader.filter.bytes)
 	}
 	if parseErr == nil {
 		reply.Incomplete = cmp.Or(reader.functionFault(nil), reader.secondFault())
@@ -122,7 +122,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	if reader.saidNothing() && (streamErr == nil || errors.As(streamErr, &inStream)) {
 		return reply, x.nothingSaid(ctx, reader, streamErr)
 	}
-	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incomplete(reply, parseErr, streamErr))
+	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incompleteFault(reply, parseErr, streamErr))
 	return reply, nil
 }
 

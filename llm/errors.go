@@ -17,13 +17,13 @@ import (
 
 // Error is why a Request got no reply at all.
 type Error struct {
-	Code       string // turn.CodeLLMUnreachable, turn.CodeLLMError or turn.CodeRateLimited
-	Message    string // without the key
-	Retry      bool   // whether another attempt may succeed
-	RetryAfter time.Duration
-	Mend       string // what ends it; empty: an answer of the server
-	HeldBack   bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
-	Pending    bool   // nothing is wrong: a batch is not ready yet
+	Code           string // turn.CodeLLMUnreachable, turn.CodeLLMError or turn.CodeRateLimited
+	Message        string // without the key
+	Retry          bool   // whether another attempt may succeed
+	RetryAfter     time.Duration
+	Mend           string // what ends it; empty: an answer of the server
+	HeldBack       bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
+	IsBatchPending bool   // nothing is wrong: a batch is not ready yet
 }
 
 // Error returns the message.
@@ -40,7 +40,7 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 	if !away || !e.Retry || ctx.Err() != nil {
 		return e
 	}
-	return x.client.circuit.miss(key, *e, x.began, time.Now())
+	return x.client.circuit.recordFailure(key, *e, x.began, time.Now())
 }
 
 func (x *exchange) classify(err error) *Error {
@@ -113,7 +113,7 @@ const maxMessage = 2000
 // redact removes the key from a server's text and shortens it, in that order, since half a key would not be found.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.Key; len(key) >= minSecretKey {
-		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).Text(text)
+		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).StrikeText(text)
 	}
 	return jsonval.Clip(text, maxMessage)
 }

@@ -49,7 +49,7 @@ func (e *eventReader) Next() bool {
 	e.data = e.data[:0]
 	for e.err == nil && e.lines.Scan() {
 		e.onLine()
-		if e.line(e.lines.Bytes()) {
+		if e.takeLine(e.lines.Bytes()) {
 			return true
 		}
 	}
@@ -57,11 +57,11 @@ func (e *eventReader) Next() bool {
 		e.err = e.lines.Err()
 	}
 	// A last event without an empty line behind it counts if it is whole.
-	return e.err == nil && e.whole() && e.give()
+	return e.err == nil && e.isWholeEvent() && e.emitEvent()
 }
 
-// line takes a line and reports whether an event ends with it.
-func (e *eventReader) line(line []byte) bool {
+// takeLine takes a line and reports whether an event ends with it.
+func (e *eventReader) takeLine(line []byte) bool {
 	if e.first {
 		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 		e.bare = bytes.HasPrefix(line, []byte("{"))
@@ -73,10 +73,10 @@ func (e *eventReader) line(line []byte) bool {
 	}
 	if e.bare {
 		e.data = append(append(e.data, line...), '\n')
-		return bytes.HasSuffix(line, []byte("}")) && e.whole() && e.give()
+		return bytes.HasSuffix(line, []byte("}")) && e.isWholeEvent() && e.emitEvent()
 	}
 	if len(line) == 0 {
-		return len(e.data) > 0 && e.give()
+		return len(e.data) > 0 && e.emitEvent()
 	}
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -85,17 +85,17 @@ func (e *eventReader) line(line []byte) bool {
 		e.name = string(value)
 	case "error": // llama.cpp
 		e.name, e.data = "error", bytes.Clone(value)
-		return e.give()
+		return e.emitEvent()
 	case "data":
 		// Some servers put no empty line behind an event. No part of an event is a whole JSON object by itself.
 		e.data = append(append(e.data, value...), '\n')
-		return e.whole() && e.give()
+		return e.isWholeEvent() && e.emitEvent()
 	}
 	return false
 }
 
-// whole reports whether the data read so far is an event.
-func (e *eventReader) whole() bool {
+// isWholeEvent reports whether the data read so far is an event.
+func (e *eventReader) isWholeEvent() bool {
 	e.parsed, _ = e.parser.ParseBytes(e.data)
 	return e.parsed != nil || isDone(e.data)
 }
@@ -103,15 +103,15 @@ func (e *eventReader) whole() bool {
 // isDone reports whether an event is OpenAI's end of a stream.
 func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
-// give makes an event of the data, in OpenAI's form, and reports whether it is not an error.
-func (e *eventReader) give() bool {
+// emitEvent makes an event of the data, in OpenAI's form, and reports whether it is not an error.
+func (e *eventReader) emitEvent() bool {
 	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error`))
 	if unusual {
 		data, e.err = e.normalize(data)
 		e.parsed = nil
 	}
 	if e.parsed == nil && e.err == nil && !isDone(data) {
-		e.parsed, e.err = e.parse(data)
+		e.parsed, e.err = e.parseJSON(data)
 	}
 	if unusual && e.err == nil && e.parsed.Exists("error") {
 		e.err = errInStream{string(data)}
@@ -120,8 +120,8 @@ func (e *eventReader) give() bool {
 	return e.err == nil
 }
 
-// parse reads data that may be no JSON, with an error that fits into a sentence.
-func (e *eventReader) parse(data []byte) (*fastjson.Value, error) {
+// parseJSON reads data that may be no JSON, with an error that fits into a sentence.
+func (e *eventReader) parseJSON(data []byte) (*fastjson.Value, error) {
 	v, err := e.parser.ParseBytes(data)
 	if err == nil {
 		return v, nil
@@ -165,7 +165,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	if string(m["choices"]) == "null" {
 		m["choices"] = json.RawMessage("[]")
 	}
-	choices, err := deltas(m["choices"])
+	choices, err := deltasOf(m["choices"])
 	if err != nil {
 		return nil, fmt.Errorf("the answer is no completion: %s", jsonval.Clip(string(data), maxMessage))
 	}
@@ -197,8 +197,8 @@ func failureIn(m map[string]json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// deltas turns the messages of a whole completion into the deltas of a chunk.
-func deltas(choices json.RawMessage) (json.RawMessage, error) {
+// deltasOf turns the messages of a whole completion into the deltas of a chunk.
+func deltasOf(choices json.RawMessage) (json.RawMessage, error) {
 	var list []map[string]json.RawMessage
 	if err := json.Unmarshal(choices, &list); err != nil {
 		return nil, err

@@ -84,10 +84,10 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 		if isStream && response.StatusCode == http.StatusOK {
 			model = "" // the answer may still say that the model is unavailable
 		}
-		x.client.circuit.answered(model, response.StatusCode)
+		x.client.circuit.recordAnswer(model, response.StatusCode)
 	}
 	if err == nil && !isStream {
-		memory.Bound(response, maxFileBytes, nil)
+		memory.LimitBody(response, maxFileBytes, nil)
 	}
 	return response, err
 }
@@ -125,7 +125,7 @@ var errEmptyResponse = errors.New("LLM returned an empty response")
 // open sends the request, in the best format that the server accepts, and waits for the first chunk.
 func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 	if len(x.request.Completion) > 0 {
-		return x.replay()
+		return x.replayCompletion()
 	}
 	for {
 		x.response, x.serverError, x.began = nil, nil, time.Time{}
@@ -145,7 +145,7 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 		}
 		x.serverError = readServerError(err, x.response)
 		x.pauseClient()
-		if !x.downgrade() {
+		if !x.downgradeFormat() {
 			return nil, err
 		}
 	}
@@ -209,9 +209,9 @@ func (x *exchange) promptTokens() int {
 	return n / bytesPerToken
 }
 
-// settle charges the rate limiter for what the Request used beyond the estimate, by the server's count, or else by the
-// length of the reply in bytes.
-func (x *exchange) settle(u turn.TokenUsage, replyBytes int) {
+// settleTokens charges the rate limiter for what the Request used beyond the estimate, by the server's count, or else
+// by the length of the reply in bytes.
+func (x *exchange) settleTokens(u turn.TokenUsage, replyBytes int) {
 	if u == (turn.TokenUsage{}) {
 		u.CompletionTokens = replyBytes / bytesPerToken
 	} else {

@@ -67,14 +67,14 @@ const (
 	leadingSpace = "\uFEFF \t\r\n"
 	// maxThoughts bounds thoughts that begin in the prompt, in bytes: before their end they look like prose.
 	maxThoughts = 1 << 20
-	// longestMark is at least as long as what thoughtsEnd finds, in bytes.
-	longestMark = 200
-	headBytes   = 200
+	// maxMarkLength is at least as long as what thoughtsEnd finds, in bytes.
+	maxMarkLength = 200
+	headBytes     = 200
 )
 
 var (
-	// fenced finds an object that opens a Markdown code block.
-	fenced = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
+	// fencedObject finds an object that opens a Markdown code block.
+	fencedObject = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
 	// thoughtsBegin are the marks at the beginning of thoughts. Templates of some LLMs put them into the prompt.
 	thoughtsBegin = []string{"<think>", "<|channel|>", "<|start|>"}
 	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
@@ -96,7 +96,7 @@ func (f *textFilter) skipPreamble(text string) error {
 		}
 	} else if strings.HasPrefix(f.preamble, "{") {
 		brace = 0
-	} else if found := fenced.FindStringSubmatchIndex(f.preamble); found != nil {
+	} else if found := fencedObject.FindStringSubmatchIndex(f.preamble); found != nil {
 		brace = found[2]
 	}
 	if brace < 0 {
@@ -123,6 +123,6 @@ func (f *textFilter) skipThoughts() {
 		}
 	}
 	if f.thinking || f.head != "" {
-		f.preamble = f.preamble[max(0, len(f.preamble)-longestMark):]
+		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]
 	}
 }

@@ -48,8 +48,8 @@ func (f requestFormat) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// downgrade leaves out what the server complained of, and reports whether there was anything to leave out.
-func (x *exchange) downgrade() bool {
+// downgradeFormat leaves out what the server complained of, and reports whether there was anything to leave out.
+func (x *exchange) downgradeFormat() bool {
 	e := x.serverError
 	if e == nil || (e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity) {
 		return false
@@ -72,7 +72,7 @@ func (x *exchange) downgrade() bool {
 // body is the request's JSON. The prompt, which States can make megabytes, is encoded once, behind the small rest: the
 // openai library would go over it several times.
 func (x *exchange) body(stream bool) ([]byte, error) {
-	params, messages := x.formatted()
+	params, messages := x.formatRequest()
 	b, err := json.Marshal(params)
 	if err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (x *exchange) body(stream bool) ([]byte, error) {
 	return append(jsonval.AppendJSON(b, messages), '}'), nil
 }
 
-// formatted returns the parameters and the messages as the requestFormat has them.
-func (x *exchange) formatted() (openai.ChatCompletionNewParams, []any) {
+// formatRequest returns the parameters and the messages as the requestFormat has them.
+func (x *exchange) formatRequest() (openai.ChatCompletionNewParams, []any) {
 	p, messages := x.params, x.request.Messages
 	schema := json.RawMessage(jsonval.Encode(x.request.Form.Schema))
 	switch x.format.response {

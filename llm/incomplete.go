@@ -11,32 +11,32 @@ import (
 	"processidea/model/turn"
 )
 
-// incomplete classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream ended
-// before the parser was done.
-func (x *exchange) incomplete(r *Reply, parseErr, streamErr error) *diag.Fault {
+// incompleteFault classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream
+// ended before the parser was done.
+func (x *exchange) incompleteFault(r *Reply, parseErr, streamErr error) *diag.Fault {
 	var unbounded errUnbounded
 	var preamble errPreamble
 	truncated := errors.Is(parseErr, errTruncated)
 	switch {
 	case r.Refusal != "":
-		return fault(turn.CodeRefusal, "the LLM refused: "+x.redact(r.Refusal))
+		return newFault(turn.CodeRefusal, "the LLM refused: "+x.redact(r.Refusal))
 	case r.Finish == "content_filter":
-		return fault(turn.CodeRefusal, "a content filter ended the reply")
+		return newFault(turn.CodeRefusal, "a content filter ended the reply")
 	case errors.As(parseErr, &unbounded), errors.As(streamErr, &unbounded):
-		return fault(turn.CodeEndlessReply, unbounded.Error())
+		return newFault(turn.CodeEndlessReply, unbounded.Error())
 	case r.Finish == "length":
-		return fault(turn.CodeTruncated, "the reply was longer than the LLM may write")
+		return newFault(turn.CodeTruncated, "the reply was longer than the LLM may write")
 	case errors.As(streamErr, &preamble):
-		return fault(turn.CodeNotJSON, "the reply is no JSON object: "+preamble.Error())
+		return newFault(turn.CodeNotJSON, "the reply is no JSON object: "+preamble.Error())
 	case truncated && streamErr != nil:
-		return fault(turn.CodeTruncated, "the stream broke off: "+x.redact(streamErr.Error()))
+		return newFault(turn.CodeTruncated, "the stream broke off: "+x.redact(streamErr.Error()))
 	case truncated && r.Finish == "":
-		return fault(turn.CodeTruncated, "the stream ended before the reply did")
+		return newFault(turn.CodeTruncated, "the stream ended before the reply did")
 	}
-	return fault(turn.CodeNotJSON, "the reply is not of the form: "+jsonval.Clip(parseErr.Error(), maxMessage))
+	return newFault(turn.CodeNotJSON, "the reply is not of the form: "+jsonval.Clip(parseErr.Error(), maxMessage))
 }
 
-func fault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
+func newFault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
 
 // functionFault reports that the LLM called functions instead of writing its reply, if they could not be read as the
 // reply.
@@ -47,12 +47,12 @@ func (r *replyReader) functionFault(parseErr error) *diag.Fault {
 	case len(r.functions) == 0, r.filter.begun && !r.byFunction:
 		return nil
 	case len(r.functions) > 1 && (wrong || parseErr == nil):
-		return fault(turn.CodeNotJSON,
+		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as %d function calls (%s), and only the first was read: "+
 				`there are no functions; write one JSON object {"calls": […], "output": …} as the message`,
 				len(r.functions), functionNames(r.functions)))
 	case wrong:
-		return fault(turn.CodeNotJSON,
+		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as a call of the function %s, and its arguments are not of the form: %s; "+
 				`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.functions),
 				jsonval.Clip(parseErr.Error(), maxMessage)))

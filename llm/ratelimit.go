@@ -124,7 +124,7 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at the
 		// same moment.
 		delete(l.reservations, key)
-		return pause + rand.N(min(pause/10, maxSpread)+1), l.paused[model].words
+		return pause + rand.N(min(pause/10, maxSendSpread)+1), l.paused[model].words
 	}
 	at, ok := l.reservations[key]
 	if !ok {
@@ -139,8 +139,8 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 	return 0, ""
 }
 
-// maxSpread is how far apart Requests are sent that waited for the same moment.
-const maxSpread = 5 * time.Second
+// maxSendSpread is how far apart Requests are sent that waited for the same moment.
+const maxSendSpread = 5 * time.Second
 
 // reserve makes a reservation. Tokens are charged afterwards: later Requests wait until the debt is paid.
 func (l *rateLimiter) reserve(tokens int, now time.Time) time.Time {

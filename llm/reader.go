@@ -22,16 +22,16 @@ type replyReader struct {
 	filter textFilter
 	onWord func() // called once, when the LLM's reply begins; nil: it was called
 
-	buffered   bytes.Buffer     // text that the parser has not read yet
-	all        *strings.Builder // nil unless all text is kept
-	started    bool             // the first chunk, which open has waited for, was taken
-	err        error            // why no more text is accepted: the filter's error
-	parsed     bool             // the parser has read the whole solution
-	overtalks  bool             // the LLM has written something behind the solution
-	behind     []byte           // the beginning of that text
-	reasons    bool             // thoughts came beside the text
-	byFunction bool             // the reply is the arguments of a function call
-	functions  []string         // the names of the functions that the LLM called instead of writing, as far as it did
+	buffered     bytes.Buffer     // text that the parser has not read yet
+	all          *strings.Builder // nil unless all text is kept
+	started      bool             // the first chunk, which open has waited for, was taken
+	err          error            // why no more text is accepted: the filter's error
+	parsed       bool             // the parser has read the whole solution
+	writesBehind bool             // the LLM has written something behind the solution
+	behind       []byte           // the beginning of that text
+	reasons      bool             // thoughts came beside the text
+	byFunction   bool             // the reply is the arguments of a function call
+	functions    []string         // the names of the functions that the LLM called instead of writing, as far as it did
 }
 
 func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, keepText bool) *replyReader {
@@ -49,7 +49,7 @@ func (r *replyReader) Read(p []byte) (int, error) {
 		if r.err != nil || !r.next() {
 			return 0, io.EOF
 		}
-		r.take(r.stream.chunk)
+		r.takeChunk(r.stream.chunk)
 	}
 	return r.buffered.Read(p)
 }
@@ -69,8 +69,8 @@ func (r *replyReader) readRemainder() {
 	r.parsed = true
 	for r.err == nil && r.next() {
 		chunk := r.stream.chunk
-		r.take(chunk)
-		if !r.overtalks {
+		r.takeChunk(chunk)
+		if !r.writesBehind {
 			continue
 		}
 		r.filter.bytes += 1 + chunk.bytes
@@ -80,8 +80,8 @@ func (r *replyReader) readRemainder() {
 	}
 }
 
-// take adds a chunk to the reply.
-func (r *replyReader) take(c chunk) {
+// takeChunk adds a chunk to the reply.
+func (r *replyReader) takeChunk(c chunk) {
 	if c.usage.PromptTokens+c.usage.CompletionTokens > 0 {
 		r.reply.Usage = c.usage
 	}
@@ -142,7 +142,7 @@ func (r *replyReader) takeText(text string) {
 		r.all.WriteString(text)
 	}
 	if r.parsed {
-		r.overtalks = true
+		r.writesBehind = true
 		r.keepBehind([]byte(text))
 		return
 	}
@@ -152,23 +152,23 @@ func (r *replyReader) takeText(text string) {
 	}
 }
 
-// maxBehind bounds how much text after the solution is kept, in bytes.
-const maxBehind = 64 << 10
+// maxTextBehind bounds how much text after the solution is kept, in bytes.
+const maxTextBehind = 64 << 10
 
 func (r *replyReader) keepBehind(text []byte) {
-	r.behind = append(r.behind, text[:min(len(text), maxBehind-len(r.behind))]...)
+	r.behind = append(r.behind, text[:min(len(text), maxTextBehind-len(r.behind))]...)
 }
 
-// another finds the beginning of a second solution.
-var another = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
+// secondSolution finds the beginning of a second solution.
+var secondSolution = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
 
 // secondFault reports a second solution after the first, which counts, since it has begun to run. The LLM must know
 // that: the second may be a correction.
 func (r *replyReader) secondFault() *diag.Fault {
-	if !another.Match(r.behind) {
+	if !secondSolution.Match(r.behind) {
 		return nil
 	}
-	return fault(turn.CodeNotJSON, "behind the reply's JSON object stands another one, which was not read: "+
+	return newFault(turn.CodeNotJSON, "behind the reply's JSON object stands another one, which was not read: "+
 		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
 }
 

@@ -29,14 +29,14 @@ type solution struct {
 func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*solution, error) {
 	s := &solution{}
 	d := json.NewDecoder(r)
-	if err := expect(d, json.Delim('{')); err != nil {
+	if err := expectDelim(d, json.Delim('{')); err != nil {
 		return s, err
 	}
 	seen := map[string]bool{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return s, truncation(err)
+			return s, truncationError(err)
 		}
 		key, _ := t.(string)
 		if seen[key] {
@@ -47,7 +47,7 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 			return s, err
 		}
 	}
-	if err := expect(d, json.Delim('}')); err != nil {
+	if err := expectDelim(d, json.Delim('}')); err != nil {
 		return s, err
 	}
 	if !seen["calls"] {
@@ -62,7 +62,7 @@ func (s *solution) textBehind(left *bytes.Buffer) []byte {
 	if s.behind == nil {
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.behind, left), maxBehind))
+	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.behind, left), maxTextBehind))
 	return text
 }
 
@@ -71,14 +71,14 @@ func (s *solution) member(d *json.Decoder, key string, onCall func(int, json.Raw
 	case "calls":
 		return s.readCalls(d, onCall)
 	case "output":
-		return truncation(d.Decode(&s.output))
+		return truncationError(d.Decode(&s.output))
 	case "finished":
-		if err := truncation(d.Decode(&s.finished)); err != nil {
+		if err := truncationError(d.Decode(&s.finished)); err != nil {
 			return fmt.Errorf(`"finished": %w`, err)
 		}
 		return nil
 	case "notes":
-		if err := truncation(d.Decode(&s.notes)); err != nil {
+		if err := truncationError(d.Decode(&s.notes)); err != nil {
 			return fmt.Errorf(`"notes": %w`, err)
 		}
 		return nil
@@ -87,13 +87,13 @@ func (s *solution) member(d *json.Decoder, key string, onCall func(int, json.Raw
 }
 
 func (s *solution) readCalls(d *json.Decoder, onCall func(int, json.RawMessage)) error {
-	if err := expect(d, json.Delim('[')); err != nil {
+	if err := expectDelim(d, json.Delim('[')); err != nil {
 		return fmt.Errorf(`"calls": %w`, err)
 	}
 	for d.More() {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return truncation(err)
+			return truncationError(err)
 		}
 		if s.calls >= maxReplyCalls {
 			return errUnbounded{fmt.Sprintf("more than %d calls", maxReplyCalls)}
@@ -101,13 +101,13 @@ func (s *solution) readCalls(d *json.Decoder, onCall func(int, json.RawMessage))
 		s.calls++
 		onCall(s.calls, raw)
 	}
-	return expect(d, json.Delim(']'))
+	return expectDelim(d, json.Delim(']'))
 }
 
-func expect(d *json.Decoder, delim json.Delim) error {
+func expectDelim(d *json.Decoder, delim json.Delim) error {
 	t, err := d.Token()
 	if err != nil {
-		return truncation(err)
+		return truncationError(err)
 	}
 	if t != delim {
 		return fmt.Errorf("want %q, got %.40v", delim.String(), t)
@@ -123,8 +123,8 @@ type errUnbounded struct{ reason string }
 
 func (e errUnbounded) Error() string { return "the reply does not end: " + e.reason }
 
-// truncation turns what encoding/json reports as io.EOF into errTruncated, and leaves other errors as they are.
-func truncation(err error) error {
+// truncationError turns what encoding/json reports as io.EOF into errTruncated, and leaves other errors as they are.
+func truncationError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errTruncated
 	}

@@ -54,12 +54,12 @@ type DelegateReport struct {
 	Status loop.Status `json:"status"`
 	Output any         `json:"output"`
 	Error  *diag.Fault `json:"error,omitempty"`
-	// Handed are the values that it hands back to its parent's State, by path.
-	Handed map[string]any `json:"handed,omitempty"`
+	// HandedBack are the values that it hands back to its parent's State, by path.
+	HandedBack map[string]any `json:"handed,omitempty"`
 	// Waiting is what it waits for, as its query "status" tells, and Use what it has begun and used, and needs.
-	Waiting []string      `json:"waiting,omitempty"`
-	HeldUp  []turn.HeldUp `json:"heldUp,omitempty"`
-	Use     turn.QuotaUse `json:"use,omitzero"`
+	Waiting  []string      `json:"waiting,omitempty"`
+	HeldUp   []turn.HeldUp `json:"heldUp,omitempty"`
+	QuotaUse turn.QuotaUse `json:"use,omitzero"`
 }
 
 // DelegateRef is a delegate under way.
@@ -68,9 +68,9 @@ type DelegateRef struct {
 	ProcessRef
 	// Status, Waiting and HeldUp are what it told last, and Code why it is paused; Claim is its share of what its
 	// instance may begin.
-	Status  loop.Status      `json:"status,omitempty"`
-	Waiting []string         `json:"waiting,omitempty"`
-	HeldUp  []turn.HeldUp    `json:"heldUp,omitempty"`
-	Code    string           `json:"code,omitempty"`
-	Claim   quota.Allocation `json:"claim,omitzero"`
+	Status     loop.Status      `json:"status,omitempty"`
+	Waiting    []string         `json:"waiting,omitempty"`
+	HeldUp     []turn.HeldUp    `json:"heldUp,omitempty"`
+	Code       string           `json:"code,omitempty"`
+	QuotaClaim quota.Allocation `json:"claim,omitzero"`
 }

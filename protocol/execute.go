@@ -24,15 +24,15 @@ type ExecuteInput struct {
 	Undoes *ideafile.UndoneCall `json:"undoes,omitempty"`
 	// Spec is what the runner of the Binding's kind is told of the Tool, as ideafile.Tool.RunnerSpec returns it.
 	Spec any `json:"spec,omitempty"`
-	// Form is the Tool's parameter schema, given if Params hold large values that only the activity sees whole.
-	Form any `json:"form,omitempty"`
+	// ParamsSchema is the Tool's parameter schema, given if Params hold large values that only the activity sees whole.
+	ParamsSchema any `json:"form,omitempty"`
 	// Output and Landing are what the result must fit.
-	Output  any                      `json:"output,omitempty"`
-	Landing *statelog.ResultContract `json:"landing,omitempty"`
+	Output   any                      `json:"output,omitempty"`
+	Contract *statelog.ResultContract `json:"landing,omitempty"`
 	// WholeState is whether the result is for the whole State: it stays an object, however many keys it has.
 	WholeState bool `json:"wholeState,omitempty"`
-	// Lost counts the workers that were lost while the Tool ran: each time it runs as another activity.
-	Lost int `json:"lost,omitempty"`
+	// LostWorkers counts the workers that were lost while the Tool ran: each time it runs as another activity.
+	LostWorkers int `json:"lost,omitempty"`
 }
 
 // IdempotencyKey returns the key under which the outside world knows the Call's effect. Of one that takes another back
@@ -49,7 +49,7 @@ func (in ExecuteInput) IdempotencyKey() string {
 type CombineInput struct {
 	OutputMethod string                   `json:"method"`
 	Updates      []statelog.Update        `json:"updates"`
-	Landing      *statelog.ResultContract `json:"landing,omitempty"`
+	Contract     *statelog.ResultContract `json:"landing,omitempty"`
 }
 
 // VerifyProofInput is the proof of a decision, a compact JWS. What comes back is a proof.Finding.
@@ -68,8 +68,8 @@ type BatchCallResult struct {
 	Value any `json:"value,omitempty"`
 	// Fault is why it failed.
 	Fault *diag.Fault `json:"fault,omitempty"`
-	// Again is whether it may be tried again. Without a Fault it was not tried at all.
-	Again bool `json:"again,omitempty"`
+	// IsRetryable is whether it may be tried again. Without a Fault it was not tried at all.
+	IsRetryable bool `json:"again,omitempty"`
 }
 
 // NewBatchCallResult turns what a Tool returned into what became of its Call.
@@ -77,5 +77,5 @@ func NewBatchCallResult(value any, err error) BatchCallResult {
 	if err == nil {
 		return BatchCallResult{Value: value}
 	}
-	return BatchCallResult{Fault: FaultOf(err), Again: isRetryable(err)}
+	return BatchCallResult{Fault: FaultOf(err), IsRetryable: isRetryable(err)}
 }

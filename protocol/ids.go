@@ -9,8 +9,8 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// anonymous replaces the token in workflow ids of the instance without one.
-const anonymous = "main"
+// anonymousInID replaces the token in workflow ids of the instance without one.
+const anonymousInID = "main"
 
 const (
 	partMark = "~part"
@@ -24,7 +24,7 @@ func InstanceID(process, token string) string { return process + "/" + tokenForI
 
 func tokenForID(token string) string {
 	if token == "" {
-		return anonymous
+		return anonymousInID
 	}
 	return spelling.TypeableToken(token)
 }
@@ -44,7 +44,7 @@ const maxDelegateID = maxID - len("/"+partMark+"/100000/") - spelling.MaxTypeabl
 // above are shortened.
 func DelegateID(process, call string) string {
 	own := "/" + callMark + "/" + ideafile.TypeableCallID(call)
-	return spelling.Shortened(process, process, maxDelegateID-len(own)) + own
+	return spelling.ShortenID(process, process, maxDelegateID-len(own)) + own
 }
 
 // QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its
@@ -67,7 +67,7 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 	if strings.HasSuffix(process, "/"+partMark) || strings.HasSuffix(process, "/"+callMark) {
 		return id, "", false
 	}
-	if word == anonymous {
+	if word == anonymousInID {
 		word = ""
 	}
 	return process, word, true
@@ -103,7 +103,7 @@ func IsOfInstance(id, token string) bool {
 // <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
 func IdempotencyKey(process, token, call string) string {
 	key := wholeKey(process, token, call)
-	return spelling.Shortened(key, key, maxID)
+	return spelling.ShortenID(key, key, maxID)
 }
 
 // LimitID is the workflow id of a limit, such as the name of a Tool. No process has one that begins so.
@@ -112,12 +112,12 @@ func LimitID(name string) string { return "~limit/" + name }
 // UndoKey is the IdempotencyKey under which a Call is taken back.
 func UndoKey(process, token, call string) string {
 	key := wholeKey(process, token, call) + "/undo"
-	return spelling.Shortened(key, key, maxID)
+	return spelling.ShortenID(key, key, maxID)
 }
 
 func wholeKey(process, token, call string) string {
 	if token == "" {
-		token = anonymous
+		token = anonymousInID
 	}
 	return url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
 }

@@ -67,10 +67,10 @@ type ReopenedInstance struct {
 	Calls         []turn.CallReport `json:"calls,omitempty"`
 	ClosedThrough int               `json:"closed,omitempty"`
 	// ReportNumber and HistoryLength belong to its last report; Corrections counts the corrections applied by then.
-	ReportNumber  int `json:"reports,omitempty"`
-	HistoryLength int `json:"events,omitempty"`
-	Corrections   int `json:"corrected,omitempty"`
-	Releases      int `json:"releases,omitempty"`
+	ReportNumber    int `json:"reports,omitempty"`
+	HistoryLength   int `json:"events,omitempty"`
+	CorrectionCount int `json:"corrected,omitempty"`
+	ReleaseNumber   int `json:"releases,omitempty"`
 	// Begun is what it has begun, with its delegates.
 	Begun turn.QuotaUse `json:"begun,omitzero"`
 }

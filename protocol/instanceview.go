@@ -28,9 +28,9 @@ type CallView struct {
 	OutputPath refexpr.OutputPath `json:"outputPath"`
 	// By names who decided on the Call last, or who wrote the path of a skipped one.
 	By string `json:"by,omitempty"`
-	// Untaken is the branch that a skipped Call would have read; By names the Call that did not take it.
-	Untaken string      `json:"untaken,omitempty"`
-	Error   *diag.Fault `json:"error,omitempty"`
+	// UntakenBranch is the branch that a skipped Call would have read; By names the Call that did not take it.
+	UntakenBranch string      `json:"untaken,omitempty"`
+	Error         *diag.Fault `json:"error,omitempty"`
 	// NotWritten lists the places in State that kept what they had, although the result was for them.
 	NotWritten []turn.UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are those that people took, each with the digest of what was decided on.

@@ -66,7 +66,7 @@ const (
 	// for a workflow that has ended.
 	UpdateOutcome = "outcome"
 
-	// UpdateTurns asks a limit whose turn it is (limit.Question, and a limit.Turn for each). A worker asks for all its
+	// UpdateTurns asks a limit whose turn it is (limit.TurnRequest, and a limit.Turn for each). A worker asks for all its
 	// Calls together.
 	UpdateTurns = "turns"
 

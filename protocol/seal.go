@@ -26,8 +26,8 @@ type SealInput struct {
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.
 	Log []turn.LogEntry `json:",omitempty"`
-	// LLM says which LLM answered since the parent, the Request that seals it last; if none did, which one before.
-	LLM []turn.LLMUsage `json:",omitempty"`
+	// LLMUsages say which LLM answered since the parent, the Request that seals it last; if none did, which one before.
+	LLMUsages []turn.LLMUsage `json:"LLM,omitempty"`
 	// Parts are the Ideas of its parts that the Idea of a split process was made of.
 	Parts []PartIdea `json:",omitempty"`
 	// Quality is what it came to that answers were asked for twice; nil: none was.
@@ -61,9 +61,9 @@ type GatherInput struct {
 	Parent string `json:"parent,omitempty"`
 	At     int    `json:"at"`
 	Output any    `json:"output"`
-	// Log is what people decided on the whole process since the previous Idea, and LLM says which LLM answered to it.
-	Log []turn.LogEntry `json:"log,omitempty"`
-	LLM []turn.LLMUsage `json:"llm,omitempty"`
+	// Log is what people decided on the whole process since the previous Idea, and LLMUsages say which LLM answered to it.
+	Log       []turn.LogEntry `json:"log,omitempty"`
+	LLMUsages []turn.LLMUsage `json:"llm,omitempty"`
 	// WithoutStates leaves the States out of the answer.
 	WithoutStates bool `json:"stateless,omitempty"`
 	// Wirings are what Output is to be made of, in order; none: it is as given.

@@ -118,8 +118,9 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 			t.Errorf("%v: %d the same, %d different, %d not known: %s", c.args, r.Same, r.Different, r.Unknown, got)
 		}
 	}
-	if r := backtested(exit.Done, "policy.json", "p"); r.Asked != (comparison.AskedCounts{Now: 10, Automatic: 10}) {
-		t.Errorf("asked: %+v", r.Asked)
+	counts := comparison.ApprovalCounts{Now: 10, Automatic: 10}
+	if r := backtested(exit.Done, "policy.json", "p"); r.Approvals != counts {
+		t.Errorf("asked: %+v", r.Approvals)
 	}
 	llm, err := rehearsal.Parse(
 		[]byte(strings.Replace(files["half.jsonl"], `{"solution"`,

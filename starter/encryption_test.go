@@ -21,7 +21,7 @@ import (
 // freshKey makes a key as an entry of PROCESSIDEA_KEYS.
 func freshKey(t *testing.T, id string) string {
 	t.Helper()
-	entry, err := encryption.Generate(id)
+	entry, err := encryption.GenerateKey(id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// fit checks what decoding into a Go type would let pass (names in another case, absent fields) and returns the value
-// as it decodes: an optional null is left out, a whole number such as 3.0 is 3.
-func fit(s *jsonschema.Schema, v any, path string) (any, error) {
+// fitValue checks what decoding into a Go type would let pass (names in another case, absent fields) and returns the
+// value as it decodes: an optional null is left out, a whole number such as 3.0 is 3.
+func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 	if s == nil {
 		return v, nil
 	}
@@ -24,7 +24,7 @@ func fit(s *jsonschema.Schema, v any, path string) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			fitted, err := fit(s.Items, item, path+"["+strconv.Itoa(i)+"]")
+			fitted, err := fitValue(s.Items, item, path+"["+strconv.Itoa(i)+"]")
 			if err != nil {
 				return nil, err
 			}
@@ -32,11 +32,11 @@ func fit(s *jsonschema.Schema, v any, path string) (any, error) {
 		}
 		return out, nil
 	case json.Number:
-		if whole, ok := wholeNumber(v); ok && allows(s, "integer") {
+		if whole, ok := wholeNumber(v); ok && allowsType(s, "integer") {
 			return whole, nil
 		}
 	case nil:
-		if !allows(s, "null") {
+		if !allowsType(s, "null") {
 			return nil, fmt.Errorf("%q is null", path)
 		}
 	}
@@ -50,13 +50,13 @@ func fitObject(s *jsonschema.Schema, v map[string]any, path string) (any, error)
 		if !named {
 			p = s.AdditionalProperties
 			if p != nil && p.Not != nil {
-				return nil, fmt.Errorf("unknown %q", join(path, name))
+				return nil, fmt.Errorf("unknown %q", joinPath(path, name))
 			}
 		}
-		if named && v[name] == nil && !slices.Contains(s.Required, name) && !allows(p, "null") {
+		if named && v[name] == nil && !slices.Contains(s.Required, name) && !allowsType(p, "null") {
 			continue
 		}
-		fitted, err := fit(p, v[name], join(path, name))
+		fitted, err := fitValue(p, v[name], joinPath(path, name))
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func fitObject(s *jsonschema.Schema, v map[string]any, path string) (any, error)
 	}
 	for _, name := range s.Required {
 		if _, ok := v[name]; !ok {
-			return nil, fmt.Errorf("%q is missing", join(path, name))
+			return nil, fmt.Errorf("%q is missing", joinPath(path, name))
 		}
 	}
 	return out, nil
@@ -99,9 +99,9 @@ func fillEmpty(s *jsonschema.Schema, v any) any {
 	return v
 }
 
-// allows reports whether the schema's type includes the named one. A schema without a type includes everything, but
+// allowsType reports whether the schema's type includes the named one. A schema without a type includes everything, but
 // does not ask for whole numbers.
-func allows(s *jsonschema.Schema, name string) bool {
+func allowsType(s *jsonschema.Schema, name string) bool {
 	if s.Type == "" && len(s.Types) == 0 {
 		return name == "null"
 	}
@@ -119,7 +119,7 @@ func wholeNumber(n json.Number) (json.Number, bool) {
 	return json.Number(strconv.FormatInt(int64(f), 10)), true
 }
 
-func join(path, name string) string {
+func joinPath(path, name string) string {
 	if path == "" {
 		return name
 	}

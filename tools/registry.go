@@ -32,20 +32,20 @@ func NewRegistry() *Registry {
 // Register adds fn as the tool name. In is a struct or a map with string keys; Out is anything that
 // JSON can hold. It panics on a name that is taken or unfit and on types without a schema.
 func Register[In, Out any](r *Registry, name string, fn func(context.Context, In) (Out, error), opts ...Option) {
-	s := settings{Tool: Tool{Name: name}, forms: maps.Clone(defaultForms)}
+	s := settings{Tool: Tool{Name: name}, typeSchemas: maps.Clone(defaultTypeSchemas)}
 	for _, o := range opts {
 		o(&s)
 	}
-	params, result, err := reflectForms[In, Out](s.forms)
+	params, result, err := reflectSchemas[In, Out](s.typeSchemas)
 	if err != nil {
 		panic(fmt.Sprintf("tools: register %q: %v", name, err))
 	}
 	t := &s.Tool
-	t.params, t.result, t.Parameters, t.Result = params, result, encodeForm(params), encodeForm(result)
+	t.params, t.result, t.Parameters, t.Result = params, result, encodeSchema(params), encodeSchema(result)
 	t.invoke = func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var in In
 		if err := decodeStrict(raw, &in); err != nil {
-			return nil, Final(fmt.Errorf("parameters: %w", plainly(err)))
+			return nil, Final(fmt.Errorf("parameters: %w", plainTypeError(err)))
 		}
 		return fn(ctx, in)
 	}
@@ -98,7 +98,7 @@ type Option func(*settings)
 
 type settings struct {
 	Tool
-	forms map[reflect.Type]*jsonschema.Schema
+	typeSchemas map[reflect.Type]*jsonschema.Schema
 }
 
 // Pure declares that the function has no effect, does no I/O and is quick: it may be run again at will, and as a local
@@ -133,5 +133,5 @@ func Form[T any](schema string) Option {
 	if err := json.Unmarshal([]byte(schema), &form); err != nil {
 		panic(fmt.Sprintf("tools: form of %v: %v", reflect.TypeFor[T](), err))
 	}
-	return func(s *settings) { s.forms[reflect.TypeFor[T]()] = &form }
+	return func(s *settings) { s.typeSchemas[reflect.TypeFor[T]()] = &form }
 }

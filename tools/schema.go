@@ -11,17 +11,17 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// defaultForms are the types whose JSON is not what their Go kind suggests.
-var defaultForms = map[reflect.Type]*jsonschema.Schema{
+// defaultTypeSchemas are the types whose JSON is not what their Go kind suggests.
+var defaultTypeSchemas = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[json.Number]():     {Type: "number"},
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
 }
 
-// reflectForms makes the schemas of a tool's parameters and of its result.
-func reflectForms[In, Out any](forms map[reflect.Type]*jsonschema.Schema) (params,
+// reflectSchemas makes the schemas of a tool's parameters and of its result.
+func reflectSchemas[In, Out any](typeSchemas map[reflect.Type]*jsonschema.Schema) (params,
 	result *jsonschema.Schema, err error) {
-	opts := &jsonschema.ForOptions{TypeSchemas: forms}
+	opts := &jsonschema.ForOptions{TypeSchemas: typeSchemas}
 	params, err = jsonschema.For[In](opts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("parameters: %w", err)
@@ -30,8 +30,8 @@ func reflectForms[In, Out any](forms map[reflect.Type]*jsonschema.Schema) (param
 	if err != nil {
 		return nil, nil, fmt.Errorf("result: %w", err)
 	}
-	tidy(params)
-	tidy(result)
+	removeNulls(params)
+	removeNulls(result)
 	if params.Type != "object" {
 		return nil, nil, errors.New("parameters: not an object")
 	}
@@ -43,9 +43,9 @@ func reflectForms[In, Out any](forms map[reflect.Type]*jsonschema.Schema) (param
 	return params, result, nil
 }
 
-// tidy removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null is
-// absent.
-func tidy(s *jsonschema.Schema) {
+// removeNulls removes null where it adds nothing: a nil slice is an empty list, and an optional property that is null
+// is absent.
+func removeNulls(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -56,10 +56,10 @@ func tidy(s *jsonschema.Schema) {
 		if !slices.Contains(s.Required, name) {
 			notNull(p)
 		}
-		tidy(p)
+		removeNulls(p)
 	}
-	tidy(s.Items)
-	tidy(s.AdditionalProperties)
+	removeNulls(s.Items)
+	removeNulls(s.AdditionalProperties)
 }
 
 func notNull(s *jsonschema.Schema) {
@@ -68,8 +68,8 @@ func notNull(s *jsonschema.Schema) {
 	}
 }
 
-// encodeForm is the schema as JSON, its properties in the order of the fields.
-func encodeForm(s *jsonschema.Schema) json.RawMessage {
+// encodeSchema is the schema as JSON, its properties in the order of the fields.
+func encodeSchema(s *jsonschema.Schema) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("tools: encode a schema: %v", err)) // reflection made it: it is one

@@ -42,7 +42,7 @@ func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err
 	// A tool is foreign code: its faults must not end the worker.
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, Final(&PanicError{Value: safego.Text(p), Stack: safego.Stack()})
+			result, err = nil, Final(&PanicError{Value: safego.PanicText(p), Stack: safego.Stack()})
 		}
 	}()
 	raw, err := t.encodeParams(params)
@@ -71,7 +71,7 @@ func (t *Tool) encodeParams(params map[string]any) (json.RawMessage, error) {
 	if err := numberBounds.CheckNumbers(params); err != nil {
 		return nil, err
 	}
-	fitted, err := fit(t.params, params, "")
+	fitted, err := fitValue(t.params, params, "")
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +93,9 @@ func (t *Tool) decodeResult(out any) (any, error) {
 	return fillEmpty(t.result, v), nil
 }
 
-// plainly describes a value of the wrong type and the wanted type, without the names of Go types, since the text goes
-// back to the author of the Call.
-func plainly(err error) error {
+// plainTypeError describes a value of the wrong type and the wanted type, without the names of Go types, since the text
+// goes back to the author of the Call.
+func plainTypeError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return err

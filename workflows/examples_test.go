@@ -92,11 +92,11 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if errs := problems.Errors(); len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			run, _, err := connect.StartOrAttach(t.Context(), temporalClient, server.Namespace(), connect.StartProcess{
-				ID: "example-" + name, Idea: read,
+			start := connect.StartProcess{ID: "example-" + name, Idea: read,
 				Start: protocol.ProcessStart{Idea: idea, Replies: replies, ContinueEvery: *continueEvery,
 					Delegation: delegatesOf(t, name)}, File: name,
-			})
+			}
+			run, _, err := connect.StartOrAttachProcess(t.Context(), temporalClient, server.Namespace(), start)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -329,7 +329,7 @@ func (s *scenario) start() client.WorkflowRun {
 	if len(problems) > 0 {
 		s.t.Fatal(problems)
 	}
-	run, _, err := connect.StartOrAttach(s.t.Context(), s.client, s.namespace, connect.StartProcess{
+	run, _, err := connect.StartOrAttachProcess(s.t.Context(), s.client, s.namespace, connect.StartProcess{
 		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted,
 			StartedBy: policy.Named(s.startedBy...), ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)),
 			Delegation:   protocol.DelegationContext{Files: s.files},

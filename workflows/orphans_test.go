@@ -83,7 +83,7 @@ func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
 	gone, here, continued := c.waiting("gone", 0), c.waiting("here", 0), c.waiting("continued", 2)
 	c.terminate("gone", protocol.PartID("gone", 1), protocol.PartID("gone", 2))
 	eventually(t, "the instances of the one that is gone have ended", func() bool {
-		if _, err := orphans.End(t.Context(), c.client); err != nil {
+		if _, err := orphans.CancelOrphans(t.Context(), c.client); err != nil {
 			t.Fatal(err)
 		}
 		return len(gone.closedAll()) == 3
@@ -91,7 +91,7 @@ func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
 	if closed := append(here.closedAll(), continued.closedAll()...); len(closed) > 0 {
 		t.Errorf("%v have ended although their processes are there", closed)
 	}
-	if again, err := orphans.End(t.Context(), c.client); err != nil || again > 3 {
+	if again, err := orphans.CancelOrphans(t.Context(), c.client); err != nil || again > 3 {
 		t.Errorf("once more: %d, %v", again, err)
 	}
 	for _, s := range []*scenario{here, continued} {
@@ -130,7 +130,7 @@ func (c *crash) terminate(ids ...string) {
 func (c *crash) endsByLooking() {
 	c.t.Helper()
 	eventually(c.t, "all of it has ended", func() bool {
-		if _, err := orphans.End(c.t.Context(), c.client); err != nil {
+		if _, err := orphans.CancelOrphans(c.t.Context(), c.client); err != nil {
 			c.t.Fatal(err)
 		}
 		return len(c.open()) == 0
@@ -148,7 +148,7 @@ func TestWorkersEndThePartsAndDelegatesOfAProcessThatIsGone(t *testing.T) {
 	c.start(s)
 	// The process, two parts, three instances, and a delegate with an instance for each of these.
 	eventually(t, "all of it waits", func() bool { return len(c.open()) == 12 })
-	if n, err := orphans.End(t.Context(), c.client); err != nil || n > 0 {
+	if n, err := orphans.CancelOrphans(t.Context(), c.client); err != nil || n > 0 {
 		t.Fatalf("%d were ended although their processes are there, %v", n, err)
 	}
 	for _, w := range c.open() {

@@ -76,7 +76,7 @@ var trusted *signing.Keys
 // proven checks a chain with the keys, and how many of its decisions are signed.
 func (s *scenario) proven(process string, want proofs.Counts) {
 	s.t.Helper()
-	report, err := chain.New(store).Trusting(trusted).Verify(s.t.Context(), process)
+	report, err := chain.New(store).WithKeys(trusted).Verify(s.t.Context(), process)
 	if err != nil || !report.Whole || report.Decisions != want {
 		s.t.Errorf("%s: %+v, %v; want %+v", process, report, err, want)
 	}
@@ -87,7 +87,7 @@ func claimsFor(process string, a approval.Pending, kind string, details map[stri
 	return proof.Claims{
 		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), Process: process, Call: a.CallID,
 		Digest: a.Digest, Decision: kind,
-		Details: proof.Details(details),
+		Details: proof.DetailsDigest(details),
 	}
 }
 

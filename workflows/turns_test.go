@@ -16,12 +16,12 @@ func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 	t.Parallel()
 	longrun.Only(t)
 	id := protocol.LimitID(t.Name())
-	ask := func(q limit.Question) (turns []limit.Turn) {
+	ask := func(q limit.TurnRequest) (turns []limit.Turn) {
 		t.Helper()
 		q.Rule.AtOnce = 1
 		start := temporalClient.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: id,
 			TaskQueue: protocol.TaskQueue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING},
-			protocol.LimitType, limit.Line{})
+			protocol.LimitType, limit.Queue{})
 		h, err := temporalClient.UpdateWithStartWorkflow(t.Context(), client.UpdateWithStartWorkflowOptions{
 			StartWorkflowOperation: start, UpdateOptions: client.UpdateWorkflowOptions{UpdateName: protocol.UpdateTurns,
 				WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{q}}})
@@ -33,15 +33,15 @@ func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 		}
 		return turns
 	}
-	if first := ask(limit.Question{Wants: []string{"a"}}); !first[0].Yours {
+	if first := ask(limit.TurnRequest{Wants: []string{"a"}}); !first[0].IsGranted {
 		t.Fatal("the first has no turn")
 	}
 	for n := range 2100 {
-		if b := ask(limit.Question{Wants: []string{"b"}, Holds: []string{"a"}}); b[0].Yours {
+		if b := ask(limit.TurnRequest{Wants: []string{"b"}, Holds: []string{"a"}}); b[0].IsGranted {
 			t.Fatalf("the turn of another is forgotten after %d Updates", n)
 		}
 	}
-	if b := ask(limit.Question{Wants: []string{"c", "b"}, Done: []string{"a"}}); b[0].Yours || !b[1].Yours {
+	if b := ask(limit.TurnRequest{Wants: []string{"c", "b"}, Done: []string{"a"}}); b[0].IsGranted || !b[1].IsGranted {
 		t.Errorf("%+v", b)
 	}
 }

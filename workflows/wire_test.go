@@ -24,7 +24,7 @@ func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
 		"process":  reflect.TypeFor[process.ContinueAsNewInput](),
 		"instance": reflect.TypeFor[instance.ContinueAsNewInput](),
 		"start":    reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.SharedInstanceSetup](),
-		"limit": reflect.TypeFor[limit.Line](), "turns": reflect.TypeFor[limit.Question](),
+		"limit": reflect.TypeFor[limit.Queue](), "turns": reflect.TypeFor[limit.TurnRequest](),
 		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
 		"report": reflect.TypeFor[turn.ReportSignal](),
 	} {

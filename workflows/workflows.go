@@ -35,7 +35,7 @@ func InstanceWorkflow(
 }
 
 // LimitWorkflow keeps a limit that all workers share.
-func LimitWorkflow(ctx workflow.Context, line limit.Line) error { return limits.Run(ctx, line) }
+func LimitWorkflow(ctx workflow.Context, queue limit.Queue) error { return limits.Run(ctx, queue) }
 
 // Register registers the workflows under the names in histories.
 func Register(r worker.WorkflowRegistry) {

@@ -13,8 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// event is the type of the notice, in the terms of Standard Webhooks.
-const event = "approvals.changed"
+// noticeEventType is the type of the notice, in the terms of Standard Webhooks.
+const noticeEventType = "approvals.changed"
 
 // body is the body of the message. It has only fields that Slack documents for its webhooks, since Slack promises
 // nothing of others.
@@ -35,7 +35,7 @@ func (s *Sender) body(n approval.Notices, words map[string]shown.Call) []byte {
 		}
 	}
 	return jsonval.Encode(map[string]any{
-		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": data,
+		"type": noticeEventType, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": data,
 	})
 }
 
@@ -61,29 +61,29 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	if n.IdeaPath != "" {
 		name = n.IdeaPath + " (" + n.ProcessID + ")"
 	}
-	lines := []string{fmt.Sprintf("%s: %s", name, standing(n.AwaitingCount))}
-	lines = append(lines, waiting("waits", n.NewlyWaiting, words)...)
-	lines = append(lines, more(n.OmittedWaiting, "wait")...)
-	lines = append(lines, waiting("waits still", n.Reminders, words)...)
-	lines = append(lines, more(n.OmittedReminders, "wait still")...)
-	lines = append(lines, waiting("escalated", n.Escalations, words)...)
-	lines = append(lines, more(n.OmittedEscalations, "were escalated")...)
+	lines := []string{fmt.Sprintf("%s: %s", name, awaitingText(n.AwaitingCount))}
+	lines = append(lines, waitingLines("waits", n.NewlyWaiting, words)...)
+	lines = append(lines, moreLine(n.OmittedWaiting, "wait")...)
+	lines = append(lines, waitingLines("waits still", n.Reminders, words)...)
+	lines = append(lines, moreLine(n.OmittedReminders, "wait still")...)
+	lines = append(lines, waitingLines("escalated", n.Escalations, words)...)
+	lines = append(lines, moreLine(n.OmittedEscalations, "were escalated")...)
 	for _, r := range n.Remarks {
 		lines = append(lines, fmt.Sprintf("• %s: %s %s", jsonval.Clip(r.Remark.String(), 200), r.CallID, r.Tool))
 	}
-	lines = append(lines, more(n.OmittedRemarks, "were asked about")...)
+	lines = append(lines, moreLine(n.OmittedRemarks, "were asked about")...)
 	for _, d := range n.NewlyDecided {
-		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.CallID, d.Tool))
+		lines = append(lines, fmt.Sprintf("• %s: %s %s", decisionText(d), d.CallID, d.Tool))
 	}
-	lines = append(lines, more(n.OmittedDecided, "wait no more")...)
+	lines = append(lines, moreLine(n.OmittedDecided, "wait no more")...)
 	if link := s.linkTo(n.ProcessID, ""); link != "" {
 		lines = append(lines, link)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// waiting describes Calls that wait, a line each.
-func waiting(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
+// waitingLines describes Calls that wait, a line each.
+func waitingLines(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
 	for _, w := range list {
 		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, cmp.Or(words[w.Digest].Sentence, w.Tool))
 		if w.Reminders > 0 {
@@ -100,7 +100,7 @@ func waiting(what string, list []approval.Notice, words map[string]shown.Call) (
 	return lines
 }
 
-func standing(awaiting int) string {
+func awaitingText(awaiting int) string {
 	switch awaiting {
 	case 0:
 		return "nothing waits for a person"
@@ -110,14 +110,14 @@ func standing(awaiting int) string {
 	return fmt.Sprintf("%d Calls wait for a person", awaiting)
 }
 
-func more(n int, what string) []string {
+func moreLine(n int, what string) []string {
 	if n == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("• %d more %s", n, what)}
 }
 
-func decided(d approval.Notice) string {
+func decisionText(d approval.Notice) string {
 	switch {
 	case d.DecisionKind == "":
 		return "waits no more"

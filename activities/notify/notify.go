@@ -102,14 +102,14 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 	body := s.body(n, words)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {
-		return &Error{text: s.striker.Text(err.Error())}
+		return &Error{text: s.striker.StrikeText(err.Error())}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "processidea")
 	s.sign(r.Header, id, body)
 	answer, err := s.client.Do(r)
 	if err != nil {
-		return &Error{Retry: true, text: s.striker.Text(err.Error())}
+		return &Error{Retry: true, text: s.striker.StrikeText(err.Error())}
 	}
 	defer func() { _ = answer.Body.Close() }()
 	said, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
@@ -118,5 +118,6 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 	}
 	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
 	return &Error{Retry: retry,
-		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode, s.striker.Text(strings.TrimSpace(string(said))))}
+		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
+			s.striker.StrikeText(strings.TrimSpace(string(said))))}
 }

@@ -29,7 +29,7 @@ func readCases(b *bed) ([]testCase, error) {
 	for _, file := range files {
 		folder := filepath.Dir(file)
 		c := testCase{name: filepath.Base(folder)}
-		if leftOut[c.name] {
+		if omittedExamples[c.name] {
 			continue
 		}
 		text, err := os.ReadFile(file)
@@ -48,13 +48,13 @@ func readCases(b *bed) ([]testCase, error) {
 		}
 		cases = append(cases, c)
 	}
-	c, err := effects(b)
+	c, err := effectsCase(b)
 	return append(cases, c), err
 }
 
-// leftOut holds the examples whose tools are other programs, the one with delegates, whose prompts do not name the
-// process, and the one whose decisions are signed.
-var leftOut = map[string]bool{
+// omittedExamples holds the examples whose tools are other programs, the one with delegates, whose prompts do not name
+// the process, and the one whose decisions are signed.
+var omittedExamples = map[string]bool{
 	"mcp": true, "custom-worker": true, "invoices": true, "research": true, "payout": true,
 }
 
@@ -88,7 +88,7 @@ const (
 {"_tool":"once","_instance":"*","who":"†state.who","n":7,"_outputPath":"p3"}], "output": null}}`
 )
 
-func effects(b *bed) (testCase, error) {
+func effectsCase(b *bed) (testCase, error) {
 	var states strings.Builder
 	for n := 1; n <= 8; n++ {
 		fmt.Fprintf(&states, `, {"type": "state", "_instance": "%d", "who": "instance %d"}`, n, n)
@@ -102,8 +102,8 @@ func effects(b *bed) (testCase, error) {
 	return testCase{name: "effects", idea: idea}, err
 }
 
-// file writes the Idea of one process, with a text by which the LLM can tell the process.
-func (c testCase) file(dir, process string) (string, error) {
+// writeFile writes the Idea of one process, with a text by which the LLM can tell the process.
+func (c testCase) writeFile(dir, process string) (string, error) {
 	context, _ := c.idea["context"].([]any)
 	said := map[string]any{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}
 	idea := maps.Clone(c.idea)

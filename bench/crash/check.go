@@ -20,20 +20,21 @@ import (
 func (r *trial) check(ctx context.Context, p *process) {
 	r.figures.Processes++
 	if p.err != nil {
-		r.figures.broke("every process ends", p.id, "%s", p.err)
+		r.figures.addViolation("every process ends", p.id, "%s", p.err)
 		return
 	}
 	calm := r.reference[p.testCase.name]
 	if got, want := resultWithoutID(p), resultWithoutID(calm); got != want {
-		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", jsonval.Clip(got, 2000),
+		r.figures.addViolation("the result is that of an undisturbed process", p.id, "%s, not %s",
+			jsonval.Clip(got, 2000),
 			jsonval.Clip(want, 2000))
 	}
 	done := map[string]time.Time{}
 	for token := range p.result.Instances {
-		r.history(ctx, p, protocol.InstanceID(p.id, token), done)
+		r.checkHistory(ctx, p, protocol.InstanceID(p.id, token), done)
 	}
-	r.history(ctx, p, p.id, done)
-	r.effects(p, calm, done)
+	r.checkHistory(ctx, p, p.id, done)
+	r.checkEffects(p, calm, done)
 }
 
 // resultWithoutID returns a process's result without its id, for comparison.
@@ -42,27 +43,27 @@ func resultWithoutID(p *process) string {
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 
-// history checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It adds to
-// done when each Call was completed, by Idempotency-Key.
-func (r *trial) history(ctx context.Context, p *process, id string, done map[string]time.Time) {
+// checkHistory checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It
+// adds to done when each Call was completed, by Idempotency-Key.
+func (r *trial) checkHistory(ctx context.Context, p *process, id string, done map[string]time.Time) {
 	events := r.client.Temporal().GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
 	ended := false
 	for events.HasNext() {
 		e, err := events.Next()
 		if err != nil {
-			r.figures.broke("every history can be read", id, "%s", err)
+			r.figures.addViolation("every history can be read", id, "%s", err)
 			return
 		}
-		ended = r.event(id, e, scheduled, done)
+		ended = r.checkEvent(id, e, scheduled, done)
 	}
 	if !ended {
-		r.figures.broke("every workflow ends", id, "it is open")
+		r.figures.addViolation("every workflow ends", id, "it is open")
 	}
 }
 
-// event checks one event of a history, and reports whether it is the workflow's end.
-func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]string,
+// checkEvent checks one event of a history, and reports whether it is the workflow's end.
+func (r *trial) checkEvent(id string, e *historypb.HistoryEvent, scheduled map[int64]string,
 	done map[string]time.Time) (ended bool) {
 	r.figures.Events++
 	switch e.GetEventType() {
@@ -71,7 +72,7 @@ func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]
 		if key := keyOf(a.GetActivityType().GetName(), a.GetInput()); key != "" {
 			scheduled[e.GetEventId()] = key
 			if _, again := done[key]; again {
-				r.figures.broke("no Call runs again whose completion is in history", id,
+				r.figures.addViolation("no Call runs again whose completion is in history", id,
 					"%s is scheduled again by event %d", key, e.GetEventId())
 			}
 		}
@@ -93,7 +94,8 @@ func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]
 		switch a.GetCause() {
 		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
 			enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
-			r.figures.broke("no workflow task fails for good", id, "event %d: %s: %s", e.GetEventId(), a.GetCause(),
+			r.figures.addViolation("no workflow task fails for good", id, "event %d: %s: %s", e.GetEventId(),
+				a.GetCause(),
 				a.GetFailure().GetMessage())
 		}
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
@@ -112,30 +114,30 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 	return in.IdempotencyKey()
 }
 
-// effects checks the requests that the tools got: everything that the undisturbed process asked for, each under one
-// key, and nothing again once it was done.
-func (r *trial) effects(p, calm *process, done map[string]time.Time) {
+// checkEffects checks the requests that the tools got: everything that the undisturbed process asked for, each under
+// one key, and nothing again once it was done.
+func (r *trial) checkEffects(p, calm *process, done map[string]time.Time) {
 	keys := map[string]string{}
-	for _, e := range r.tools.of(p.id) {
+	for _, e := range r.tools.effectsOf(p.id) {
 		r.figures.Effects++
 		r.figures.Repeated += len(e.times) - 1
 		asked := strings.ReplaceAll(e.asked, p.id, "ID")
 		if other, twice := keys[asked]; twice && !r.failed[other] {
-			r.figures.broke("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s", asked,
+			r.figures.addViolation("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s", asked,
 				other, e.key)
 		}
 		keys[asked] = e.key
 		if at, ok := done[e.key]; ok && slices.ContainsFunc(e.times, func(t time.Time) bool { return t.After(at) }) {
-			r.figures.broke("no Call runs again whose completion is in history", p.id,
+			r.figures.addViolation("no Call runs again whose completion is in history", p.id,
 				"%s came again after it was done", e.key)
 		}
 		if len(e.times) > 1 && strings.Contains(e.asked, "/once ") {
-			r.figures.broke("what must not run twice does not", p.id, "%s came %d times", e.key, len(e.times))
+			r.figures.addViolation("what must not run twice does not", p.id, "%s came %d times", e.key, len(e.times))
 		}
 	}
-	for _, e := range r.tools.of(calm.id) {
+	for _, e := range r.tools.effectsOf(calm.id) {
 		if asked := strings.ReplaceAll(e.asked, calm.id, "ID"); keys[asked] == "" {
-			r.figures.broke("no effect is lost", p.id, "%s", fmt.Sprintf("nobody asked %s", asked))
+			r.figures.addViolation("no effect is lost", p.id, "%s", fmt.Sprintf("nobody asked %s", asked))
 		}
 	}
 }

@@ -50,16 +50,16 @@ func newFigures(o options) *figures {
 
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
-func (f *figures) killed(victim string, after time.Duration) {
+func (f *figures) addKill(victim string, after time.Duration) {
 	f.Kills[victim]++
 	f.Moments = append(f.Moments, moment{victim, seconds(after)})
 	fmt.Printf("kill %d: %s, after %.2f s\n", len(f.Moments), victim, seconds(after))
 }
 
-func (f *figures) kills() int { return len(f.Moments) }
+func (f *figures) killCount() int { return len(f.Moments) }
 
-// asked notes that a person was asked about something, once however long it waits.
-func (f *figures) asked(what string) {
+// addAsked notes that a person was asked about something, once however long it waits.
+func (f *figures) addAsked(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.known[what] {
@@ -68,7 +68,7 @@ func (f *figures) asked(what string) {
 	}
 }
 
-func (f *figures) broke(rule, where, format string, args ...any) {
+func (f *figures) addViolation(rule, where, format string, args ...any) {
 	b := broken{rule, where, fmt.Sprintf(format, args...)}
 	fmt.Printf("BROKEN: %s: %s: %s\n", b.Rule, b.Where, b.What)
 	f.Broken = append(f.Broken, b)

@@ -26,8 +26,8 @@ func newLLM() *llm {
 	return &llm{replies: map[string][]rehearsal.Reply{}, last: map[string]rehearsal.Reply{}}
 }
 
-// marker finds the process and its case in a prompt.
-var marker = regexp.MustCompile(`\(process ([^ ]+) of ([^)]+)\)`)
+// caseMarker finds the process and its case in a prompt.
+var caseMarker = regexp.MustCompile(`\(process ([^ ]+) of ([^)]+)\)`)
 
 func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -36,7 +36,7 @@ func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	prompt := promptIn(body)
-	rehearsal.NewHandler([]rehearsal.Reply{l.choose(prompt)}).ServeHTTP(w, r)
+	rehearsal.NewHandler([]rehearsal.Reply{l.chooseReply(prompt)}).ServeHTTP(w, r)
 }
 
 func promptIn(body []byte) string {
@@ -51,30 +51,30 @@ func promptIn(body []byte) string {
 	return strings.Join(all, "\n")
 }
 
-func (l *llm) choose(prompt string) rehearsal.Reply {
+func (l *llm) chooseReply(prompt string) rehearsal.Reply {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := marker.FindStringSubmatch(prompt)
+	m := caseMarker.FindStringSubmatch(prompt)
 	if m == nil {
 		return rehearsal.Reply{Status: http.StatusBadRequest, Content: "nobody's prompt"}
 	}
 	process := m[1]
 	last, spoken := l.last[process]
-	if ask := wanted.FindStringSubmatch(prompt); ask != nil {
-		return l.result(m[2], ask[1])
+	if ask := wantedResult.FindStringSubmatch(prompt); ask != nil {
+		return l.latentReply(m[2], ask[1])
 	}
 	if spoken && strings.Contains(prompt, "was cut off") {
 		last.When = ""
 		return last
 	}
-	l.last[process] = l.next(m[2], prompt, last)
+	l.last[process] = l.nextReply(m[2], prompt, last)
 	return l.last[process]
 }
 
-// next gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring was
-// not accepted, and the reply is the output alone.
-func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
-	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && planned(prompt, last) {
+// nextReply gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring
+// was not accepted, and the reply is the output alone.
+func (l *llm) nextReply(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
+	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && isPlanned(prompt, last) {
 		last.Content = string(jsonval.Encode(map[string]any{"calls": []any{}, "output": output}))
 		return last
 	}
@@ -87,8 +87,8 @@ func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	return rehearsal.Reply{Status: http.StatusBadRequest, Content: "no reply fits"}
 }
 
-// planned reports whether a prompt holds all Calls of a reply.
-func planned(prompt string, r rehearsal.Reply) bool {
+// isPlanned reports whether a prompt holds all Calls of a reply.
+func isPlanned(prompt string, r rehearsal.Reply) bool {
 	for _, c := range callsOf(r) {
 		if !strings.Contains(prompt, string(jsonval.Encode(c))) {
 			return false
@@ -110,11 +110,11 @@ func callsOf(r rehearsal.Reply) []any {
 	return calls
 }
 
-// wanted finds the latent Call whose result a prompt asks for.
-var wanted = regexp.MustCompile(`## Results wanted\n[^\n]*\n- ([^ ]+) `)
+// wantedResult finds the latent Call whose result a prompt asks for.
+var wantedResult = regexp.MustCompile(`## Results wanted\n[^\n]*\n- ([^ ]+) `)
 
-// result gives the reply with a latent Call's result, under the id that is asked for.
-func (l *llm) result(name, id string) rehearsal.Reply {
+// latentReply gives the reply with a latent Call's result, under the id that is asked for.
+func (l *llm) latentReply(name, id string) rehearsal.Reply {
 	for _, r := range l.replies[name] {
 		calls := callsOf(r)
 		if len(calls) == 0 {

@@ -49,10 +49,10 @@ func run(ctx context.Context, o options) (wrong int, err error) {
 		return 0, err
 	}
 	t := &trial{bed: b, cases: cases, figures: newFigures(o), failed: map[string]bool{}}
-	if err := t.undisturbed(ctx); err != nil {
+	if err := t.runUndisturbed(ctx); err != nil {
 		return 0, err
 	}
-	if err := t.disturbed(ctx, o); err != nil {
+	if err := t.runDisturbed(ctx, o); err != nil {
 		return 0, err
 	}
 	return len(t.figures.Broken), t.figures.print(o.json)

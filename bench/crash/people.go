@@ -37,8 +37,8 @@ func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
 func (r *trial) decide(ctx context.Context, a protocol.Approval) {
 	signal, payload := policy.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "crash"}
 	if a.ReviewReason != "" {
-		r.figures.asked(a.Process + " " + a.Digest)
-		if answer, reached := r.tools.answer(protocol.IdempotencyKey(a.Process, a.Instance, a.CallID)); reached {
+		r.figures.addAsked(a.Process + " " + a.Digest)
+		if answer, reached := r.tools.answerOf(protocol.IdempotencyKey(a.Process, a.Instance, a.CallID)); reached {
 			signal = policy.Answer
 			payload["output"], _ = jsonval.Decode([]byte(answer))
 		}

@@ -32,17 +32,17 @@ type effect struct {
 
 func newToolbox() *toolbox { return &toolbox{shop: shop.Handler(), seen: map[string]*effect{}} }
 
-// toolTime is how long a tool takes to answer after its effect, so that a kill may fall between the two.
-const toolTime = 150 * time.Millisecond
+// toolDelay is how long a tool takes to answer after its effect, so that a kill may fall between the two.
+const toolDelay = 150 * time.Millisecond
 
 func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
-	status, answer := t.work(r, body)
-	answer = t.note(r.Header.Get("Idempotency-Key"), r.Method+" "+r.URL.String()+" "+string(body), answer)
-	if sleep(r.Context(), toolTime) != nil {
+	status, answer := t.computeAnswer(r, body)
+	answer = t.record(r.Header.Get("Idempotency-Key"), r.Method+" "+r.URL.String()+" "+string(body), answer)
+	if sleep(r.Context(), toolDelay) != nil {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -50,8 +50,8 @@ func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// work computes an answer, the same for the same request.
-func (t *toolbox) work(r *http.Request, body []byte) (status int, answer string) {
+// computeAnswer computes an answer, the same for the same request.
+func (t *toolbox) computeAnswer(r *http.Request, body []byte) (status int, answer string) {
 	path, isShop := strings.CutPrefix(r.URL.Path, "/shop")
 	if !isShop {
 		return http.StatusOK, fmt.Sprintf(`"%x"`, sha256.Sum256(body))
@@ -63,8 +63,8 @@ func (t *toolbox) work(r *http.Request, body []byte) (status int, answer string)
 	return w.Code, w.Body.String()
 }
 
-// note adds a request to its effect, and gives its answer. What is repeated gets the first one.
-func (t *toolbox) note(key, asked, answer string) string {
+// record adds a request to its effect, and gives its answer. What is repeated gets the first one.
+func (t *toolbox) record(key, asked, answer string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.seen[key]
@@ -79,8 +79,8 @@ func (t *toolbox) note(key, asked, answer string) string {
 	return e.answer
 }
 
-// answer gives what the requests with an Idempotency-Key were answered, if there were any.
-func (t *toolbox) answer(key string) (answer string, reached bool) {
+// answerOf gives what the requests with an Idempotency-Key were answered, if there were any.
+func (t *toolbox) answerOf(key string) (answer string, reached bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e := t.seen[key]; e != nil {
@@ -89,8 +89,8 @@ func (t *toolbox) answer(key string) (answer string, reached bool) {
 	return "", false
 }
 
-// of lists the effects of one process.
-func (t *toolbox) of(process string) (list []*effect) {
+// effectsOf lists the effects of one process.
+func (t *toolbox) effectsOf(process string) (list []*effect) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for key, e := range t.seen {

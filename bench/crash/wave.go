@@ -35,11 +35,11 @@ type process struct {
 // killsInWave is how many there are in the life of one set of processes.
 const killsInWave = 5
 
-// patience is how long a process may take after the last kill: a lost worker is noticed within seconds.
-const patience = 3 * time.Minute
+// endTimeout is how long a process may take after the last kill: a lost worker is noticed within seconds.
+const endTimeout = 3 * time.Minute
 
-// undisturbed runs every case once with nothing killed.
-func (r *trial) undisturbed(ctx context.Context) error {
+// runUndisturbed runs every case once with nothing killed.
+func (r *trial) runUndisturbed(ctx context.Context) error {
 	begin := time.Now()
 	all, err := r.startAll(ctx, "calm")
 	if err != nil {
@@ -60,15 +60,15 @@ func (r *trial) undisturbed(ctx context.Context) error {
 	return nil
 }
 
-// disturbed runs the cases wave after wave until there were enough kills.
-func (r *trial) disturbed(ctx context.Context, o options) error {
+// runDisturbed runs the cases wave after wave until there were enough kills.
+func (r *trial) runDisturbed(ctx context.Context, o options) error {
 	chance := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the moments must come again with the same seed
-	for wave := 1; r.figures.kills() < o.kills && ctx.Err() == nil; wave++ {
+	for wave := 1; r.figures.killCount() < o.kills && ctx.Err() == nil; wave++ {
 		all, err := r.startAll(ctx, fmt.Sprintf("w%d", wave))
 		if err != nil {
 			return err
 		}
-		for n := 0; n < killsInWave && r.figures.kills() < o.kills && !r.allEnded(ctx, all); n++ {
+		for n := 0; n < killsInWave && r.figures.killCount() < o.kills && !r.allEnded(ctx, all); n++ {
 			if err := r.killOne(ctx, chance); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 	case name == "starter":
 		name = "server"
 	}
-	r.figures.killed(name, after)
+	r.figures.addKill(name, after)
 	for _, v := range victims {
 		if err := v.start(); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (r *trial) startAll(ctx context.Context, wave string) ([]*process, error) {
 }
 
 func (r *trial) startOne(ctx context.Context, p *process) error {
-	file, err := p.testCase.file(r.dir, p.id)
+	file, err := p.testCase.writeFile(r.dir, p.id)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (r *trial) allEnded(ctx context.Context, all []*process) bool {
 
 // awaitAll waits until all processes have ended, and decides for people meanwhile.
 func (r *trial) awaitAll(ctx context.Context, all []*process) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	people, leave := context.WithCancel(ctx)
 	defer leave()

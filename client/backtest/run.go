@@ -80,7 +80,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 }
 
 // readPast reads finished processes from their chains.
-func readPast(ctx context.Context, archive *client.Archive, ids []string) (past []*backtest.Past, err error) {
+func readPast(ctx context.Context, archive *client.Archive, ids []string) (past []*backtest.PastProcess, err error) {
 	for _, id := range ids {
 		run, err := archive.FinishedRun(ctx, id, "read")
 		if err != nil {

@@ -64,7 +64,7 @@ func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error
 		for _, at := range f.Unread {
 			o.OnUnread(fmt.Sprintf("Idea %d of %s, which is broken", at, process))
 		}
-		if needle.In(process) {
+		if needle.IsIn(process) {
 			if len(f.Found) == 0 || f.Found[0].Instance != "" {
 				f.Found = slices.Insert(f.Found, 0, chain.InInstance{})
 			}
@@ -131,7 +131,7 @@ func (s *searcher) report(h Held) error {
 // message looks at the texts of a message, and into its payloads. found is called with the instances that hold it.
 func (s *searcher) message(ctx context.Context, owner string, m proto.Message, found func(token string) error) error {
 	err := protorange.Range(m.ProtoReflect(), func(v protopath.Values) error {
-		if text, ok := v.Index(-1).Value.Interface().(string); ok && s.needle.In(text) {
+		if text, ok := v.Index(-1).Value.Interface().(string); ok && s.needle.IsIn(text) {
 			return found("")
 		}
 		return nil
@@ -168,7 +168,7 @@ func (s *searcher) payload(
 	}
 	tokens := map[string]bool{}
 	look := func(at texts.Place, text string) {
-		if s.needle.In(text) {
+		if s.needle.IsIn(text) {
 			tokens[at.Instance] = true
 		}
 	}
@@ -179,7 +179,7 @@ func (s *searcher) payload(
 		}
 		return jsonval.Decode(data)
 	}
-	err = texts.Walk{Load: load, Give: look, Number: look}.Each(v, texts.Place{})
+	err = texts.Walk{Load: load, OnText: look, OnNumber: look}.Each(v, texts.Place{})
 	for _, token := range jsonval.SortedKeys(tokens) {
 		if err == nil {
 			err = found(token)

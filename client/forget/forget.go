@@ -42,9 +42,9 @@ type Result struct {
 	Forks []Result `json:"forks,omitempty"`
 }
 
-// Whole reports whether nothing that may reveal the forgotten data is left.
-func (r Result) Whole() bool {
-	inPart := func(f Result) bool { return !f.Whole() }
+// IsComplete reports whether nothing that may reveal the forgotten data is left.
+func (r Result) IsComplete() bool {
+	inPart := func(f Result) bool { return !f.IsComplete() }
 	return len(r.Left)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
 }
 
@@ -77,7 +77,7 @@ func (r *Result) remove(
 ) error {
 	open := x.Archive().Store().Keys().OpenPayload
 	contents, err := forget(ctx, chain.Forgetting{
-		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.Settling, Open: open,
+		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalSettleTime, Open: open,
 		Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason},
 		Held: func(ctx context.Context) (own, others *chain.Held, err error) {
 			return chain.ReadTemporalApart(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.selects, open)

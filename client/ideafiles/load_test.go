@@ -43,7 +43,7 @@ func loaded(t *testing.T, given, instances, replies string) *Definition {
 var builtins = func() Tools {
 	r := tools.NewRegistry()
 	builtin.Register(r, nil)
-	return Tools{Known: kinds.Knowing(r, nil), Replies: rehearsal.Check}
+	return Tools{Known: kinds.Knowing(r, nil), Replies: rehearsal.CountReplies}
 }()
 
 const (

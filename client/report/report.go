@@ -225,7 +225,7 @@ func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 }
 
 func holdsAny(v any) bool {
-	for range jsonval.Held(v) {
+	for range jsonval.HeldValues(v) {
 		return true
 	}
 	return false

@@ -12,16 +12,16 @@ import (
 // folded is a text in the form in which texts are compared: compatibility forms resolved (NFKC), case folded,
 // invisible characters gone, runs of white space one space. Each byte knows the runes of the source it came from.
 type folded struct {
-	text     []byte
-	from, to []int32 // per byte of text: first rune in the source, and the one after the last
+	text                 []byte
+	sourceFrom, sourceTo []int32 // per byte of text: first rune in the source, and the one after the last
 }
 
 func fold(source string) *folded {
 	s, place := visible(source)
 	f := &folded{
-		text: make([]byte, 0, len(s)),
-		from: make([]int32, 0, len(s)),
-		to:   make([]int32, 0, len(s)),
+		text:       make([]byte, 0, len(s)),
+		sourceFrom: make([]int32, 0, len(s)),
+		sourceTo:   make([]int32, 0, len(s)),
 	}
 	caser := cases.Fold()
 	for at := 0; s != ""; {
@@ -69,7 +69,7 @@ func (f *folded) add(r rune, from, to int32) {
 	}
 	if unicode.IsSpace(r) {
 		if n := len(f.text); n > 0 && f.text[n-1] == ' ' {
-			f.to[n-1] = to
+			f.sourceTo[n-1] = to
 			return
 		}
 		r = ' '
@@ -80,8 +80,8 @@ func (f *folded) add(r rune, from, to int32) {
 	before := len(f.text)
 	f.text = utf8.AppendRune(f.text, r)
 	for range len(f.text) - before {
-		f.from = append(f.from, from)
-		f.to = append(f.to, to)
+		f.sourceFrom = append(f.sourceFrom, from)
+		f.sourceTo = append(f.sourceTo, to)
 	}
 }
 

@@ -84,7 +84,7 @@ func (r *matchWordsResult) find(text *folded, pattern, word string, whole bool) 
 		if end := at + len(pattern); !whole || text.whole(at, end) {
 			found = true
 			r.Count++
-			r.Matches = append(r.Matches, wordMatch{word, int(text.from[at]), int(text.to[end-1])})
+			r.Matches = append(r.Matches, wordMatch{word, int(text.sourceFrom[at]), int(text.sourceTo[end-1])})
 		}
 	}
 	slices.SortFunc(r.Matches, func(a, b wordMatch) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })

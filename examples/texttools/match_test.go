@@ -112,12 +112,12 @@ func TestFoldingKnowsWhereEachByteCameFrom(t *testing.T) {
 		s := rapid.String().Draw(t, "text")
 		f := fold(s)
 		n := int32(len([]rune(s)))
-		if len(f.text) != len(f.from) || len(f.text) != len(f.to) {
+		if len(f.text) != len(f.sourceFrom) || len(f.text) != len(f.sourceTo) {
 			t.Fatal("a byte without a place")
 		}
 		for i := range f.text {
-			if f.from[i] >= f.to[i] || f.to[i] > n || (i > 0 && f.from[i] < f.from[i-1]) {
-				t.Fatalf("%q: byte %d is of %d to %d", s, i, f.from[i], f.to[i])
+			if f.sourceFrom[i] >= f.sourceTo[i] || f.sourceTo[i] > n || (i > 0 && f.sourceFrom[i] < f.sourceFrom[i-1]) {
+				t.Fatalf("%q: byte %d is of %d to %d", s, i, f.sourceFrom[i], f.sourceTo[i])
 			}
 		}
 		if again := fold(string(f.text)); string(again.text) != string(f.text) {

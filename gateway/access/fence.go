@@ -20,7 +20,7 @@ type Fence struct {
 
 // Check gives why a request is refused; nil: it is not.
 func (f Fence) Check(r *http.Request) *Refusal {
-	if !f.knows(r.Host) {
+	if !f.knowsHost(r.Host) {
 		return &Refusal{http.StatusMisdirectedRequest, CodeForeignHost,
 			"this gateway does not answer to the name " + printable(r.Host) +
 				": add it to PROCESSIDEA_GATEWAY_HOSTS"}
@@ -40,7 +40,7 @@ func (f Fence) Check(r *http.Request) *Refusal {
 // Allows reports whether the page of an origin may read the responses.
 func (f Fence) Allows(origin string) bool { return origin != "" && slices.Contains(f.Origins, origin) }
 
-func (f Fence) knows(host string) bool {
+func (f Fence) knowsHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -90,9 +90,9 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// IsVisit reports whether a browser opens a page for a person who followed a link, of another site too: nothing is done
-// by that, and the other site does not see the page.
-func IsVisit(r *http.Request) bool {
+// IsPageNavigation reports whether a browser opens a page for a person who followed a link, of another site too: nothing
+// is done by that, and the other site does not see the page.
+func IsPageNavigation(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Origin") == "" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }

@@ -42,10 +42,10 @@ const (
 )
 
 const (
-	issuerTime = 10 * time.Second // that one question to the issuer may take
-	retryAfter = 5 * time.Second  // after which an issuer that did not answer is asked again
-	maxIssuer  = 1 << 20          // bytes of one of its answers
-	maxGroups  = 1000             // of one person
+	issuerTimeout        = 10 * time.Second // that one question to the issuer may take
+	retryAfter           = 5 * time.Second  // after which an issuer that did not answer is asked again
+	maxIssuerAnswerBytes = 1 << 20          // bytes of one of its answers
+	maxGroups            = 1000             // of one person
 )
 
 // IssuerGuard admits people with a token of an issuer. It is safe for concurrent use.
@@ -79,8 +79,8 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	if i.Groups == "" {
 		i.Groups = claimGroups
 	}
-	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTime,
-		Transport: &memory.Transport{Next: http.DefaultTransport, Most: maxIssuer}}}, nil
+	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTimeout,
+		Transport: &memory.Transport{Next: http.DefaultTransport, MaxBytes: maxIssuerAnswerBytes}}}, nil
 }
 
 // Identify reads the bearer token.
@@ -90,9 +90,9 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 		return nil, unauthorized(CodeNoToken, "a request needs a token of "+g.issuer.URL+
 			": Authorization: Bearer TOKEN")
 	}
-	_, verifier, err := g.open()
+	_, verifier, err := g.discover()
 	if err != nil {
-		return nil, away(err)
+		return nil, issuerAwayError(err)
 	}
 	// The token must not appear in an error, so that the library's text is not passed on.
 	verified, err := verifier.Verify(oidc.ClientContext(r.Context(), g.http), token)
@@ -101,7 +101,7 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	case errors.As(err, &expired):
 		return nil, unauthorized(CodeBadToken, "the token has expired")
 	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no error type for it
-		return nil, away(err)
+		return nil, issuerAwayError(err)
 	case err != nil:
 		return nil, unauthorized(CodeBadToken, "the token is not a valid one of "+g.issuer.URL+" for "+
 			g.issuer.Audience)
@@ -110,12 +110,12 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.person(claims, verified)
+	return g.personOf(claims, verified)
 }
 
-// away reports to the caller only that the issuer does not answer. The reason goes to the log, since it names addresses
-// of the inner network.
-func away(err error) error {
+// issuerAwayError reports to the caller only that the issuer does not answer. The reason goes to the log, since it
+// names addresses of the inner network.
+func issuerAwayError(err error) error {
 	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway,
 		"the issuer of tokens does not answer"}, err)
 }
@@ -141,8 +141,8 @@ func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
 // Claims are the claims of a token.
 type Claims map[string]any
 
-// person returns the person with their groups and rights.
-func (g *IssuerGuard) person(claims Claims, token *oidc.IDToken) (*Person, error) {
+// personOf returns the person with their groups and rights.
+func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, error) {
 	name, _ := claims[g.issuer.Name].(string)
 	if strings.TrimSpace(name) == "" || name == anybody {
 		return nil, unauthorized(CodeBadToken, "the token lacks "+g.issuer.Name+
@@ -175,9 +175,9 @@ func (g *IssuerGuard) isVerified(claims Claims) bool {
 
 // Known returns the person with a name, groups and an account from an earlier login, with their current rights.
 func (g *IssuerGuard) Known(name string, groups []string, account client.Account) (*Person, error) {
-	rights, err := g.issuer.Roles.Of(name, groups)
+	rights, err := g.issuer.Roles.RightsOf(name, groups)
 	if err != nil {
-		return nil, broken(err)
+		return nil, brokenRolesError(err)
 	}
 	p := &Person{Name: name, Groups: groups, Account: account, Rights: rights}
 	if speaker := g.issuer.Key.For(name, groups); speaker != nil {
@@ -197,18 +197,18 @@ func (g *IssuerGuard) LogTo(log *slog.Logger) {
 // Ready returns why nobody has rights, if that is so.
 func (g *IssuerGuard) Ready(context.Context) error {
 	if _, err := g.issuer.Roles.current(); err != nil {
-		return broken(err)
+		return brokenRolesError(err)
 	}
 	return nil
 }
 
-// broken reports to the caller only that the roles are broken. The reason names a file of this machine.
-func broken(err error) error {
+// brokenRolesError reports to the caller only that the roles are broken. The reason names a file of this machine.
+func brokenRolesError(err error) error {
 	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeRoles, rolesBroken}, err)
 }
 
-// open asks the issuer for its keys' place, once.
-func (g *IssuerGuard) open() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
+// discover asks the issuer for its keys' place, once.
+func (g *IssuerGuard) discover() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.verifier != nil {
@@ -218,7 +218,7 @@ func (g *IssuerGuard) open() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 		return nil, nil, g.failed
 	}
 	g.triedAt = time.Now()
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTime)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTimeout)
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, g.issuer.URL)
 	if g.failed = err; err != nil {

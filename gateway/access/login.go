@@ -40,10 +40,10 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	switch u, err := url.Parse(c.URL); {
 	case c.ID == "":
 		return nil, errors.New("access: people log in with a client of the issuer: set its id")
-	case len(c.Secret) < shortestToken:
+	case len(c.Secret) < minTokenLength:
 		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
 			"characters",
-			shortestToken)
+			minTokenLength)
 	case err != nil || CheckOrigin(c.URL) != nil || !isSafe(u):
 		return nil,
 			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.URL)
@@ -77,9 +77,9 @@ func NewAttempt(next string) Attempt {
 
 // Begin gives the address at the issuer where a person logs in.
 func (l *IssuerLogin) Begin(a Attempt) (string, error) {
-	provider, _, err := l.open()
+	provider, _, err := l.discover()
 	if err != nil {
-		return "", away(err)
+		return "", issuerAwayError(err)
 	}
 	return l.config(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
@@ -104,11 +104,11 @@ func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
 
 // Finish finds out who came back from the issuer with a code.
 func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Person, error) {
-	provider, _, err := l.open()
+	provider, _, err := l.discover()
 	if err != nil {
-		return nil, away(err)
+		return nil, issuerAwayError(err)
 	}
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.http), 2*issuerTime)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.http), 2*issuerTimeout)
 	defer cancel()
 	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	var refused *oauth2.RetrieveError
@@ -128,11 +128,12 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	if err != nil {
 		return nil, err
 	}
-	return l.person(l.more(ctx, provider, tokens, token.Subject, claims), token)
+	return l.personOf(l.addUserinfo(ctx, provider, tokens, token.Subject, claims), token)
 }
 
-// more adds the claims that only the issuer's userinfo endpoint has. The claims of the signed token stay unchanged.
-func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
+// addUserinfo adds the claims that only the issuer's userinfo endpoint has. The claims of the signed token stay
+// unchanged.
+func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
 	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil
 	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil &&
@@ -156,7 +157,7 @@ func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens 
 
 // End gives the address at the issuer where a person logs out there; "" where it has none.
 func (l *IssuerLogin) End() string {
-	provider, _, err := l.open()
+	provider, _, err := l.discover()
 	if err != nil {
 		return ""
 	}

@@ -42,9 +42,9 @@ func OpenRoles(file string) (*Roles, error) {
 	return r, err
 }
 
-// Of gives the rights of a person. Where the file cannot be read, or is broken, nobody has any: the change may have
-// been meant to take rights away.
-func (r *Roles) Of(name string, groups []string) ([]Right, error) {
+// RightsOf gives the rights of a person. Where the file cannot be read, or is broken, nobody has any: the change may
+// have been meant to take rights away.
+func (r *Roles) RightsOf(name string, groups []string) ([]Right, error) {
 	list, err := r.current()
 	var rights []Right
 	for _, role := range list {

@@ -25,8 +25,8 @@ func Ready(ctx context.Context, g Guard) error {
 	return nil
 }
 
-// shortestToken is in characters. rand.Text gives 26, of 5 bits each.
-const shortestToken = 24
+// minTokenLength is in characters. rand.Text gives 26, of 5 bits each.
+const minTokenLength = 24
 
 // NewToken makes up a token.
 func NewToken() string { return rand.Text() }
@@ -40,7 +40,7 @@ type TokenGuard struct {
 
 // NewTokenGuard makes one for a person. The error is for a token that can be guessed.
 func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
-	if len(token) < shortestToken {
+	if len(token) < minTokenLength {
 		return nil, errors.New("access: the gateway's token has fewer than 24 characters")
 	}
 	p.Rights, p.NamesOthers = Rights, true

@@ -116,10 +116,10 @@ type graphInput struct {
 
 // Graph is a Plan that was drawn.
 type Graph struct {
-	Format  string `json:"format" enum:"mermaid,dot,svg"`
-	Graph   string `json:"graph" doc:"the text, in the language of format"`
-	Calls   int    `json:"calls" doc:"how many there are; with none the graph is empty"`
-	Waiting bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
+	Format        string `json:"format" enum:"mermaid,dot,svg"`
+	Graph         string `json:"graph" doc:"the text, in the language of format"`
+	Calls         int    `json:"calls" doc:"how many there are; with none the graph is empty"`
+	IsPendingPlan bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
 }
 
 // plansTime bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store has.
@@ -137,7 +137,7 @@ func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) 
 	n := slices.IndexFunc(list, func(p client.Plan) bool { return in.Digest == "" || p.Digest == in.Digest })
 	switch {
 	case n >= 0:
-		drawing.Calls, out.Waiting = list[n].Drawn, true
+		drawing.Calls, out.IsPendingPlan = list[n].Drawn, true
 	case in.Digest != "":
 		return out, problem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
 	default: // of a process that Temporal does not know the store may have Ideas

@@ -194,7 +194,7 @@ func page(right access.Right, do act) act {
 		ticket, ok := v.sessions.Read(v.Request)
 		switch {
 		case ok:
-		case v.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(v.Request):
+		case v.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsPageNavigation(v.Request):
 			// the browser brings the session along from here
 			return v.leadOn("One moment", "Go on", v.URL.RequestURI())
 		default:

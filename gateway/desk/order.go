@@ -127,7 +127,7 @@ func (v *visit) deputy() error {
 
 // readOrderFields makes the condition from the form's entries for each parameter; nil: no conditions.
 func (v *visit) readOrderFields(tool string) (map[string]any, error) {
-	formats := v.Client.Process(v.process).Words(v.Context()).Params(tool)
+	formats := v.Client.Process(v.process).Words(v.Context()).ParamsFormat(tool)
 	when := map[string]any{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
@@ -202,7 +202,7 @@ type orderRow struct {
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		if row.Terms = orderTerms(words.Params(o.Tool), "", o.When, l); row.Terms == nil && o.When != nil {
+		if row.Terms = orderTerms(words.ParamsFormat(o.Tool), "", o.When, l); row.Terms == nil && o.When != nil {
 			row.Terms = []string{string(jsonval.Encode(o.When))}
 		}
 		rows = append(rows, row)

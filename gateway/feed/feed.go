@@ -29,9 +29,9 @@ type Source interface {
 const CallsPerSecond = 50
 
 const (
-	// soonest and latest bound how long a watcher waits before it looks again.
-	soonest = 300 * time.Millisecond
-	latest  = 5 * time.Second
+	// minLookInterval and latest bound how long a watcher waits before it looks again.
+	minLookInterval = 300 * time.Millisecond
+	maxLookInterval = 5 * time.Second
 	// asksAtOnce and askEvery bound how often a process is queried that never rests: a burst, and then one query each
 	// askEvery. Looking how far it has come is cheaper.
 	asksAtOnce = 30
@@ -85,7 +85,7 @@ type Follower struct {
 // client.ErrNotFound where there is no such process.
 func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh bool) (*Follower, error) {
 	w := f.join(process)
-	if err := w.first(ctx); err != nil {
+	if err := w.awaitFirst(ctx); err != nil {
 		f.leave(w)
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (f *Feed) join(process string) *watcher {
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
 			if err != nil {
-				w.set(nil, err)
+				w.setLatest(nil, err)
 			}
 		})
 	}
@@ -158,7 +158,7 @@ func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Eve
 			}
 			if snapshot != r.last {
 				r.last = snapshot
-				if !r.tell(ctx, snapshot, yield) || snapshot.Kind == KindEnded {
+				if !r.yieldNews(ctx, snapshot, yield) || snapshot.Kind == KindEnded {
 					return
 				}
 				continue
@@ -179,8 +179,8 @@ func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Eve
 	}
 }
 
-// tell yields the Ideas sealed since the last call, and the Snapshot if it is new.
-func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, error) bool) bool {
+// yieldNews yields the Ideas sealed since the last call, and the Snapshot if it is new.
+func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event, error) bool) bool {
 	if s.Kind == KindUnseen {
 		return yield(Event{Kind: s.Kind, Data: s.Data}, nil)
 	}
@@ -189,7 +189,7 @@ func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, erro
 		r.cursor.Ideas, r.fresh = s.Cursor.Ideas, false
 	}
 	for at := r.cursor.Ideas + 1; at <= s.Cursor.Ideas; at++ {
-		link, err := r.w.link(ctx, at)
+		link, err := r.w.readIdeaLink(ctx, at)
 		if errors.Is(err, client.ErrNotFound) {
 			// it is one of a part: a process that is split counts the Ideas of its parts too, which have chains of
 			// their own
@@ -219,7 +219,7 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 		return false, err
 	}
 	defer follower.Close()
-	for e, err := range follower.Events(ctx, latest) {
+	for e, err := range follower.Events(ctx, maxLookInterval) {
 		if err != nil || e.Kind == KindEnded {
 			return err == nil, err
 		}

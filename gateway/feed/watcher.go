@@ -48,8 +48,8 @@ func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
 	return w.latest, w.changed, w.failed
 }
 
-// first waits until something is known.
-func (w *watcher) first(ctx context.Context) error {
+// awaitFirst waits until something is known.
+func (w *watcher) awaitFirst(ctx context.Context) error {
 	for {
 		latest, changed, failed := w.current()
 		if failed != nil || latest != nil {
@@ -63,7 +63,7 @@ func (w *watcher) first(ctx context.Context) error {
 	}
 }
 
-func (w *watcher) set(s *Snapshot, failed error) {
+func (w *watcher) setLatest(s *Snapshot, failed error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.latest, w.failed = s, failed
@@ -73,16 +73,16 @@ func (w *watcher) set(s *Snapshot, failed error) {
 
 // run looks until the process has ended, or nobody follows it any more.
 func (w *watcher) run(ctx context.Context) {
-	every, seen := soonest, client.Revision{}
+	every, seen := minLookInterval, client.Revision{}
 	for ctx.Err() == nil {
-		now, err := w.look(ctx, seen)
+		now, err := w.poll(ctx, seen)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, errOver):
 			return
 		case err != nil || now != seen:
-			every = soonest
+			every = minLookInterval
 		default:
-			every = min(every*3/2, latest)
+			every = min(every*3/2, maxLookInterval)
 		}
 		seen = now
 		timer := time.NewTimer(every)
@@ -90,7 +90,7 @@ func (w *watcher) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-w.poke:
-			every = soonest
+			every = minLookInterval
 		}
 		timer.Stop()
 	}
@@ -99,18 +99,18 @@ func (w *watcher) run(ctx context.Context) {
 // errOver ends a watcher: nothing will ever be otherwise.
 var errOver = errors.New("feed: nothing more to be seen")
 
-// look asks how far the process has come and, after a change, its status. It returns the revision that it saw.
-func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revision, error) {
+// poll asks how far the process has come and, after a change, its status. It returns the revision that it saw.
+func (w *watcher) poll(ctx context.Context, seen client.Revision) (client.Revision, error) {
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err
 	}
 	now, err := w.source.Revision(ctx)
 	switch {
 	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
-		w.set(nil, err)
+		w.setLatest(nil, err)
 		return seen, errOver
 	case err != nil:
-		w.unseen(ctx, CodeUnreachable, err)
+		w.publishUnseen(ctx, CodeUnreachable, err)
 		return client.Revision{}, err // once it is seen again, that is new
 	case now == seen:
 		w.since = time.Now()
@@ -123,27 +123,27 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 		return seen, err
 	}
 	if now.Ended {
-		return now, w.end(ctx, now)
+		return now, w.publishEnd(ctx, now)
 	}
 	v, err := w.source.Status(ctx)
 	if err != nil {
-		w.unseen(ctx, CodeNoWorker, err)
+		w.publishUnseen(ctx, CodeNoWorker, err)
 		return client.Revision{}, err
 	}
 	s, err := snapshotOf(KindStatus, cursorOf(now, v.Ideas), v)
 	if err == nil {
 		w.since = time.Now()
-		w.set(s, nil)
+		w.setLatest(s, nil)
 	}
 	return now, err
 }
 
-// end publishes the end. A process that a worker refused has no Result: its error is permanent.
-func (w *watcher) end(ctx context.Context, now client.Revision) error {
+// publishEnd publishes the end. A process that a worker refused has no Result: its error is permanent.
+func (w *watcher) publishEnd(ctx context.Context, now client.Revision) error {
 	r, err := w.source.Result(ctx)
 	switch {
 	case client.IsUnreachable(err):
-		w.unseen(ctx, CodeUnreachable, err)
+		w.publishUnseen(ctx, CodeUnreachable, err)
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -156,12 +156,12 @@ func (w *watcher) end(ctx context.Context, now client.Revision) error {
 	if err != nil {
 		return err
 	}
-	w.set(s, nil)
+	w.setLatest(s, nil)
 	return errOver
 }
 
-// unseen publishes that the process cannot be queried, once for as long as that lasts.
-func (w *watcher) unseen(ctx context.Context, code string, cause error) {
+// publishUnseen publishes that the process cannot be queried, once for as long as that lasts.
+func (w *watcher) publishUnseen(ctx context.Context, code string, cause error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -172,12 +172,12 @@ func (w *watcher) unseen(ctx context.Context, code string, cause error) {
 	}
 	if latest == nil || latest.Kind != KindUnseen { // the cursor stays: nothing is known to have happened
 		next, _ := snapshotOf(KindUnseen, at, Unseen{Code: code, Message: cause.Error(), Since: w.since})
-		w.set(next, nil)
+		w.setLatest(next, nil)
 	}
 }
 
-// link returns an Idea. The latest ones are read once for all followers.
-func (w *watcher) link(ctx context.Context, at int) (chain.Link, error) {
+// readIdeaLink returns an Idea. The latest ones are read once for all followers.
+func (w *watcher) readIdeaLink(ctx context.Context, at int) (chain.Link, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	if n := slices.IndexFunc(w.links, func(l chain.Link) bool { return l.At == at }); n >= 0 {

@@ -39,7 +39,7 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
 	if r != nil {
-		all, err := r.read()
+		all, err := r.readFile()
 		if err != nil {
 			return nil, fmt.Errorf("hooks: read %s: %w", r.file, err)
 		}
@@ -48,10 +48,10 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	if rule == nil {
 		return nil, access.Refuse(http.StatusNotFound, CodeNoHook, "there is no rule for webhooks of this name")
 	}
-	if err := rule.verify(header, body); err != nil {
-		return nil, access.Refuse(http.StatusUnauthorized, CodeBadSignature, "the webhook is refused: %s", cause(err))
+	if err := rule.verifySignature(header, body); err != nil {
+		return nil, access.Refuse(http.StatusUnauthorized, CodeBadSignature, "the webhook is refused: %s", libraryCause(err))
 	}
-	o, err := rule.start(ctx, body)
+	o, err := rule.startOptions(ctx, body)
 	if err != nil || o == nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	return o, nil
 }
 
-func (r *rule) verify(header http.Header, body []byte) (err error) {
+func (r *rule) verifySignature(header http.Header, body []byte) (err error) {
 	for _, key := range r.keys {
 		if err = key.Verify(body, header); err == nil {
 			return nil
@@ -68,8 +68,8 @@ func (r *rule) verify(header http.Header, body []byte) (err error) {
 	return err
 }
 
-// cause is the library's error, without its subject.
-func cause(err error) string {
+// libraryCause is the library's error, without its subject.
+func libraryCause(err error) string {
 	for _, known := range []error{
 		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld,
 		webhook.ErrMessageTooNew,
@@ -94,14 +94,14 @@ func processOf(name, id string) string {
 	return name + "." + id
 }
 
-// start makes of a body what a process starts from; nil where the rule starts nothing from it.
-func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, error) {
+// startOptions makes of a body what a process starts from; nil where the rule starts nothing from it.
+func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOptions, error) {
 	value, err := jsonval.Decode(body)
 	if err != nil {
 		return nil, refuse("the body: %s", err)
 	}
 	if r.when != nil {
-		answers, err := run(ctx, r.when, value)
+		answers, err := runExpression(ctx, r.when, value)
 		if err != nil {
 			return nil, refuse("when: %s", err)
 		}
@@ -109,7 +109,7 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 			return nil, nil
 		}
 	}
-	d, err := r.load()
+	d, err := r.loadIdea()
 	if err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
@@ -120,7 +120,7 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 		}
 		return o, nil
 	}
-	input, err := run(ctx, r.input, value)
+	input, err := runExpression(ctx, r.input, value)
 	if err != nil {
 		return nil, refuse("input: %s", err)
 	}
@@ -133,7 +133,7 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 
 // rows returns the values from which the rule makes instances: its results, with lists flattened.
 func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err error) {
-	results, err := run(ctx, r.instance, body)
+	results, err := runExpression(ctx, r.instance, body)
 	if err != nil {
 		return nil, refuse("instances: %s", err)
 	}
@@ -159,13 +159,13 @@ func refuse(format string, args ...any) error {
 	return access.Refuse(http.StatusUnprocessableEntity, CodeBadBody, format, args...)
 }
 
-// run gives the results of an expression, as JSON values of the engine.
-func run(ctx context.Context, q *jq.Query, body any) ([]any, error) {
-	results, err := q.Run(ctx, body, mostResults+1)
-	if err == nil && len(results) > mostResults {
-		err = fmt.Errorf("it has over %d results", mostResults)
+// runExpression gives the results of an expression, as JSON values of the engine.
+func runExpression(ctx context.Context, q *jq.Query, body any) ([]any, error) {
+	results, err := q.Run(ctx, body, maxResults+1)
+	if err == nil && len(results) > maxResults {
+		err = fmt.Errorf("it has over %d results", maxResults)
 	}
 	return results, err
 }
 
-const mostResults = 10_000
+const maxResults = 10_000

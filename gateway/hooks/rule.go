@@ -35,10 +35,10 @@ type rule struct {
 // Open reads a file of rules, and each Idea file that it names. The error describes the first fault.
 func Open(file string, getenv func(string) string) (*Rules, error) {
 	r := &Rules{file, getenv}
-	all, err := r.read()
+	all, err := r.readFile()
 	for _, name := range jsonval.SortedKeys(all) {
 		if err == nil {
-			_, err = all[name].load()
+			_, err = all[name].loadIdea()
 		}
 	}
 	if err != nil {
@@ -50,7 +50,7 @@ func Open(file string, getenv func(string) string) (*Rules, error) {
 // nameOfHook has no dot: what follows one in a process's id is the webhook's own.
 var nameOfHook = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-func (r *Rules) read() (map[string]*rule, error) {
+func (r *Rules) readFile() (map[string]*rule, error) {
 	data, err := os.ReadFile(r.file)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	if texts["input"] != "" && texts["instances"] != "" {
 		return nil, errors.New(`"input" and "instances" exclude each other`)
 	}
-	out := &rule{idea: r.place(texts["idea"]), replies: r.place(texts["replies"])}
+	out := &rule{idea: r.filePath(texts["idea"]), replies: r.filePath(texts["replies"])}
 	if texts["input"] == "" && texts["instances"] == "" {
 		texts["input"] = "."
 	}
@@ -115,8 +115,8 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	return out, err
 }
 
-// place is a file that the rules name from where they lie.
-func (r *Rules) place(file string) string {
+// filePath is a file that the rules name from where they lie.
+func (r *Rules) filePath(file string) string {
 	if file == "" || filepath.IsAbs(file) {
 		return file
 	}
@@ -153,16 +153,16 @@ func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 	return keys, nil
 }
 
-// load reads the rule's Idea: the webhook brings the instances.
-func (r *rule) load() (*ideafiles.Definition, error) {
+// loadIdea reads the rule's Idea: the webhook brings the instances.
+func (r *rule) loadIdea() (*ideafiles.Definition, error) {
 	source, err := ideafiles.Find(r.idea, "", r.replies)
 	if err != nil {
 		return nil, err
 	}
-	return ideafiles.LoadAlone(source, Elsewhere())
+	return ideafiles.LoadAlone(source, ToolsElsewhere())
 }
 
-// Elsewhere describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
-func Elsewhere() ideafiles.Tools {
-	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}
+// ToolsElsewhere describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
+func ToolsElsewhere() ideafiles.Tools {
+	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.CountReplies, Elsewhere: true}
 }

@@ -31,23 +31,23 @@ const (
 )
 
 const (
-	small       = 64 << 10 // bytes of a body that waits for no large one
-	smallAtOnce = 2 << 20
+	smallBodyBytes = 64 << 10 // bytes of a body that waits for no large one
+	smallAtOnce    = 2 << 20
 	// largeAtOnce is in bytes: of bodies as large as may be one is read after the other.
-	largeAtOnce = 8 << 20
-	patience    = 10 * time.Second
-	retryAfter  = 5 * time.Second
+	largeAtOnce   = 8 << 20
+	memoryTimeout = 10 * time.Second
+	retryAfter    = 5 * time.Second
 )
 
 // Intake bounds what is read at a time. It is safe for concurrent use.
 type Intake struct {
 	small, large *semaphore.Weighted
-	bodyTime     time.Duration
+	bodyTimeout  time.Duration
 }
 
-// New makes an Intake. bodyTime is how long one body may take to come in.
-func New(bodyTime time.Duration) *Intake {
-	return &Intake{semaphore.NewWeighted(smallAtOnce), semaphore.NewWeighted(largeAtOnce), bodyTime}
+// New makes an Intake. bodyTimeout is how long one body may take to come in.
+func New(bodyTimeout time.Duration) *Intake {
+	return &Intake{semaphore.NewWeighted(smallAtOnce), semaphore.NewWeighted(largeAtOnce), bodyTimeout}
 }
 
 // Read reads the body of a request, of at most limit bytes, and puts it in the request in place of the one that comes
@@ -65,12 +65,12 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 	if size < 0 {
 		size = limit
 	}
-	if done, err = i.await(r.Context(), size); err != nil {
+	if done, err = i.awaitMemory(r.Context(), size); err != nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 		return nil, func() {}, err
 	}
 	if body, err = i.read(w, r, limit); err == nil && isJSON(r) {
-		err = dense(body)
+		err = checkDensity(body)
 	}
 	if err != nil {
 		done()
@@ -80,14 +80,14 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 	return body, done, nil
 }
 
-// await waits for the memory of a body.
-func (i *Intake) await(ctx context.Context, size int64) (done func(), err error) {
+// awaitMemory waits for the memory of a body.
+func (i *Intake) awaitMemory(ctx context.Context, size int64) (done func(), err error) {
 	room, most := i.small, int64(smallAtOnce)
-	if size > small {
+	if size > smallBodyBytes {
 		room, most = i.large, largeAtOnce
 	}
 	size = min(max(size, 1<<10), most)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()
 	if room.Acquire(ctx, size) != nil {
 		return nil, access.Refuse(http.StatusServiceUnavailable, CodeBusy,
@@ -98,7 +98,7 @@ func (i *Intake) await(ctx context.Context, size int64) (done func(), err error)
 
 func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(i.bodyTime)) // a recorder of tests has none
+	_ = control.SetReadDeadline(time.Now().Add(i.bodyTimeout)) // a recorder of tests has none
 	var b bytes.Buffer
 	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // so that it need not grow
 	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
@@ -124,7 +124,7 @@ func tooLarge(limit int64) error {
 		"the body is larger than %d bytes, the maximum here", limit)
 }
 
-func dense(body []byte) error {
+func checkDensity(body []byte) error {
 	if err := jsonval.CheckParts(body); err != nil {
 		return access.Refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
 	}

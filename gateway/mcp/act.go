@@ -15,8 +15,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// patience is how long a decision is waited for until a worker has taken it.
-const patience = 30 * time.Second
+// decisionTimeout is how long a decision is waited for until a worker has taken it.
+const decisionTimeout = 30 * time.Second
 
 func (a *agent) startTools() []tool {
 	tools := []tool{
@@ -30,7 +30,7 @@ func (a *agent) startTools() []tool {
 			"unset": {"type": "array", "items": {"type": "string"},
 				"description": "TOKEN:path: values that are taken out of State"},
 			"reopen": {"type": "array", "items": {"type": "string"}, "description": "tokens of instances that are planned for anew; or all"}, ` +
-				fmt.Sprintf(waitArgument, usualWait) + `}}`, false, a.fork}}
+				fmt.Sprintf(waitArgument, defaultWait) + `}}`, false, a.fork}}
 	names := []any{}
 	all := map[string]startable{}
 	for _, s := range a.startables() {
@@ -48,7 +48,7 @@ func (a *agent) startTools() []tool {
 				"type": "object", "additionalProperties": false, "required": []any{"idea"},
 				"properties": map[string]any{"idea": map[string]any{"enum": names}},
 			})), false, func(ctx context.Context, args map[string]any) (any, error) {
-				return a.simulate(ctx, all[text(args, "idea")])
+				return a.simulate(ctx, all[textArg(args, "idea")])
 			}})
 	}
 	return tools
@@ -56,7 +56,7 @@ func (a *agent) startTools() []tool {
 
 func startSchema(s startable) string {
 	form := jsonschema.RebaseRefs(s.inputSchema(), "#/properties/input")
-	wait, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgument, usualWait) + "}"))
+	wait, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgument, defaultWait) + "}"))
 	properties := map[string]any{
 		"input": form,
 		"instances": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object"},
@@ -72,7 +72,7 @@ func startSchema(s startable) string {
 }
 
 func (a *agent) start(ctx context.Context, s startable, args map[string]any) (any, error) {
-	o := client.StartOptions{ID: text(args, "id"), Idea: s.Idea, Delegates: s.Delegates, By: a.who.Name}
+	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, Delegates: s.Delegates, By: a.person.Name}
 	input, hasInput := args["input"]
 	rows, hasRows := args["instances"].([]any)
 	switch {
@@ -89,23 +89,23 @@ func (a *agent) start(ctx context.Context, s startable, args map[string]any) (an
 		o.ID = client.NewID(s.name)
 	}
 	p, err := a.Client.Start(ctx, o)
-	return a.started(ctx, p, err, args)
+	return a.awaitStarted(ctx, p, err, args)
 }
 
-// started waits a moment for the end of a process that was started.
-func (a *agent) started(ctx context.Context, p *client.Process, err error, args map[string]any) (any, error) {
+// awaitStarted waits a moment for the end of a process that was started.
+func (a *agent) awaitStarted(ctx context.Context, p *client.Process, err error, args map[string]any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.stand(ctx, p, number(args, "wait", usualWait), "")
+	return a.awaitStatus(ctx, p, numberArg(args, "wait", defaultWait), "")
 }
 
 func (a *agent) fork(ctx context.Context, args map[string]any) (any, error) {
 	list := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
 	changes := ideafiles.Changes{Set: list("set"), Unset: list("unset"), Reopen: list("reopen")}
-	p, err := a.Client.StartFork(ctx, text(args, "process"), number(args, "at", 0), changes,
-		client.StartOptions{ID: text(args, "id"), By: a.who.Name})
-	return a.started(ctx, p, err, args)
+	p, err := a.Client.StartFork(ctx, textArg(args, "process"), numberArg(args, "at", 0), changes,
+		client.StartOptions{ID: textArg(args, "id"), By: a.person.Name})
+	return a.awaitStarted(ctx, p, err, args)
 }
 
 // simulate runs a process with every Tool played by made-up values: no LLM is asked either.
@@ -117,7 +117,7 @@ func (a *agent) simulate(ctx context.Context, s startable) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	o := made.StartOptions(client.NewID("simulated-" + s.name))
-	o.By = a.who.Name
+	o.By = a.person.Name
 	p, err := a.Client.Start(ctx, o)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (a *agent) simulate(ctx context.Context, s startable) (any, error) {
 	if _, err := a.Feed.Ended(ctx, p.ID()); err != nil {
 		return nil, err
 	}
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), decisionTimeout)
 	defer cancel()
 	r, err := p.Snapshot(ctx)
 	if err != nil {
@@ -148,12 +148,12 @@ func (a *agent) decideTool() tool {
 // sameCall takes both spellings of a Call's id.
 func sameCall(id, given string) bool { return id == given || ideafile.TypeableCallID(id) == given }
 
-var errSigned = errors.New("this Call needs a signed decision, which only a person can take")
+var errNeedsSignature = errors.New("this Call needs a signed decision, which only a person can take")
 
 func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, decisionTimeout)
 	defer cancel()
-	p, err := a.Client.Attach(ctx, text(args, "process"))
+	p, err := a.Client.Attach(ctx, textArg(args, "process"))
 	if err != nil {
 		return nil, err
 	}
@@ -162,21 +162,22 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 		return nil, err
 	}
 	for _, w := range waiting {
-		if w.Digest != text(args, "digest") || !sameCall(w.CallID, text(args, "call")) {
+		if w.Digest != textArg(args, "digest") || !sameCall(w.CallID, textArg(args, "call")) {
 			continue
 		}
 		if w.Deciders.Signed() {
-			return nil, errSigned
+			return nil, errNeedsSignature
 		}
 		// Without a key: signatures belong to people.
 		d := client.Decision{
-			Kind: text(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.who.Name, Groups: a.who.Groups,
-			Reason: strings.TrimSuffix("an agent decided: "+text(args, "reason"), ": "),
+			Kind: textArg(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.person.Name,
+			Groups: a.person.Groups,
+			Reason: strings.TrimSuffix("an agent decided: "+textArg(args, "reason"), ": "),
 		}
 		if params, ok := args["params"].(map[string]any); ok {
 			d.Value = params
 		}
-		if d.Kind == client.Reject && text(args, "reason") == "" {
+		if d.Kind == client.Reject && textArg(args, "reason") == "" {
 			return nil, errors.New("reject needs a reason")
 		}
 		count, err := p.DecideAndCount(ctx, d)

@@ -18,7 +18,7 @@ type startable struct {
 // notOfNames matches characters that are not allowed in the name of a tool.
 var notOfNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-const longestName = 50
+const maxNameLength = 50
 
 // startables reads the folder: each Idea file, and each folder that forms an Idea. Broken ones are left out and logged.
 func (s *Server) startables() (all []startable) {
@@ -34,7 +34,7 @@ func (s *Server) startables() (all []startable) {
 	known.Elsewhere = true // what runs the Tools, the workers know
 	for _, source := range sources {
 		name := notOfNames.ReplaceAllString(source.Name(), "_")
-		name = name[:min(len(name), longestName)]
+		name = name[:min(len(name), maxNameLength)]
 		d, err := ideafiles.LoadAlone(source, known)
 		switch {
 		case err != nil:
@@ -58,7 +58,7 @@ func (s startable) inputSchema() any {
 	return map[string]any{"type": "object"}
 }
 
-const longestDescription = 800 // characters
+const maxDescriptionLength = 800 // characters
 
 // description is for the agent that looks for a tool.
 func (s startable) description() string {
@@ -66,7 +66,7 @@ func (s startable) description() string {
 		", and gives its id and, where it ends soon, its result."
 	for _, m := range s.Read.Context {
 		if said, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
-			return text + " What it is told: " + jsonval.Clip(said, longestDescription)
+			return text + " What it is told: " + jsonval.Clip(said, maxDescriptionLength)
 		}
 	}
 	return text

@@ -19,8 +19,8 @@ const processArgument = `"process": {"type": "string", "minLength": 1, "descript
 const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
 
 const (
-	usualWait  = 10 // seconds
-	mostListed = 50
+	defaultWait = 10 // seconds
+	maxListed   = 50
 )
 
 func (a *agent) lookTools() []tool {
@@ -28,13 +28,15 @@ func (a *agent) lookTools() []tool {
 		{"list_processes", "Lists processes, the latest first.", `{"type": "object", "additionalProperties": false, "properties": {
 			"status": {"enum": ["running", "paused", "completed", "failed", "cancelled"]},
 			"path": {"type": "string", "description": "only those of this Idea"},
-			"awaiting": {"type": "boolean", "description": "only those in which a Call waits for a person"}}}`, true, a.list},
+			"awaiting": {"type": "boolean", "description": "only those in which a Call waits for a person"}}}`, true,
+			a.listProcesses},
 		{"get_process", "Tells where a process stands: what it waits for, and once it has ended its output and the " +
 			"State of its instances.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
 				processArgument + `, ` +
 				fmt.Sprintf(waitArgument, 0) +
-				`, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true, a.get},
+				`, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true,
+			a.getStatus},
 		{"list_approvals", "Lists the Calls that wait for a person, in one process or in all.",
 			`{"type": "object", "additionalProperties": false, "properties": {` + processArgument + `}}`, true,
 			a.approvals},
@@ -45,7 +47,7 @@ func (a *agent) lookTools() []tool {
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
 				processArgument +
 				`, "at": {"type": "integer", "minimum": 1, "description": "its number; the latest if left out"}}}`,
-			true, a.show},
+			true, a.loadIdea},
 		{"diff_ideas", "Tells how two Ideas of a process differ: values, Calls, decisions.",
 			`{"type": "object", "additionalProperties": false, "required": ["process", "from", "to"], "properties": {` +
 				processArgument +
@@ -53,9 +55,9 @@ func (a *agent) lookTools() []tool {
 	}
 }
 
-func text(args map[string]any, key string) string { s, _ := args[key].(string); return s }
+func textArg(args map[string]any, key string) string { s, _ := args[key].(string); return s }
 
-func number(args map[string]any, key string, otherwise int) int {
+func numberArg(args map[string]any, key string, otherwise int) int {
 	if n, ok := args[key].(json.Number); ok {
 		if i, err := n.Int64(); err == nil {
 			return int(i)
@@ -64,26 +66,27 @@ func number(args map[string]any, key string, otherwise int) int {
 	return otherwise
 }
 
-func (a *agent) list(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) listProcesses(ctx context.Context, args map[string]any) (any, error) {
 	awaiting, _ := args["awaiting"].(bool)
-	filter := client.Filter{Status: loop.Status(text(args, "status")), Path: text(args, "path"), Awaiting: awaiting}
-	page, err := a.Client.ListPage(ctx, filter, mostListed, nil)
+	filter := client.Filter{Status: loop.Status(textArg(args, "status")), Path: textArg(args, "path"),
+		Awaiting: awaiting}
+	page, err := a.Client.ListPage(ctx, filter, maxListed, nil)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{"processes": page.Processes, "more": len(page.Next) > 0}, nil
 }
 
-func (a *agent) get(ctx context.Context, args map[string]any) (any, error) {
-	p, err := a.Client.Attach(ctx, text(args, "process"))
+func (a *agent) getStatus(ctx context.Context, args map[string]any) (any, error) {
+	p, err := a.Client.Attach(ctx, textArg(args, "process"))
 	if err != nil {
 		return nil, err
 	}
-	return a.stand(ctx, p, number(args, "wait", 0), text(args, "instance"))
+	return a.awaitStatus(ctx, p, numberArg(args, "wait", 0), textArg(args, "instance"))
 }
 
-// stand returns the status of a process, after waiting for its end for a while.
-func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance string) (any, error) {
+// awaitStatus returns the status of a process, after waiting for its end for a while.
+func (a *agent) awaitStatus(ctx context.Context, p *client.Process, wait int, instance string) (any, error) {
 	ended, err := a.Feed.EndedWithin(ctx, p, time.Duration(wait)*time.Second)
 	if err != nil {
 		return nil, err
@@ -113,7 +116,7 @@ func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance
 	return r, nil
 }
 
-type standing struct {
+type statusReply struct {
 	client.Status
 	Next string `json:"next"`
 }
@@ -123,11 +126,11 @@ func withHint(v client.Status) any {
 	if v.Awaiting > 0 {
 		next = "people decide on what list_approvals shows: ask get_process again later"
 	}
-	return standing{v, next}
+	return statusReply{v, next}
 }
 
 func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {
-	if id := text(args, "process"); id != "" {
+	if id := textArg(args, "process"); id != "" {
 		list, err := a.WaitingIn(ctx, id)
 		return map[string]any{"approvals": list}, err
 	}
@@ -136,14 +139,14 @@ func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error)
 }
 
 func (a *agent) ideas(ctx context.Context, args map[string]any) (any, error) {
-	links, err := a.Client.Chain(text(args, "process")).Ideas(ctx)
+	links, err := a.Client.Chain(textArg(args, "process")).Ideas(ctx)
 	return map[string]any{"ideas": links}, err
 }
 
-func (a *agent) show(ctx context.Context, args map[string]any) (any, error) {
-	return a.Client.Chain(text(args, "process")).Load(ctx, number(args, "at", 0))
+func (a *agent) loadIdea(ctx context.Context, args map[string]any) (any, error) {
+	return a.Client.Chain(textArg(args, "process")).Load(ctx, numberArg(args, "at", 0))
 }
 
 func (a *agent) diff(ctx context.Context, args map[string]any) (any, error) {
-	return a.Client.Chain(text(args, "process")).Diff(ctx, number(args, "from", 0), number(args, "to", 0))
+	return a.Client.Chain(textArg(args, "process")).Diff(ctx, numberArg(args, "from", 0), numberArg(args, "to", 0))
 }

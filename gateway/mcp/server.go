@@ -37,15 +37,16 @@ const instructions = "Processes that an LLM plans and people decide on. A start_
 
 // Handler answers over HTTP. It trusts the person in the request's context.
 func (s *Server) Handler() http.Handler {
-	return sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return s.For(access.From(r.Context())) },
+	server := func(r *http.Request) *sdk.Server { return s.ForPerson(access.From(r.Context())) }
+	return sdk.NewStreamableHTTPHandler(server,
 		&sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody, Logger: s.Log,
 			DisableLocalhostProtection: true, // the gateway's own fence knows its names
 		})
 }
 
-// For makes the MCP server of a person: it has the tools that the person may use.
-func (s *Server) For(who *access.Person) *sdk.Server {
+// ForPerson makes the MCP server of a person: it has the tools that the person may use.
+func (s *Server) ForPerson(who *access.Person) *sdk.Server {
 	m := sdk.NewServer(&sdk.Implementation{Name: "process-idea", Title: "Process Idea", Version: version.Text()},
 		&sdk.ServerOptions{
 			Instructions: instructions, Logger: s.Log, Capabilities: &sdk.ServerCapabilities{}, PageSize: 1000,
@@ -63,7 +64,7 @@ func (s *Server) For(who *access.Person) *sdk.Server {
 		tools = append(tools, a.decideTool())
 	}
 	for _, t := range tools {
-		a.add(m, t)
+		a.addTool(m, t)
 	}
 	return m
 }
@@ -71,36 +72,36 @@ func (s *Server) For(who *access.Person) *sdk.Server {
 // agent acts for a person.
 type agent struct {
 	*Server
-	who *access.Person
+	person *access.Person
 }
 
 // tool is one that an agent can call.
 type tool struct {
 	name, description string
 	schema            string // of its arguments, as JSON
-	looks             bool   // it changes nothing
-	do                func(context.Context, map[string]any) (any, error)
+	isReadOnly        bool   // it changes nothing
+	call              func(context.Context, map[string]any) (any, error)
 }
 
-func (a *agent) add(m *sdk.Server, t tool) {
+func (a *agent) addTool(m *sdk.Server, t tool) {
 	open := true
 	m.AddTool(&sdk.Tool{
 		Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema),
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.looks, OpenWorldHint: &open},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.isReadOnly, OpenWorldHint: &open},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		text, err := a.call(access.With(ctx, a.who), t, r.Params.Arguments)
+		text, err := a.callTool(access.With(ctx, a.person), t, r.Params.Arguments)
 		if err != nil {
-			a.Log.Info("an agent's call failed", "tool", t.name, "by", a.who.Name, "error", err)
+			a.Log.Info("an agent's call failed", "tool", t.name, "by", a.person.Name, "error", err)
 			text = err.Error()
-		} else if !t.looks {
-			a.Log.Info("an agent acted", "tool", t.name, "by", a.who.Name)
+		} else if !t.isReadOnly {
+			a.Log.Info("an agent acted", "tool", t.name, "by", a.person.Name)
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: err != nil}, nil
 	})
 }
 
-// call checks the arguments, strictly read and with numbers as they were written, and gives the result as JSON.
-func (a *agent) call(ctx context.Context, t tool, raw json.RawMessage) (string, error) {
+// callTool checks the arguments, strictly read and with numbers as they were written, and gives the result as JSON.
+func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (string, error) {
 	if len(raw) == 0 {
 		raw = []byte("{}")
 	}
@@ -119,7 +120,7 @@ func (a *agent) call(ctx context.Context, t tool, raw json.RawMessage) (string, 
 	if err != nil {
 		return "", fmt.Errorf("the arguments: %w", err)
 	}
-	result, err := t.do(ctx, args)
+	result, err := t.call(ctx, args)
 	if err != nil {
 		return "", err
 	}

@@ -141,7 +141,7 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 // AgentsFromEnvironment reads what agents may use.
 func AgentsFromEnvironment(getenv func(string) string) Agents {
 	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true",
-		Tools: hooks.Elsewhere()}
+		Tools: hooks.ToolsElsewhere()}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.
@@ -183,11 +183,11 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	return login, errors.Join(append(wrong, of(ClientVariable+", "+SecretVariable+", "+URLVariable, err))...)
 }
 
-// UsualAddress is the default address of a gateway.
-const UsualAddress = "127.0.0.1:8300"
+// DefaultAddress is the default address of a gateway.
+const DefaultAddress = "127.0.0.1:8300"
 
-// User is the system user who runs this program, with the groups of PROCESSIDEA_GROUPS.
-func User(getenv func(string) string) access.Person {
+// SystemUser is the system user who runs this program, with the groups of PROCESSIDEA_GROUPS.
+func SystemUser(getenv func(string) string) access.Person {
 	p := access.Person{Name: getenv("USER")}
 	if u, err := user.Current(); err == nil {
 		p.Name = u.Username

@@ -24,7 +24,8 @@ func withPasskeys(t *testing.T) (set func(*server.Options), list func(origin str
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := must(signing.PasskeyEntry(passkey.Made{ID: "YW5u", Public: public}, must(passkey.UseAt(origin)), "ann",
+		entry := must(signing.PasskeyEntry(passkey.MadePasskey{ID: "YW5u", Public: public}, must(passkey.UseAt(origin)),
+			"ann",
 			[]string{"finance"}))
 		if err := os.WriteFile(file, []byte(`{"keys": [`+string(entry)+`]}`), 0o600); err != nil {
 			t.Fatal(err)

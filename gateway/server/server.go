@@ -55,9 +55,9 @@ type Agents struct {
 
 // Limits of a connection.
 const (
-	requestTime = 30 * time.Second
-	idleTime    = 2 * time.Minute
-	headerBytes = 64 << 10
+	requestTimeout = 30 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
 )
 
 // Gateway answers requests.
@@ -76,7 +76,7 @@ func New(o Options) *Gateway {
 		guard.LogTo(o.Log)
 	}
 	if o.RequestTime == 0 {
-		o.RequestTime = requestTime
+		o.RequestTime = requestTimeout
 	}
 	g := &Gateway{Options: o}
 	g.api = api.New(api.Options{Client: o.Client, Feed: feed.Of(o.Client), Guard: o.Guard, Hooks: o.Hooks, Log: o.Log,
@@ -106,7 +106,7 @@ func (g *Gateway) addDesk() {
 
 // isVisit reports whether a person follows a link of another site to a page of the desk, which sends no cookie along.
 func (g *Gateway) isVisit(r *http.Request, refusal *access.Refusal) bool {
-	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsVisit(r)
+	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsPageNavigation(r)
 }
 
 // admitted serves a page only to callers that the guard identifies.
@@ -203,15 +203,15 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 			}
 			g.ServeHTTP(w, r)
 		}),
-		ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: headerBytes,
+		ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:       log.New(serverLog{g.Log}, "", 0),
 		BaseContext:    func(net.Listener) context.Context { return base },
 	}
 	stopped := make(chan struct{})
 	safego.Go("gateway.shutdown", func() error {
 		<-ctx.Done()
-		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
 		return s.Shutdown(soon)
 	}, func(err error) {
@@ -241,8 +241,8 @@ func (l serverLog) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// stopTime bounds how long requests under way may take once the gateway stops.
-const stopTime = 2 * time.Second
+// stopTimeout bounds how long requests under way may take once the gateway stops.
+const stopTimeout = 2 * time.Second
 
 // IsLocal reports whether an address to listen on can be reached from this machine alone.
 func IsLocal(address string) bool {

@@ -19,7 +19,7 @@ type Works struct {
 
 	atOnce chan struct{} // nil: any number are found at a time
 	mu     sync.Mutex
-	under  map[string]*Work
+	byKey  map[string]*Work
 }
 
 // Bound limits the number of concurrent computations.
@@ -32,15 +32,15 @@ type Work struct {
 	err     error
 	awaited bool // a caller was asked to come back
 
-	mu          sync.Mutex
-	checked, of int
+	mu             sync.Mutex
+	checked, total int
 }
 
 // Progress records how far the work is.
 func (w *Work) Progress(checked, of int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.checked, w.of = checked, of
+	w.checked, w.total = checked, of
 }
 
 // Late is the error of who would not wait until something was found, and how far the work was.
@@ -66,7 +66,7 @@ func Ask[T any](
 	case <-late:
 		return v, all.putOff(w)
 	case <-w.done:
-		all.taken(key, w)
+		all.dropTaken(key, w)
 		v, _ = w.value.(T)
 		return v, w.err
 	}
@@ -75,13 +75,13 @@ func Ask[T any](
 func (all *Works) join(ctx context.Context, key string, find func(context.Context, *Work) (any, error)) *Work {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	w := all.under[key]
+	w := all.byKey[key]
 	if w == nil {
 		w = &Work{done: make(chan struct{})}
-		if all.under == nil {
-			all.under = map[string]*Work{}
+		if all.byKey == nil {
+			all.byKey = map[string]*Work{}
 		}
-		all.under[key] = w
+		all.byKey[key] = w
 		safego.Go("gateway.shared", func() (err error) {
 			if all.atOnce != nil {
 				all.atOnce <- struct{}{}
@@ -91,20 +91,20 @@ func (all *Works) join(ctx context.Context, key string, find func(context.Contex
 			defer cancel()
 			w.value, err = find(ctx, w)
 			return err
-		}, func(err error) { all.ended(key, w, err) })
+		}, func(err error) { all.keepResult(key, w, err) })
 	}
 	return w
 }
 
-func (all *Works) ended(key string, w *Work, err error) {
+func (all *Works) keepResult(key string, w *Work, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	w.err = err
 	close(w.done)
 	if kept := all.Keep(w.awaited, err); kept > 0 {
 		safego.AfterFunc(kept, "gateway.shared.forget", func() { all.forget(key, w) })
-	} else if all.under[key] == w {
-		delete(all.under, key)
+	} else if all.byKey[key] == w {
+		delete(all.byKey, key)
 	}
 }
 
@@ -115,23 +115,23 @@ func (all *Works) putOff(w *Work) error {
 	all.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &Late{w.checked, w.of}
+	return &Late{w.checked, w.total}
 }
 
-// taken drops a result once a caller that was asked to come back has received it.
-func (all *Works) taken(key string, w *Work) {
+// dropTaken drops a result once a caller that was asked to come back has received it.
+func (all *Works) dropTaken(key string, w *Work) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if w.awaited && all.under[key] == w {
-		delete(all.under, key)
+	if w.awaited && all.byKey[key] == w {
+		delete(all.byKey, key)
 	}
 }
 
 func (all *Works) forget(key string, w *Work) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.under[key] == w {
-		delete(all.under, key)
+	if all.byKey[key] == w {
+		delete(all.byKey, key)
 	}
 }
 
@@ -139,5 +139,5 @@ func (all *Works) forget(key string, w *Work) {
 func (all *Works) Forget() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	clear(all.under)
+	clear(all.byKey)
 }

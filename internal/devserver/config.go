@@ -30,35 +30,35 @@ func staticConfig(db *config.SQL, p ports) *config.Config {
 				clusterName: {
 					Enabled:                true,
 					InitialFailoverVersion: 1,
-					RPCAddress:             loopback(p.frontend),
+					RPCAddress:             loopbackAddress(p.frontend),
 				},
 			},
 		},
 		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
 		Services: map[string]config.Service{
-			string(primitives.FrontendService): service(p.frontend),
-			string(primitives.HistoryService):  service(p.history),
-			string(primitives.MatchingService): service(p.matching),
-			string(primitives.WorkerService):   service(p.worker),
+			string(primitives.FrontendService): serviceConfig(p.frontend),
+			string(primitives.HistoryService):  serviceConfig(p.history),
+			string(primitives.MatchingService): serviceConfig(p.matching),
+			string(primitives.WorkerService):   serviceConfig(p.worker),
 		},
 		// The server's own workers find the frontend here.
-		PublicClient:      config.PublicClient{HostPort: loopback(p.frontend)},
+		PublicClient:      config.PublicClient{HostPort: loopbackAddress(p.frontend)},
 		Archival:          noArchival,
 		NamespaceDefaults: noArchivalByDefault,
 	}
 }
 
-// service listens on an explicit address: BindOnLocalHost would read the environment first.
-func service(port int) config.Service {
-	return config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host}}
+// serviceConfig listens on an explicit address: BindOnLocalHost would read the environment first.
+func serviceConfig(port int) config.Service {
+	return config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: loopbackIP}}
 }
 
-// hosts gives each service the addresses of the others. Membership by gossip would need four more ports, and seconds to
-// settle.
-func hosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
+// serviceHosts gives each service the addresses of the others. Membership by gossip would need four more ports, and
+// seconds to settle.
+func serviceHosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
 	all := make(map[primitives.ServiceName]static.Hosts, len(cfg.Services))
 	for name, s := range cfg.Services {
-		all[primitives.ServiceName(name)] = static.SingleLocalHost(loopback(s.RPC.GRPCPort))
+		all[primitives.ServiceName(name)] = static.SingleLocalHost(loopbackAddress(s.RPC.GRPCPort))
 	}
 	return all
 }

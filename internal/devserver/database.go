@@ -19,8 +19,8 @@ import (
 
 const databaseFile = "temporal.db"
 
-// opened counts the connections of this process; see sqlConfig.
-var opened atomic.Int64
+// openConnections counts the connections of this process; see sqlConfig.
+var openConnections atomic.Int64
 
 // openDatabase creates the file, its tables and the namespace if they are missing, and returns how the server connects
 // to them.
@@ -82,7 +82,7 @@ func sqlConfig(path, journal, synchronous string) *config.SQL {
 		MaxConns: 1,
 		ConnectAttributes: map[string]string{
 			"mode":         "rwc",
-			"busy_timeout": strconv.FormatInt(patience+opened.Add(1), 10),
+			"busy_timeout": strconv.FormatInt(patience+openConnections.Add(1), 10),
 			"journal_mode": journal,
 			"synchronous":  synchronous,
 		},

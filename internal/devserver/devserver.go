@@ -18,10 +18,10 @@ type Options struct {
 	Dir string
 	// Port of the gRPC frontend on 127.0.0.1; 0: a free one.
 	Port int
-	// UIPort of the web UI on 127.0.0.1; 0: one of UsualUIPorts that is free, else any free one; negative: no UI.
+	// UIPort of the web UI on 127.0.0.1; 0: one of DefaultUIPorts that is free, else any free one; negative: no UI.
 	UIPort int
-	// UsualUIPorts are tried in turn, so that the UI mostly has the address that it had the last time.
-	UsualUIPorts []int
+	// DefaultUIPorts are tried in turn, so that the UI mostly has the address that it had the last time.
+	DefaultUIPorts []int
 	// Namespace is created when missing; empty: "default".
 	Namespace string
 	// Retention is how long the namespace keeps closed workflows, at least an hour; 0: 30 days.
@@ -43,7 +43,7 @@ type Server struct {
 	address   string
 	uiURL     string
 	namespace string
-	undo      []func() // what Stop does, last first
+	cleanups  []func() // what Stop does, last first
 	stop      sync.Once
 }
 
@@ -76,8 +76,8 @@ func (s *Server) Namespace() string { return s.namespace }
 // call waits for that; only the first does it.
 func (s *Server) Stop() {
 	s.stop.Do(func() {
-		for i := len(s.undo) - 1; i >= 0; i-- {
-			s.undo[i]()
+		for i := len(s.cleanups) - 1; i >= 0; i-- {
+			s.cleanups[i]()
 		}
 	})
 }
@@ -90,7 +90,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, unlock)
+	s.cleanups = append(s.cleanups, unlock)
 	// All ports are checked before anything starts, so that a taken one costs no time.
 	ports, err := choosePorts(o)
 	if err != nil {
@@ -107,9 +107,9 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, stop)
-	s.address = loopback(ports.frontend)
-	if err := prepare(ctx, s.address, o); err != nil {
+	s.cleanups = append(s.cleanups, stop)
+	s.address = loopbackAddress(ports.frontend)
+	if err := setUpNamespace(ctx, s.address, o); err != nil {
 		return err
 	}
 	if o.UIPort < 0 {
@@ -122,7 +122,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, stop)
-	s.uiURL = "http://" + loopback(ports.ui)
+	s.cleanups = append(s.cleanups, stop)
+	s.uiURL = "http://" + loopbackAddress(ports.ui)
 	return nil
 }

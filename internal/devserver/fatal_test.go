@@ -9,7 +9,7 @@ import (
 )
 
 func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
-	l, err := net.Listen("tcp", host+":0")
+	l, err := net.Listen("tcp", loopbackIP+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,21 +40,21 @@ func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
 }
 
 func TestTheUIIsAtItsUsualPortUnlessThatIsTaken(t *testing.T) {
-	taken, err := net.Listen("tcp", host+":0")
+	taken, err := net.Listen("tcp", loopbackIP+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	free, err := net.Listen("tcp", host+":0")
+	free, err := net.Listen("tcp", loopbackIP+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	usual := []int{taken.Addr().(*net.TCPAddr).Port, free.Addr().(*net.TCPAddr).Port}
 	_ = free.Close()
-	if p, err := choosePorts(Options{UsualUIPorts: usual}); err != nil || p.ui != usual[1] {
+	if p, err := choosePorts(Options{DefaultUIPorts: usual}); err != nil || p.ui != usual[1] {
 		t.Errorf("%d of %d, %v", p.ui, usual, err)
 	}
-	if p, err := choosePorts(Options{UsualUIPorts: usual[:1]}); err != nil || p.ui == 0 || p.ui == usual[0] {
+	if p, err := choosePorts(Options{DefaultUIPorts: usual[:1]}); err != nil || p.ui == 0 || p.ui == usual[0] {
 		t.Errorf("%d, where none of %d is free, %v", p.ui, usual[:1], err)
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"go.temporal.io/server/common/testing/freeport"
 )
 
-const host = "127.0.0.1"
+const loopbackIP = "127.0.0.1"
 
 // ports are the loopback ports of one server, whose services speak gRPC to each other.
 type ports struct {
 	frontend, history, matching, worker, ui int
 }
 
-func loopback(port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
+func loopbackAddress(port int) string { return net.JoinHostPort(loopbackIP, strconv.Itoa(port)) }
 
 // choosePorts takes the ports that were given, if they are free, and free ones for the rest.
 func choosePorts(o Options) (ports, error) {
@@ -28,7 +28,7 @@ func choosePorts(o Options) (ports, error) {
 		worker:   freeport.MustGetFreePort(),
 	}
 	if p.ui == 0 {
-		p.ui = firstFree(o.UsualUIPorts)
+		p.ui = firstFree(o.DefaultUIPorts)
 	}
 	for _, port := range []*int{&p.frontend, &p.ui} {
 		switch {
@@ -59,7 +59,7 @@ func firstFree(ports []int) int {
 // checkFree checks a port that a person chose. The services that listen there would return no error, and the UI would
 // end the program.
 func checkFree(port int) error {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", loopback(port))
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", loopbackAddress(port))
 	if err != nil {
 		return fmt.Errorf("devserver: check port %d: %w", port, err)
 	}

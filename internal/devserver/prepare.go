@@ -18,14 +18,14 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// prepare waits until the frontend answers, and sets up the namespace by the options.
-func prepare(ctx context.Context, address string, o Options) error {
+// setUpNamespace waits until the frontend answers, and sets up the namespace by the options.
+func setUpNamespace(ctx context.Context, address string, o Options) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return fmt.Errorf("devserver: reach server %s: %w", address, err)
 	}
 	defer conn.Close()
-	if err := keepFor(ctx, workflowservice.NewWorkflowServiceClient(conn), o.Namespace, o.Retention); err != nil {
+	if err := setRetention(ctx, workflowservice.NewWorkflowServiceClient(conn), o.Namespace, o.Retention); err != nil {
 		return fmt.Errorf("devserver: prepare namespace %s: %w", o.Namespace, err)
 	}
 	if len(o.SearchAttributes) == 0 {
@@ -41,8 +41,8 @@ func prepare(ctx context.Context, address string, o Options) error {
 	return nil
 }
 
-// keepFor sets the retention of a namespace that an earlier start made with another.
-func keepFor(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
+// setRetention sets the retention of a namespace that an earlier start made with another.
+func setRetention(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	retention time.Duration) error {
 	var ns *workflowservice.DescribeNamespaceResponse
 	err := await(ctx, func() (err error) {

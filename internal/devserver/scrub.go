@@ -45,8 +45,8 @@ func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool
 	defer cancel()
 	// A run's events are deleted last, after the run.
 	var left []branch
-	err := again(lag, func() (done bool, err error) {
-		left, err = ownerless(lag, db, forgotten)
+	err := retryUntilDone(lag, func() (done bool, err error) {
+		left, err = orphanHistories(lag, db, forgotten)
 		return len(left) == 0, err
 	})
 	if err != nil && lag.Err() == nil {
@@ -62,7 +62,7 @@ func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool
 		}
 	}
 	// VACUUM rewrites the existing data only; the checkpoint then empties the log.
-	return again(ctx, func() (done bool, err error) {
+	return retryUntilDone(ctx, func() (done bool, err error) {
 		if _, err := db.ExecContext(ctx, `VACUUM`); err != nil {
 			return false, err
 		}
@@ -75,8 +75,8 @@ func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool
 // branch is a history of events.
 type branch struct{ tree, id []byte }
 
-// ownerless gives the histories of forgotten workflows that belong to no run.
-func ownerless(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) (list []branch, err error) {
+// orphanHistories gives the histories of forgotten workflows that belong to no run.
+func orphanHistories(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) (list []branch, err error) {
 	rows, err := db.QueryContext(ctx,
 		`SELECT tree_id, branch_id, data FROM history_tree WHERE tree_id NOT IN (SELECT run_id FROM executions)`)
 	if err != nil {
@@ -101,8 +101,8 @@ func ownerless(ctx context.Context, db *sql.DB, forgotten func(workflow string) 
 	return list, rows.Err()
 }
 
-// again does something until it is done, fails, or the context ends.
-func again(ctx context.Context, do func() (done bool, err error)) error {
+// retryUntilDone does something until it is done, fails, or the context ends.
+func retryUntilDone(ctx context.Context, do func() (done bool, err error)) error {
 	for {
 		done, err := do()
 		if done || err != nil {

@@ -46,8 +46,8 @@ func serverOptions(cfg *config.Config, logs serverLog) []temporal.ServerOption {
 	return []temporal.ServerOption{
 		temporal.WithConfig(cfg),
 		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(hosts(cfg)),
-		temporal.WithDynamicConfigClient(tuning),
+		temporal.WithStaticHosts(serviceHosts(cfg)),
+		temporal.WithDynamicConfigClient(dynamicConfig),
 		temporal.WithLogger(logs),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {

@@ -13,10 +13,10 @@ import (
 	"processidea/internal/heap"
 )
 
-// tuning makes the server answer as fast as one machine can. Its defaults are for clusters, where reading a queue too
-// often costs other tenants; here they cost 50 ms a hop. Durations must be time.Duration: a bare number would be read
-// as seconds.
-var tuning = dc.StaticClient{
+// dynamicConfig makes the server answer as fast as one machine can. Its defaults are for clusters, where reading a
+// queue too often costs other tenants; here they cost 50 ms a hop. Durations must be time.Duration: a bare number would
+// be read as seconds.
+var dynamicConfig = dc.StaticClient{
 	// The task queues are read 20 times a second by default: 50 ms for every step of every workflow. Reading more often
 	// than this finds few tasks each time, and adds 3 ms between the byte that closes a Call and its tool.
 	dc.TransferProcessorMaxPollRPS.Key(): 200,
@@ -80,9 +80,9 @@ var tuning = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
-// usualMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of its
-// file in addition.
-const usualMemory = 256 << 20
+// defaultMemory is the memory limit of Go in the program around the server. An idle one takes 45 MB, and the size of
+// its file in addition.
+const defaultMemory = 256 << 20
 
 // tuneRuntime tunes the program around the server, where its environment does not.
 func tuneRuntime(memory int64) {
@@ -91,7 +91,7 @@ func tuneRuntime(memory int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	heap.Keep(cmp.Or(memory, heap.Default(usualMemory)))
+	heap.KeepBelow(cmp.Or(memory, heap.DefaultLimit(defaultMemory)))
 	// Workers identify the program by a checksum of the whole binary, which takes half of the server's start. Size and
 	// time of the file identify it as well.
 	if program, err := os.Executable(); err == nil {

@@ -32,7 +32,7 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 		ui.Stop()
 		<-ended
 	}
-	if err := await(ctx, func() error { return healthy(ctx, port) }); err != nil {
+	if err := await(ctx, func() error { return checkHealth(ctx, port) }); err != nil {
 		stop()
 		return nil, fmt.Errorf("devserver: start UI on port %d: %w", port, err)
 	}
@@ -42,7 +42,7 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 	return &uiconfig.Config{
 		TemporalGRPCAddress: frontend,
-		Host:                host,
+		Host:                loopbackIP,
 		Port:                port,
 		EnableUI:            true,
 		DefaultNamespace:    o.Namespace,
@@ -81,8 +81,8 @@ func isLocalName(hostport string) bool {
 	return strings.EqualFold(name, "localhost") || net.ParseIP(name).IsLoopback()
 }
 
-func healthy(ctx context.Context, port int) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopback(port)+"/healthz", nil)
+func checkHealth(ctx context.Context, port int) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopbackAddress(port)+"/healthz", nil)
 	if err != nil {
 		return err
 	}

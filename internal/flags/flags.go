@@ -82,8 +82,8 @@ func mantissa(text string) string {
 
 // Duration adds a flag for a duration from least to jsonval.MaxDuration, or 0 if orZero is set. into holds the default.
 func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Duration, orZero bool, usage string) {
-	v := &Value{kind: "duration", least: short(least), most: short(jsonval.MaxDuration),
-		text: func() string { return short(*into) }}
+	v := &Value{kind: "duration", least: shortDuration(least), most: shortDuration(jsonval.MaxDuration),
+		text: func() string { return shortDuration(*into) }}
 	if orZero {
 		v.least = "0"
 	}
@@ -95,7 +95,7 @@ func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Dur
 		}
 		d, err := jsonval.ParseDuration(text)
 		if err == nil && d < least {
-			err = fmt.Errorf("want %s at least", short(least))
+			err = fmt.Errorf("want %s at least", shortDuration(least))
 		}
 		if err == nil {
 			*into = d
@@ -105,8 +105,8 @@ func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Dur
 	f.Var(v, name, usage)
 }
 
-// short is a duration as one would write it: 30s in place of 0h0m30s, and 87600h.
-func short(d time.Duration) string {
+// shortDuration is a duration as one would write it: 30s in place of 0h0m30s, and 87600h.
+func shortDuration(d time.Duration) string {
 	if d == 0 {
 		return "0"
 	}

@@ -8,10 +8,10 @@ import (
 	"processidea/model/diag"
 )
 
-const prefix = "PROCESSIDEA_"
+const variablePrefix = "PROCESSIDEA_"
 
-// variables are all settings of the environment, without their prefix.
-var variables = strings.Fields(`
+// settingVariables are all settings of the environment, without their prefix.
+var settingVariables = strings.Fields(`
 	ACTIVITY_POLLERS BUILD_ID CACHED_WORKFLOWS CALLS_PER_SECOND CODEC_TOKEN DATA DECIDERS DEPLOYMENT DRAIN EAGER_CALLS
 	GATE_HISTORIES GATE_IDEAS GATEWAY GATEWAY_BEYOND GATEWAY_HOSTS GATEWAY_KEY GATEWAY_ORIGINS GATEWAY_TOKEN
 	GATEWAY_URL GROUPS HOOKS HTTP_ALLOW KEY KEYS LISTEN LLM_PATIENCE LLM_PAUSE LOG_FORMAT LOG_LEVEL LONG LOST_AFTER
@@ -26,17 +26,17 @@ var ofKubernetes = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[
 // Misspelled names the variables of an environment that are nearly settings, and would go unread.
 func Misspelled(environ []string) (list []string) {
 	known := map[string]bool{}
-	for _, v := range variables {
+	for _, v := range settingVariables {
 		known[v] = true
 	}
 	for _, line := range environ {
 		variable, _, _ := strings.Cut(line, "=")
-		name, ours := strings.CutPrefix(variable, prefix)
+		name, ours := strings.CutPrefix(variable, variablePrefix)
 		if !ours || known[name] || strings.HasPrefix(name, "TEST_") || ofKubernetes.MatchString(name) {
 			continue
 		}
-		if near := diag.NearestName(name, variables); near != "" {
-			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, prefix, near))
+		if near := diag.NearestName(name, settingVariables); near != "" {
+			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, variablePrefix, near))
 		}
 	}
 	return list

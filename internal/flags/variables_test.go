@@ -20,7 +20,7 @@ func TestTheVariablesAreThoseOfTheSource(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		for _, found := range literal.FindAllStringSubmatch(string(text), -1) {
-			if name := found[1]; !strings.HasPrefix(name, "TEST_") && !slices.Contains(variables, name) {
+			if name := found[1]; !strings.HasPrefix(name, "TEST_") && !slices.Contains(settingVariables, name) {
 				t.Errorf("%s reads %s, which is not among the variables", path, found[0])
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Wrong is the error of settings of which some are wrong: all of them are said, each on a line of its own. What
+// InvalidSettings is the error of settings of which some are wrong: all of them are said, each on a line of its own. What
 // errors.Join has joined counts as several; nil counts as none.
-func Wrong(errs ...error) error {
-	all := Apart(errors.Join(errs...))
+func InvalidSettings(errs ...error) error {
+	all := SplitJoined(errors.Join(errs...))
 	slices.SortStableFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if len(all) < 2 {
 		return errors.Join(all...)
@@ -19,19 +19,19 @@ func Wrong(errs ...error) error {
 	for n, err := range all {
 		lines[n] = "\n- " + err.Error()
 	}
-	return &wrong{all, fmt.Sprintf("%d settings are wrong:%s", len(all), strings.Join(lines, ""))}
+	return &invalidSettings{all, fmt.Sprintf("%d settings are wrong:%s", len(all), strings.Join(lines, ""))}
 }
 
-type wrong struct {
+type invalidSettings struct {
 	all  []error
 	text string
 }
 
-func (w *wrong) Error() string   { return w.text }
-func (w *wrong) Unwrap() []error { return w.all }
+func (w *invalidSettings) Error() string   { return w.text }
+func (w *invalidSettings) Unwrap() []error { return w.all }
 
-// Apart takes apart what errors.Join has joined, and leaves whole what wraps several errors in a text of its own.
-func Apart(err error) (all []error) {
+// SplitJoined takes apart what errors.Join has joined, and leaves whole what wraps several errors in a text of its own.
+func SplitJoined(err error) (all []error) {
 	many, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
@@ -40,7 +40,7 @@ func Apart(err error) (all []error) {
 		return []error{err}
 	}
 	for _, one := range many.Unwrap() {
-		all = append(all, Apart(one)...)
+		all = append(all, SplitJoined(one)...)
 	}
 	return all
 }

@@ -21,67 +21,67 @@ import (
 	"processidea/internal/safego"
 )
 
-// Variable names the limit in the environment, in bytes.
-const Variable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
+// LimitVariable names the limit in the environment, in bytes.
+const LimitVariable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
 
-// least is the minimum room for garbage, in bytes.
-const least = 64 << 20
+// minGarbageRoom is the minimum room for garbage, in bytes.
+const minGarbageRoom = 64 << 20
 
-var kept struct {
+var keptLimit struct {
 	sync.Mutex
 	limit, now int64 // guarded by Mutex, as is watched
 	watched    bool
 }
 
-// Keep keeps the memory of Go below limit bytes from now on; 0: no limit. If GOMEMLIMIT is set it does nothing.
-func Keep(limit int64) {
+// KeepBelow keeps the memory of Go below limit bytes from now on; 0: no limit. If GOMEMLIMIT is set it does nothing.
+func KeepBelow(limit int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	kept.Lock()
-	kept.limit = limit
-	begun := kept.watched
-	kept.watched = true
-	kept.Unlock()
-	adjust()
+	keptLimit.Lock()
+	keptLimit.limit = limit
+	begun := keptLimit.watched
+	keptLimit.watched = true
+	keptLimit.Unlock()
+	adjustLimit()
 	if !begun {
-		runtime.SetFinalizer(&collection{}, (*collection).over)
+		runtime.SetFinalizer(&collection{}, (*collection).onCollected)
 	}
 }
 
 // collection becomes garbage immediately, so that every garbage collection finds it.
 type collection struct{ _ [2]*byte }
 
-// over is called after each collection of garbage.
-func (c *collection) over() {
-	_ = safego.Run("heap.adjust", func() error { adjust(); return nil })
-	runtime.SetFinalizer(c, (*collection).over)
+// onCollected is called after each collection of garbage.
+func (c *collection) onCollected() {
+	_ = safego.Run("heap.adjust", func() error { adjustLimit(); return nil })
+	runtime.SetFinalizer(c, (*collection).onCollected)
 }
 
-// adjust sets Go's limit by the memory in use at the last garbage collection.
-func adjust() {
+// adjustLimit sets Go's limit by the memory in use at the last garbage collection.
+func adjustLimit() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	kept.Lock()
-	defer kept.Unlock()
-	limit := limitFor(kept.limit, int64(live[0].Value.Uint64())) //nolint:gosec // no machine has so much
-	if change := limit - kept.now; change > kept.now/32 || change < -kept.now/32 {
+	keptLimit.Lock()
+	defer keptLimit.Unlock()
+	limit := limitFor(keptLimit.limit, int64(live[0].Value.Uint64())) //nolint:gosec // no machine has so much
+	if change := limit - keptLimit.now; change > keptLimit.now/32 || change < -keptLimit.now/32 {
 		debug.SetMemoryLimit(limit)
-		kept.now = limit
+		keptLimit.now = limit
 	}
 }
 
-const none = 1<<63 - 1
+const unlimited = 1<<63 - 1
 
 func limitFor(limit, live int64) int64 {
 	if limit <= 0 {
-		return none
+		return unlimited
 	}
-	return max(limit, live+max(least, live*2/5))
+	return max(limit, live+max(minGarbageRoom, live*2/5))
 }
 
-// Bytes reads a number of bytes from the environment; 0: not set.
-func Bytes(getenv func(string) string, variable string) (int64, error) {
+// BytesFromEnv reads a number of bytes from the environment; 0: not set.
+func BytesFromEnv(getenv func(string) string, variable string) (int64, error) {
 	text := getenv(variable)
 	if text == "" {
 		return 0, nil
@@ -96,8 +96,9 @@ func Bytes(getenv func(string) string, variable string) (int64, error) {
 	return n, nil
 }
 
-// Container is the memory limit of the container in which the program runs, in bytes; 0: no container, or no limit.
-func Container() int64 {
+// ContainerLimit is the memory limit of the container in which the program runs, in bytes; 0: no container, or no
+// limit.
+func ContainerLimit() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if data, err := os.ReadFile(path); err == nil {
 			return parseContainer(string(data))
@@ -114,10 +115,10 @@ func parseContainer(text string) int64 {
 	return n
 }
 
-// Default is the default limit of a program: usual, or four fifths of its container if that is less. A usual of 0 is no
-// limit.
-func Default(usual int64) int64 {
-	most := Container() / 5 * 4
+// DefaultLimit is the default limit of a program: usual, or four fifths of its container if that is less. A usual of 0
+// is no limit.
+func DefaultLimit(usual int64) int64 {
+	most := ContainerLimit() / 5 * 4
 	if usual == 0 || (most > 0 && most < usual) {
 		return most
 	}

@@ -14,7 +14,7 @@ func TestTheLimitGivesWayWhereWhatIsInUseComesNearIt(t *testing.T) {
 		{256 * mb, 180 * mb, 256 * mb},
 		{256 * mb, 220 * mb, 308 * mb},
 		{256 * mb, 1000 * mb, 1400 * mb},
-		{0, 1000 * mb, none},
+		{0, 1000 * mb, unlimited},
 	} {
 		if got := limitFor(c.limit, c.live); got != c.want {
 			t.Errorf("limit %d, %d in use: %d, want %d", c.limit/mb, c.live/mb, got/mb, c.want/mb)
@@ -25,13 +25,13 @@ func TestTheLimitGivesWayWhereWhatIsInUseComesNearIt(t *testing.T) {
 // Not parallel: it sets a variable and the memory limit of the process.
 func TestTheLimitIsThatOfGo(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
-	t.Cleanup(func() { Keep(0) })
-	Keep(3 << 30)
+	t.Cleanup(func() { KeepBelow(0) })
+	KeepBelow(3 << 30)
 	if got := debug.SetMemoryLimit(-1); got != 3<<30 {
 		t.Errorf("Go's limit is %d", got)
 	}
 	t.Setenv("GOMEMLIMIT", "1GiB")
-	Keep(2 << 30)
+	KeepBelow(2 << 30)
 	if got := debug.SetMemoryLimit(-1); got != 3<<30 {
 		t.Errorf("Go's limit is %d although GOMEMLIMIT is set", got)
 	}
@@ -49,9 +49,9 @@ func TestTheMemoryOfAContainerIsRead(t *testing.T) {
 func TestANumberOfBytesComesFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"": 0, "1048576": 1 << 20, "1MB": -1, "0": -1, "-5": -1} {
-		got, err := Bytes(func(string) string { return text }, Variable)
+		got, err := BytesFromEnv(func(string) string { return text }, LimitVariable)
 		if want < 0 {
-			if err == nil || !strings.Contains(err.Error(), Variable) {
+			if err == nil || !strings.Contains(err.Error(), LimitVariable) {
 				t.Errorf("%q: %v", text, err)
 			}
 		} else if err != nil || got != want {

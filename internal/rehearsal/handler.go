@@ -37,7 +37,7 @@ func (h *Handler) Requests() []LoggedRequest { return h.log.copy() }
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" {
-		refuse(w, http.StatusNotFound, "",
+		sendError(w, http.StatusNotFound, "",
 			fmt.Sprintf("rehearsal: serve %s %s: no such endpoint", r.Method, r.URL.Path))
 		return
 	}
@@ -56,16 +56,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var end End
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "", err.Error())
-		end = Refused
+		sendError(w, http.StatusBadRequest, "", err.Error())
+		end = EndRefused
 	} else {
 		end = h.answer(w, r, asked, seen)
 	}
-	h.log.ended(seen, end)
+	h.log.setEnd(seen, end)
 	if h.onEnd != nil {
 		h.onEnd(number, end)
 	}
-	if end == Cut && !(h.cleanCut && asked.stream) {
+	if end == EndCut && !(h.cleanCut && asked.stream) {
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -96,13 +96,13 @@ func (h *Handler) choose(number int, prompt func() string) (Reply, bool) {
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, asked request, seen *LoggedRequest) End {
 	reply, found := h.choose(seen.Request, sync.OnceValue(asked.prompt))
 	if !found {
-		refuse(w, http.StatusBadRequest, "no_reply",
+		sendError(w, http.StatusBadRequest, "no_reply",
 			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d: "+
 				"add one, or have an LLM answer, and start anew", seen.Request, len(h.byNumber)))
-		return Refused
+		return EndRefused
 	}
 	s := timedReply{options: h.options, reply: reply, number: seen.Request, started: seen.Arrived,
-		logged: func(sent int) { h.log.sent(seen, sent) }}
+		logged: func(sent int) { h.log.setSent(seen, sent) }}
 	if reply.Status != 0 {
 		return s.refuse(r.Context(), w)
 	}

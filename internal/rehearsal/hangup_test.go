@@ -21,7 +21,7 @@ func TestACutReplyEndsAfterItsCharactersWithoutAFinishReason(t *testing.T) {
 		if !errors.Is(got.err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut %d: error %v", cut, got.err)
 		}
-		if seen := server.Requests()[0]; seen.End != Cut || seen.Sent != len([]rune(said)) {
+		if seen := server.Requests()[0]; seen.End != EndCut || seen.Sent != len([]rune(said)) {
 			t.Errorf("cut %d: logged %+v", cut, seen)
 		}
 	}

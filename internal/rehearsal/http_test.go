@@ -37,7 +37,7 @@ func TestARequestThatCannotBeReadIsRefusedAndLogged(t *testing.T) {
 		}
 	}
 	for _, seen := range server.Requests() {
-		if seen.End != Refused || seen.Request != 0 {
+		if seen.End != EndRefused || seen.Request != 0 {
 			t.Errorf("logged as request %d that ended %q", seen.Request, seen.End)
 		}
 	}

@@ -63,5 +63,5 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// hooked reports whether a hook requires that each chunk is sent immediately.
-func (o options) hooked() bool { return o.onChunk != nil || o.gate != nil }
+// isHooked reports whether a hook requires that each chunk is sent immediately.
+func (o options) isHooked() bool { return o.onChunk != nil || o.gate != nil }

@@ -47,7 +47,7 @@ func told(t *testing.T, line string, bells int, take func(string) time.Duration,
 		}
 		s := timedReply{options: newOptions(opts), reply: parse(t, line)[0], started: started,
 			writer: slowWriter{note, take}, logged: func(int) {}}
-		if end := s.run(context.Background(), 0); end != Whole {
+		if end := s.run(context.Background(), 0); end != EndWhole {
 			t.Errorf("ended %q", end)
 		}
 	})
@@ -110,12 +110,12 @@ func TestATokenIsDueByItsPlaceInTheReplyAlone(t *testing.T) {
 	started := time.Now()
 	reply := Reply{TTFT: 300 * time.Millisecond, TPS: 100}
 	for chars, want := range map[int]time.Duration{0: 300, 4: 310, 6: 315, 2400: 6300, 40_000_000: 100_000_300} {
-		if got := reply.due(started, chars).Sub(started); got != want*time.Millisecond {
+		if got := reply.dueAt(started, chars).Sub(started); got != want*time.Millisecond {
 			t.Errorf("after %d characters it is due %v from the start", chars, got)
 		}
 	}
 	slow := Reply{TPS: 1e-300}
-	if !slow.due(started, 4).After(started) {
+	if !slow.dueAt(started, 4).After(started) {
 		t.Error("a very slow reply is due before its start")
 	}
 }

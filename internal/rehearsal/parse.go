@@ -48,24 +48,31 @@ func Parse(data []byte) ([]Reply, error) {
 	return replies, nil
 }
 
-// Check returns the number of replies in a replies file, and the same errors as Parse.
-func Check(data []byte) (replies int, err error) {
+// CountReplies returns the number of replies in a replies file, and the same errors as Parse.
+func CountReplies(data []byte) (replies int, err error) {
 	list, err := Parse(data)
 	return len(list), err
 }
 
-// readers fill in a reply, one for each key that a line may have.
-var readers = map[string]func(*Reply, json.RawMessage) error{
-	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = solution(v); return },
-	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = text(v); return },
-	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = filled(v); return },
-	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = filled(v); return },
-	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = filled(v); return },
-	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = span(v, time.Millisecond); return },
-	"tps":           func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = number(v); return },
-	"retry_after":   func(r *Reply, v json.RawMessage) (err error) { r.RetryAfter, err = span(v, time.Second); return },
-	"status":        func(r *Reply, v json.RawMessage) (err error) { r.Status, err = status(v); return },
-	"cut":           func(r *Reply, v json.RawMessage) (err error) { r.Cut = new(int); *r.Cut, err = whole(v); return },
+// keyReaders fill in a reply, one for each key that a line may have.
+var keyReaders = map[string]func(*Reply, json.RawMessage) error{
+	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = encodeSolution(v); return },
+	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = readText(v); return },
+	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = readFilledText(v); return },
+	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = readFilledText(v); return },
+	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = readFilledText(v); return },
+	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = readTime(v, time.Millisecond); return },
+	"tps":           func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = readNumber(v); return },
+	"retry_after": func(r *Reply, v json.RawMessage) (err error) {
+		r.RetryAfter, err = readTime(v, time.Second)
+		return
+	},
+	"status": func(r *Reply, v json.RawMessage) (err error) { r.Status, err = readErrorStatus(v); return },
+	"cut": func(r *Reply, v json.RawMessage) (err error) {
+		r.Cut = new(int)
+		*r.Cut, err = readWholeNumber(v)
+		return
+	},
 }
 
 func parseLine(line []byte) (Reply, []error) {
@@ -77,7 +84,7 @@ func parseLine(line []byte) (Reply, []error) {
 	var wrong []error
 	given := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		read, known := readers[key]
+		read, known := keyReaders[key]
 		if !known {
 			wrong = append(wrong, fmt.Errorf("key %q: unknown", key))
 			continue
@@ -90,11 +97,11 @@ func parseLine(line []byte) (Reply, []error) {
 			wrong = append(wrong, fmt.Errorf("key %q: %w", key, err))
 		}
 	}
-	return reply, append(wrong, clashes(given)...)
+	return reply, append(wrong, conflictingKeys(given)...)
 }
 
-// clashes finds keys that exclude each other: ignoring half a line would play something other than it says.
-func clashes(given map[string]bool) []error {
+// conflictingKeys finds keys that exclude each other: ignoring half a line would play something other than it says.
+func conflictingKeys(given map[string]bool) []error {
 	var wrong []error
 	if given["solution"] && given["raw"] {
 		wrong = append(wrong, errors.New(`key "raw": not beside "solution"`))

@@ -12,8 +12,8 @@ type piece struct {
 	after   int // characters before it
 }
 
-// end is the number of characters up to its end.
-func (p piece) end() int { return p.after + utf8.RuneCountInString(p.text) }
+// endOffset is the number of characters up to its end.
+func (p piece) endOffset() int { return p.after + utf8.RuneCountInString(p.text) }
 
 // pieces cuts the reply into chunks of at most size characters, never within one, and ends where the connection is to
 // drop.
@@ -26,7 +26,7 @@ func (r Reply) pieces(size int) []piece {
 	after := 0
 	for _, part := range []piece{{text: r.Refusal, refusal: true}, {text: r.Content}} {
 		for part.text != "" && left > 0 {
-			text, chars := take(part.text, min(size, left))
+			text, chars := firstChars(part.text, min(size, left))
 			all = append(all, piece{text: text, refusal: part.refusal, after: after})
 			part.text = part.text[len(text):]
 			after += chars
@@ -36,8 +36,8 @@ func (r Reply) pieces(size int) []piece {
 	return all
 }
 
-// take returns the first characters of the text, n of them if there are as many.
-func take(text string, n int) (string, int) {
+// firstChars returns the first characters of the text, n of them if there are as many.
+func firstChars(text string, n int) (string, int) {
 	end, chars := 0, 0
 	for chars < n && end < len(text) {
 		_, width := utf8.DecodeRuneInString(text[end:])

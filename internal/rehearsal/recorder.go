@@ -25,7 +25,7 @@ func (r *Recorder) Record(content string, finishReason string, refusal string) e
 		cut := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
 		reply.Cut = &cut
 	}
-	if said, err := solution([]byte(content)); err == nil && finishReason == "stop" && refusal == "" {
+	if said, err := encodeSolution([]byte(content)); err == nil && finishReason == "stop" && refusal == "" {
 		reply.Content = said
 	}
 	r.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// refuse answers with an HTTP error in OpenAI's form.
-func refuse(w http.ResponseWriter, status int, code, message string) {
+// sendError answers with an HTTP error in OpenAI's form.
+func sendError(w http.ResponseWriter, status int, code, message string) {
 	kind := "invalid_request_error"
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -25,7 +25,7 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 		fault["code"] = code
 	}
 	body, _ := json.Marshal(map[string]any{"error": fault})
-	send(w, status, body)
+	sendJSON(w, status, body)
 }
 
 // refuseBy answers with the error that a reply describes. A message that is itself a
@@ -39,13 +39,13 @@ func refuseBy(w http.ResponseWriter, reply Reply) {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal([]byte(reply.Content), &body) == nil && body.Error != nil {
-		send(w, reply.Status, []byte(reply.Content))
+		sendJSON(w, reply.Status, []byte(reply.Content))
 		return
 	}
-	refuse(w, reply.Status, "", cmp.Or(reply.Content, http.StatusText(reply.Status), "error"))
+	sendError(w, reply.Status, "", cmp.Or(reply.Content, http.StatusText(reply.Status), "error"))
 }
 
-func send(w http.ResponseWriter, status int, body []byte) {
+func sendJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that is gone needs no error
@@ -53,9 +53,9 @@ func send(w http.ResponseWriter, status int, body []byte) {
 
 // refuse answers with the reply's error, as late as its first token would come.
 func (s timedReply) refuse(ctx context.Context, w http.ResponseWriter) End {
-	if s.await(ctx, 0, s.reply.due(s.started, 0)) != nil {
+	if s.awaitDue(ctx, 0, s.reply.dueAt(s.started, 0)) != nil {
 		return ClientGone
 	}
 	refuseBy(w, s.reply)
-	return Refused
+	return EndRefused
 }

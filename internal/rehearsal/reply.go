@@ -27,7 +27,7 @@ type Reply struct {
 // Line returns the reply as one line of a replies file, without the line's end.
 // Parse of it gives the same reply, with FinishReason filled in.
 func (r Reply) Line() []byte {
-	if r.plain() {
+	if r.isPlain() {
 		if line, ok := r.line(json.RawMessage(r.Content), nil); ok {
 			return line
 		}
@@ -40,12 +40,12 @@ func (r Reply) Line() []byte {
 	return line
 }
 
-// plain reports whether the reply may be written as a solution and still be sent in the same bytes.
-func (r Reply) plain() bool {
-	if r.Status != 0 || r.Refusal != "" || r.Cut != nil || r.finish() != "stop" {
+// isPlain reports whether the reply may be written as a solution and still be sent in the same bytes.
+func (r Reply) isPlain() bool {
+	if r.Status != 0 || r.Refusal != "" || r.Cut != nil || r.finishReason() != "stop" {
 		return false
 	}
-	said, err := solution([]byte(r.Content))
+	said, err := encodeSolution([]byte(r.Content))
 	return err == nil && said == r.Content
 }
 
@@ -65,7 +65,7 @@ func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 		Cut          *int            `json:"cut,omitempty"`
 	}{When: r.When, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.Status, Cut: r.Cut,
 		TTFT: float64(r.TTFT) / float64(time.Millisecond), RetryAfter: float64(r.RetryAfter) / float64(time.Second)}
-	if r.finish() != "stop" {
+	if r.finishReason() != "stop" {
 		form.FinishReason = r.FinishReason
 	}
 	var line bytes.Buffer
@@ -77,11 +77,11 @@ func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), json.Valid(line.Bytes())
 }
 
-func (r Reply) finish() string { return cmp.Or(r.FinishReason, "stop") }
+func (r Reply) finishReason() string { return cmp.Or(r.FinishReason, "stop") }
 
-// due is when the token that starts after so many characters is sent. It is counted from the start, not from the token
-// before, so that late timers never add up.
-func (r Reply) due(started time.Time, chars int) time.Time {
+// dueAt is when the token that starts after so many characters is sent. It is counted from the start, not from the
+// token before, so that late timers never add up.
+func (r Reply) dueAt(started time.Time, chars int) time.Time {
 	first := started.Add(r.TTFT)
 	if r.TPS <= 0 {
 		return first
@@ -94,7 +94,7 @@ func (r Reply) due(started time.Time, chars int) time.Time {
 // nanoseconds survive their way through JSON.
 const maxSeconds = 1e6
 
-// tokens converts characters into tokens, rounded up.
-func tokens(chars int) int {
+// tokensOf converts characters into tokens, rounded up.
+func tokensOf(chars int) int {
 	return int(math.Ceil(float64(chars) / tokenChars))
 }

@@ -12,9 +12,9 @@ type End string
 
 // The ways in which a Request ends. The empty End means that it is still being answered.
 const (
-	Whole      End = "whole"       // all was sent, with a finish reason
-	Cut        End = "cut"         // the connection dropped as the reply says
-	Refused    End = "refused"     // answered with an HTTP error, by the reply or because there is none
+	EndWhole   End = "whole"       // all was sent, with a finish reason
+	EndCut     End = "cut"         // the connection dropped as the reply says
+	EndRefused End = "refused"     // answered with an HTTP error, by the reply or because there is none
 	ClientGone End = "client-gone" // the client went before the end
 )
 
@@ -46,7 +46,7 @@ func (l *requestLog) add(s *LoggedRequest) {
 	l.all = append(l.all, s)
 }
 
-func (l *requestLog) sent(s *LoggedRequest, chars int) {
+func (l *requestLog) setSent(s *LoggedRequest, chars int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.Sent, s.LastToken = chars, time.Now()
@@ -55,7 +55,7 @@ func (l *requestLog) sent(s *LoggedRequest, chars int) {
 	}
 }
 
-func (l *requestLog) ended(s *LoggedRequest, end End) {
+func (l *requestLog) setEnd(s *LoggedRequest, end End) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.End = end

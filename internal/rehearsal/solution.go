@@ -32,9 +32,9 @@ func splitObject(data []byte) (map[string]json.RawMessage, error) {
 // solutionKeys are the keys of a solution, in the order in which an LLM in strict mode writes them.
 var solutionKeys = []string{"calls", "finished", "output", "notes"}
 
-// solution encodes a solution as an LLM in strict mode writes it: without white space, and with the calls first.
+// encodeSolution encodes a solution as an LLM in strict mode writes it: without white space, and with the calls first.
 // Numbers, escapes and the order of keys inside stay as they are.
-func solution(data []byte) (string, error) {
+func encodeSolution(data []byte) (string, error) {
 	values, err := splitObject(data)
 	if err != nil {
 		return "", err

@@ -51,7 +51,7 @@ func (s *sseWriter) begin() error {
 	s.begun = true
 	s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	s.w.Header().Set("Cache-Control", "no-cache")
-	empty, err := encoded(s.of(choice{Delta: &delta{Content: new(string)}}))
+	empty, err := encodeEvent(s.chunkOf(choice{Delta: &delta{Content: new(string)}}))
 	if err != nil {
 		return err
 	}
@@ -60,10 +60,10 @@ func (s *sseWriter) begin() error {
 	return s.chunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
 }
 
-func (s *sseWriter) chunk(c choice) error { return s.event(s.of(c)) }
+func (s *sseWriter) chunk(c choice) error { return s.event(s.chunkOf(c)) }
 
-// of is a chunk with one choice.
-func (s *sseWriter) of(c choice) completion {
+// chunkOf is a chunk with one choice.
+func (s *sseWriter) chunkOf(c choice) completion {
 	chunk := s.head
 	chunk.Choices = []choice{c}
 	if s.usage {
@@ -73,15 +73,15 @@ func (s *sseWriter) of(c choice) completion {
 }
 
 func (s *sseWriter) event(chunk completion) error {
-	data, err := encoded(chunk)
+	data, err := encodeEvent(chunk)
 	if err == nil {
 		_, err = s.w.Write(data)
 	}
 	return err
 }
 
-// encoded is a chunk as an event.
-func encoded(chunk completion) ([]byte, error) {
+// encodeEvent is a chunk as an event.
+func encodeEvent(chunk completion) ([]byte, error) {
 	chunk.Object = "chat.completion.chunk"
 	data, err := json.Marshal(chunk)
 	return slices.Concat([]byte("data: "), data, []byte("\n\n")), err

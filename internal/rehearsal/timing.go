@@ -21,33 +21,33 @@ var errGone = errors.New("rehearsal: send reply: client gone")
 
 // run sends the reply at its pace, and returns how that ended.
 func (s timedReply) run(ctx context.Context, promptChars int) End {
-	sent, err := s.pace(ctx, s.reply.pieces(s.chars))
+	sent, err := s.sendPaced(ctx, s.reply.pieces(s.chars))
 	if err != nil {
 		return ClientGone
 	}
 	if s.reply.Cut != nil {
-		return Cut
+		return EndCut
 	}
-	used := usage{Prompt: tokens(promptChars), Completion: tokens(sent)}
+	used := usage{Prompt: tokensOf(promptChars), Completion: tokensOf(sent)}
 	used.Total = used.Prompt + used.Completion
-	if s.writer.finish(s.reply.finish(), used) != nil {
+	if s.writer.finish(s.reply.finishReason(), used) != nil {
 		return ClientGone
 	}
-	return Whole
+	return EndWhole
 }
 
-// pace sends the pieces, each when it is due, up to the gate before the reply's end.
-func (s timedReply) pace(ctx context.Context, pieces []piece) (sent int, err error) {
+// sendPaced sends the pieces, each when it is due, up to the gate before the reply's end.
+func (s timedReply) sendPaced(ctx context.Context, pieces []piece) (sent int, err error) {
 	for _, p := range pieces {
 		if err := s.send(ctx, p); err != nil {
 			return sent, err
 		}
-		sent = p.end()
+		sent = p.endOffset()
 		if s.onChunk != nil {
 			s.onChunk(s.number, sent)
 		}
 	}
-	if err := s.await(ctx, sent, s.reply.due(s.started, 0)); err != nil { // past, if anything was sent
+	if err := s.awaitDue(ctx, sent, s.reply.dueAt(s.started, 0)); err != nil { // past, if anything was sent
 		return sent, err
 	}
 	return sent, s.writer.flush()
@@ -56,22 +56,22 @@ func (s timedReply) pace(ctx context.Context, pieces []piece) (sent int, err err
 // send sends one piece. Without a pace nobody can observe when each piece came, so they are left to the buffer, which
 // is much faster.
 func (s timedReply) send(ctx context.Context, p piece) error {
-	if err := s.await(ctx, p.after, s.reply.due(s.started, p.after)); err != nil {
+	if err := s.awaitDue(ctx, p.after, s.reply.dueAt(s.started, p.after)); err != nil {
 		return err
 	}
 	if err := s.writer.write(p); err != nil {
 		return err
 	}
-	s.logged(p.end()) // before the flush, so that a client that has received it finds it in the log
-	if s.reply.TPS > 0 || s.hooked() {
+	s.logged(p.endOffset()) // before the flush, so that a client that has received it finds it in the log
+	if s.reply.TPS > 0 || s.isHooked() {
 		return s.writer.flush()
 	}
 	return nil
 }
 
-// await passes the gate at this place and waits for the time. The gate comes first, so that its call at place 0 also
+// awaitDue passes the gate at this place and waits for the time. The gate comes first, so that its call at place 0 also
 // signals that a Request has arrived.
-func (s timedReply) await(ctx context.Context, sent int, due time.Time) error {
+func (s timedReply) awaitDue(ctx context.Context, sent int, due time.Time) error {
 	if s.gate != nil {
 		s.gate(ctx, s.number, sent)
 	}

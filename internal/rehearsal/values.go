@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// text reads a string, which may be empty.
-func text(value json.RawMessage) (string, error) {
+// readText reads a string, which may be empty.
+func readText(value json.RawMessage) (string, error) {
 	var s string
 	if json.Unmarshal(value, &s) != nil {
 		return "", errors.New("must be a string")
@@ -18,17 +18,17 @@ func text(value json.RawMessage) (string, error) {
 	return s, nil
 }
 
-// filled reads a string that is not empty.
-func filled(value json.RawMessage) (string, error) {
-	s, err := text(value)
+// readFilledText reads a string that is not empty.
+func readFilledText(value json.RawMessage) (string, error) {
+	s, err := readText(value)
 	if err == nil && s == "" {
 		err = errors.New("must not be empty")
 	}
 	return s, err
 }
 
-// number reads a number from 0 on that a float64 can hold.
-func number(value json.RawMessage) (float64, error) {
+// readNumber reads a number from 0 on that a float64 can hold.
+func readNumber(value json.RawMessage) (float64, error) {
 	n, err := strconv.ParseFloat(string(value), 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
@@ -41,9 +41,9 @@ func number(value json.RawMessage) (float64, error) {
 	return n, nil
 }
 
-// whole reads a whole number from 0 on, written as one.
-func whole(value json.RawMessage) (int, error) {
-	if _, err := number(value); err != nil {
+// readWholeNumber reads a whole number from 0 on, written as one.
+func readWholeNumber(value json.RawMessage) (int, error) {
+	if _, err := readNumber(value); err != nil {
 		return 0, err
 	}
 	n, err := strconv.Atoi(string(value))
@@ -53,18 +53,18 @@ func whole(value json.RawMessage) (int, error) {
 	return n, nil
 }
 
-// status reads an HTTP status that clients take for an error.
-func status(value json.RawMessage) (int, error) {
-	n, err := whole(value)
+// readErrorStatus reads an HTTP status that clients take for an error.
+func readErrorStatus(value json.RawMessage) (int, error) {
+	n, err := readWholeNumber(value)
 	if err == nil && (n < 400 || n > 599) {
 		err = fmt.Errorf("must be from 400 to 599: %d", n)
 	}
 	return n, err
 }
 
-// span reads a time in a unit.
-func span(value json.RawMessage, unit time.Duration) (time.Duration, error) {
-	n, err := number(value)
+// readTime reads a time in a unit.
+func readTime(value json.RawMessage, unit time.Duration) (time.Duration, error) {
+	n, err := readNumber(value)
 	if err == nil && n*unit.Seconds() > maxSeconds {
 		err = fmt.Errorf("out of range: %.20s", value)
 	}

@@ -41,14 +41,14 @@ func Go(place string, f func() error, done func(error)) {
 		var err error
 		defer func() {
 			if v := recover(); v != nil {
-				err = caught(place, v)
+				err = logPanic(place, v)
 			} else if !ended && done != nil { // who waits must hear of a goroutine that was left
-				err = caught(place, "runtime.Goexit was called")
+				err = logPanic(place, "runtime.Goexit was called")
 			}
 			if done != nil {
 				defer func() {
 					if v := recover(); v != nil {
-						_ = caught(place, v)
+						_ = logPanic(place, v)
 					}
 				}()
 				done(err)
@@ -65,7 +65,7 @@ func Go(place string, f func() error, done func(error)) {
 func Run(place string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = caught(place, v)
+			err = logPanic(place, v)
 		}
 	}()
 	injected.Load().call(place)
@@ -123,9 +123,9 @@ func Each(ctx context.Context, place string, times, atOnce int, do func(ctx cont
 	return g.Wait()
 }
 
-// caught logs a panic.
-func caught(place string, value any) *PanicError {
-	e := &PanicError{Place: place, Value: Text(value), Stack: Stack()}
+// logPanic logs a panic.
+func logPanic(place string, value any) *PanicError {
+	e := &PanicError{Place: place, Value: PanicText(value), Stack: Stack()}
 	slog.Error("a goroutine panicked", "place", e.Place, "panic", e.Value, "stack", e.Stack)
 	return e
 }
@@ -140,9 +140,9 @@ func Stack() string {
 	return stack
 }
 
-// Text is a panic's value as text. Printing a value whose own String method panics again and again would end the
+// PanicText is a panic's value as text. Printing a value whose own String method panics again and again would end the
 // program.
-func Text(value any) (text string) {
+func PanicText(value any) (text string) {
 	defer func() {
 		if recover() != nil {
 			text = fmt.Sprintf("a value of type %T", value)

@@ -20,19 +20,19 @@ type level struct {
 
 func newLevel(text string) *level {
 	l := &level{}
-	l.set(text)
+	l.setText(text)
 	return l
 }
 
-func (l *level) set(text string) {
-	l.text, l.lower, l.base64 = text, lower(text), standard.Replace(text)
+func (l *level) setText(text string) {
+	l.text, l.lower, l.base64 = text, lowerASCII(text), standardBase64.Replace(text)
 	l.spaced = strings.ReplaceAll(l.lower, "+", " ")
 }
 
-var standard = strings.NewReplacer("-", "+", "_", "/")
+var standardBase64 = strings.NewReplacer("-", "+", "_", "/")
 
-// lower is strings.ToLower for ASCII: the text keeps its length.
-func lower(text string) string {
+// lowerASCII is strings.ToLower for ASCII: the text keeps its length.
+func lowerASCII(text string) string {
 	upper := func(r rune) bool { return 'A' <= r && r <= 'Z' }
 	if strings.IndexFunc(text, upper) < 0 {
 		return text
@@ -52,19 +52,19 @@ type escape struct {
 	from, to int // above
 }
 
-// deepest bounds how many escapes within escapes are undone.
-const deepest = 4
+// maxEscapeDepth bounds how many escapes within escapes are undone.
+const maxEscapeDepth = 4
 
-// deeper undoes the escapes of a level; nil if there are none.
-func (l *level) deeper() *level {
-	if l.depth == deepest || !strings.ContainsAny(l.text, `%\&`) {
+// unescaped undoes the escapes of a level; nil if there are none.
+func (l *level) unescaped() *level {
+	if l.depth == maxEscapeDepth || !strings.ContainsAny(l.text, `%\&`) {
 		return nil
 	}
 	next := &level{above: l, depth: l.depth + 1}
 	var out strings.Builder
 	last := 0
 	for i := 0; i < len(l.text); {
-		plain, length := unescape(l.text[i:])
+		plain, length := readEscape(l.text[i:])
 		if length == 0 {
 			i++
 			continue
@@ -79,36 +79,36 @@ func (l *level) deeper() *level {
 		return nil
 	}
 	out.WriteString(l.text[last:])
-	next.set(out.String())
+	next.setText(out.String())
 	return next
 }
 
-// start maps the start of a byte to the original text. A byte within an escape takes the whole escape along.
-func (l *level) start(at int) int {
+// originalStart maps the start of a byte to the original text. A byte within an escape takes the whole escape along.
+func (l *level) originalStart(at int) int {
 	if l.above == nil {
 		return at
 	}
-	e := l.before(at + 1)
+	e := l.lastEscapeBefore(at + 1)
 	if at < e.at+e.len {
-		return l.above.start(e.from)
+		return l.above.originalStart(e.from)
 	}
-	return l.above.start(e.to + at - e.at - e.len)
+	return l.above.originalStart(e.to + at - e.at - e.len)
 }
 
-// end maps the end of the text before a position to the original text.
-func (l *level) end(at int) int {
+// originalEnd maps the end of the text before a position to the original text.
+func (l *level) originalEnd(at int) int {
 	if l.above == nil {
 		return at
 	}
-	e := l.before(at)
+	e := l.lastEscapeBefore(at)
 	if at <= e.at+e.len {
-		return l.above.end(e.to)
+		return l.above.originalEnd(e.to)
 	}
-	return l.above.end(e.to + at - e.at - e.len)
+	return l.above.originalEnd(e.to + at - e.at - e.len)
 }
 
-// before is the last escape that begins before a position; an empty one at the beginning if there is none.
-func (l *level) before(at int) escape {
+// lastEscapeBefore is the last escape that begins before a position; an empty one at the beginning if there is none.
+func (l *level) lastEscapeBefore(at int) escape {
 	n, _ := slices.BinarySearchFunc(l.escapes, at, func(e escape, at int) int { return e.at - at })
 	if n == 0 {
 		return escape{}

@@ -21,7 +21,7 @@ const leastInside = 8
 
 func newNeedle(name, value string) needle {
 	n := needle{mark: "[secret " + name + "]", hex: hex.EncodeToString([]byte(value))}
-	for l := newLevel(value); l != nil && len(l.text) >= Least; l = l.deeper() {
+	for l := newLevel(value); l != nil && len(l.text) >= MinLength; l = l.unescaped() {
 		n.plain = append(n.plain, l.lower)
 		if strings.Contains(l.text, " ") {
 			n.spaced = append(n.spaced, l.spaced)
@@ -41,24 +41,24 @@ func newNeedle(name, value string) needle {
 	return n
 }
 
-// in finds the secret on one level of a text.
-func (n needle) in(l *level) []span {
+// findInLevel finds the secret on one level of a text.
+func (n needle) findInLevel(l *level) []span {
 	var spans []span
 	for _, form := range n.plain {
-		spans = append(spans, n.find(l, l.lower, form, nil)...)
+		spans = append(spans, n.findForm(l, l.lower, form, nil)...)
 	}
 	for _, form := range n.spaced {
-		spans = append(spans, n.find(l, l.spaced, form, nil)...)
+		spans = append(spans, n.findForm(l, l.spaced, form, nil)...)
 	}
-	spans = append(spans, n.find(l, l.lower, n.hex, nil)...)
+	spans = append(spans, n.findForm(l, l.lower, n.hex, nil)...)
 	for _, form := range n.base64 {
-		spans = append(spans, n.find(l, l.base64, form, wholeBase64)...)
+		spans = append(spans, n.findForm(l, l.base64, form, wholeBase64)...)
 	}
 	return spans
 }
 
-// find searches for a form in a text of the same length as the level's. widen may extend a match.
-func (n needle) find(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
+// findForm searches for a form in a text of the same length as the level's. widen may extend a match.
+func (n needle) findForm(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
 	var spans []span
 	for at := 0; ; {
 		i := strings.Index(text[at:], form)
@@ -69,7 +69,7 @@ func (n needle) find(l *level, text, form string, widen func(text string, from, 
 		if widen != nil {
 			from, to = widen(text, from, to)
 		}
-		spans = append(spans, span{l.start(from), l.end(to), n.mark})
+		spans = append(spans, span{l.originalStart(from), l.originalEnd(to), n.mark})
 		at = to
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// Least is the least length in bytes of a value that is struck out: shorter ones are no secrets, and striking out every
-// "1" would spoil results.
-const Least = 4
+// MinLength is the least length in bytes of a value that is struck out: shorter ones are no secrets, and striking out
+// every "1" would spoil results.
+const MinLength = 4
 
 // Striker strikes out some secrets. Nil strikes nothing. It is safe for concurrent use.
 type Striker struct{ needles []needle }
@@ -22,8 +22,8 @@ func NewStriker(secrets map[string]string) *Striker {
 	s := &Striker{}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		value := strings.TrimSpace(secrets[name]) // as servers take it out of a header
-		for _, form := range append([]string{value}, credentials(value)...) {
-			if len(form) >= Least {
+		for _, form := range append([]string{value}, basicAuthSecrets(value)...) {
+			if len(form) >= MinLength {
 				s.needles = append(s.needles, newNeedle(name, form))
 			}
 		}
@@ -34,48 +34,49 @@ func NewStriker(secrets map[string]string) *Striker {
 	return s
 }
 
-// Text gives a text without the secrets.
-func (s *Striker) Text(text string) string {
+// StrikeText gives a text without the secrets.
+func (s *Striker) StrikeText(text string) string {
 	if s == nil {
 		return text
 	}
 	var found []span
-	for l := newLevel(text); l != nil; l = l.deeper() {
+	for l := newLevel(text); l != nil; l = l.unescaped() {
 		for _, n := range s.needles {
-			found = append(found, n.in(l)...)
+			found = append(found, n.findInLevel(l)...)
 		}
 	}
 	return cutOut(text, found)
 }
 
-// Value strikes the secrets out of every string, key and number of a JSON value; lists are changed in place.
-func (s *Striker) Value(v any) any {
+// StrikeValue strikes the secrets out of every string, key and number of a JSON value; lists are changed in place.
+func (s *Striker) StrikeValue(v any) any {
 	if s == nil {
 		return v
 	}
 	switch v := v.(type) {
 	case string:
-		return s.Text(v)
+		return s.StrikeText(v)
 	case json.Number:
-		if struck := s.Text(v.String()); struck != v.String() {
+		if struck := s.StrikeText(v.String()); struck != v.String() {
 			return struck
 		}
 	case []any:
 		for i, item := range v {
-			v[i] = s.Value(item)
+			v[i] = s.StrikeValue(item)
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, item := range v {
-			out[s.Text(name)] = s.Value(item)
+			out[s.StrikeText(name)] = s.StrikeValue(item)
 		}
 		return out
 	}
 	return v
 }
 
-// credentials are the secrets in a value for basic authentication, user:password in base64: both, and the password.
-func credentials(value string) []string {
+// basicAuthSecrets are the secrets in a value for basic authentication, user:password in base64: both, and the
+// password.
+func basicAuthSecrets(value string) []string {
 	decoded, err := base64.StdEncoding.DecodeString(value)
 	_, password, ok := strings.Cut(string(decoded), ":")
 	if err != nil || !ok || strings.ContainsFunc(string(decoded), func(r rune) bool { return !unicode.IsPrint(r) }) {

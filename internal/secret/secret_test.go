@@ -102,7 +102,7 @@ func TestASecretIsStruckOutHoweverItIsWritten(t *testing.T) {
 	s := NewStriker(map[string]string{"TOKEN": token})
 	for name, encode := range encoders {
 		text := "before " + encode(token) + " after"
-		got := s.Text(text)
+		got := s.StrikeText(text)
 		if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") ||
 			!strings.Contains(got, "[secret TOKEN]") {
 			t.Errorf("%s: %s became %s", name, text, got)
@@ -121,7 +121,7 @@ func TestASecretIsStruckOutInLettersOfAnotherCase(t *testing.T) {
 		"capitals": ascii(value, 'a', 'z', 'A'), "small letters": ascii(value, 'A', 'Z', 'a'),
 	} {
 		for _, how := range []string{"as it is", "JSON", "JSON in ASCII", "a query", "a path", "HTML"} {
-			if got := NewStriker(map[string]string{"KEY": value}).Text("<" + encoders[how](letters) +
+			if got := NewStriker(map[string]string{"KEY": value}).StrikeText("<" + encoders[how](letters) +
 				">"); !strings.Contains(got, "[secret KEY]") || strings.Contains(strings.ToLower(got), "s3cr") {
 				t.Errorf("%s, %s: %s", name, how, got)
 			}
@@ -166,7 +166,7 @@ func TestASecretIsStruckOutWhereOneWritingIsWithinAnother(t *testing.T) {
 		inner := rapid.SampledFrom(all).Draw(t, "inner")
 		outer := rapid.SampledFrom(names).Draw(t, "outer")
 		text := encoders[outer]("<" + encoders[inner](value) + ">")
-		if got := NewStriker(map[string]string{"N": value}).Text(text); !strings.Contains(got, "[secret N]") {
+		if got := NewStriker(map[string]string{"N": value}).StrikeText(text); !strings.Contains(got, "[secret N]") {
 			t.Fatalf("%s within %s: %s became %s", inner, outer, text, got)
 		}
 	})
@@ -177,17 +177,17 @@ func TestWhatHoldsNoSecretStaysAsItIs(t *testing.T) {
 	s := NewStriker(map[string]string{"A": "s3cr3t-value", "B": "another one"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune(`as3cr-t %\&;ux02fn"é+=`))).Draw(t, "text")
-		if got := s.Text(text); got != text && !strings.Contains(got, "[secret") {
+		if got := s.StrikeText(text); got != text && !strings.Contains(got, "[secret") {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})
 	for _, text := range []string{"", "s3cr3t-valu", `50% of \users\new & more; &amp; %2`, `\`, `\u`, `\ud83d`, `%`,
 		`&`, `&#;`, `\x`, `&#x110000;`} {
-		if got := s.Text(text); got != text {
+		if got := s.StrikeText(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if (*Striker)(nil).Text("x") != "x" || (*Striker)(nil).Value("x") != "x" {
+	if (*Striker)(nil).StrikeText("x") != "x" || (*Striker)(nil).StrikeValue("x") != "x" {
 		t.Error("nothing strikes something")
 	}
 }
@@ -204,7 +204,7 @@ func TestWhatStandsAroundASecretStays(t *testing.T) {
 		`746f702f736563726574 and 746F702F736563726574`: `[secret TOKEN] and [secret TOKEN]`,
 		`Basic dG9wL3NlY3JldA==, bye`:                   `Basic [secret TOKEN], bye`,
 	} {
-		if got := s.Text(text); got != want {
+		if got := s.StrikeText(text); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}
@@ -218,7 +218,7 @@ func TestSecretsThatOverlapAreAllGone(t *testing.T) {
 		"abcdef abcd": "[secret LONG] [secret SHORT]", "abcdefgh!": "[secret LONG]!", "abc": "abc",
 		"xabcdx": "x[secret SHORT]x",
 	} {
-		if got := s.Text(text); got != want {
+		if got := s.StrikeText(text); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}
@@ -234,7 +234,7 @@ func TestEveryStringKeyAndNumberOfAValueIsStruck(t *testing.T) {
 		"top/secret": "key", "deep": []any{"Bearer top/secret", map[string]any{"x": `{"y":"top\/secret"}`}},
 		"n": json.Number("1"), "pin": json.Number("12345678"), "b": true, "z": nil,
 	}
-	got, _ := json.Marshal(s.Value(v))
+	got, _ := json.Marshal(s.StrikeValue(v))
 	want := `{"[secret TOKEN]":"key","b":true,"deep":["Bearer [secret TOKEN]",{"x":"{\"y\":\"[secret TOKEN]\"}"}],"n":1,"pin":"[secret PIN]","z":null}`
 	if string(got) != want {
 		t.Errorf("%s", got)
@@ -244,7 +244,7 @@ func TestEveryStringKeyAndNumberOfAValueIsStruck(t *testing.T) {
 func TestThePasswordOfBasicAuthenticationIsASecretToo(t *testing.T) {
 	t.Parallel()
 	s := NewStriker(map[string]string{"BASIC": base64.StdEncoding.EncodeToString([]byte("ada:pa55word"))})
-	if got := s.Text(
+	if got := s.StrikeText(
 		"user ada, password pa55word, ada:pa55word"); got != "user ada, password [secret BASIC], [secret BASIC]" {
 		t.Error(got)
 	}
@@ -259,6 +259,6 @@ func BenchmarkLongTextWithoutSecrets(b *testing.B) {
 	text := strings.Repeat(`{"name":"Ada","path":"a\/b","q":"%20"},`, 1<<14)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		s.Text(text)
+		s.StrikeText(text)
 	}
 }

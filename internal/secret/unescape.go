@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// unescape reads the escape at the beginning of a text: of URLs (%2F), of JSON and of programs (\/, \u002f, \x2f), or
+// readEscape reads the escape at the beginning of a text: of URLs (%2F), of JSON and of programs (\/, \u002f, \x2f), or
 // of HTML (&#47;). length is 0 if there is none.
-func unescape(text string) (plain string, length int) {
+func readEscape(text string) (plain string, length int) {
 	switch text[0] {
 	case '%':
-		if b, ok := number(text, 1, 3, 16); ok {
+		if b, ok := escapeNumber(text, 1, 3, 16); ok {
 			return string([]byte{byte(b)}), 3
 		}
 	case '\\':
-		return backslash(text)
+		return readBackslash(text)
 	case '&':
-		return entity(text)
+		return readEntity(text)
 	}
 	return "", 0
 }
 
-func number(text string, from, to, base int) (uint64, bool) {
+func escapeNumber(text string, from, to, base int) (uint64, bool) {
 	if len(text) < to {
 		return 0, false
 	}
@@ -32,10 +32,10 @@ func number(text string, from, to, base int) (uint64, bool) {
 	return n, err == nil
 }
 
-// control maps the letters of escapes to control characters.
-var control = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", 'b': "\b", 'f': "\f"}
+// controlCharacters maps the letters of escapes to control characters.
+var controlCharacters = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", 'b': "\b", 'f': "\f"}
 
-func backslash(text string) (string, int) {
+func readBackslash(text string) (string, int) {
 	if len(text) < 2 {
 		return "", 0
 	}
@@ -43,37 +43,37 @@ func backslash(text string) (string, int) {
 	case '"', '\\', '/', '\'':
 		return text[1:2], 2
 	case 'x':
-		if b, ok := number(text, 2, 4, 16); ok {
+		if b, ok := escapeNumber(text, 2, 4, 16); ok {
 			return string([]byte{byte(b)}), 4
 		}
 	case 'U':
-		if r, ok := number(text, 2, 10, 16); ok && r <= utf8.MaxRune {
+		if r, ok := escapeNumber(text, 2, 10, 16); ok && r <= utf8.MaxRune {
 			return string(rune(r)), 10
 		}
 	case 'u':
-		first, ok := number(text, 2, 6, 16)
+		first, ok := escapeNumber(text, 2, 6, 16)
 		if !ok {
 			return "", 0
 		}
 		if utf16.IsSurrogate(rune(first)) && strings.HasPrefix(text[6:], `\u`) {
-			if second, ok := number(text, 8, 12, 16); ok {
+			if second, ok := escapeNumber(text, 8, 12, 16); ok {
 				return string(utf16.DecodeRune(rune(first), rune(second))), 12
 			}
 		}
 		return string(rune(first)), 6
 	default:
-		if plain := control[c]; plain != "" {
+		if plain := controlCharacters[c]; plain != "" {
 			return plain, 2
 		}
 	}
 	return "", 0
 }
 
-// longestEntity is more than the escapes of HTML have that a program writes for a single character.
-const longestEntity = 10
+// maxEntityLength is more than the escapes of HTML have that a program writes for a single character.
+const maxEntityLength = 10
 
-func entity(text string) (string, int) {
-	end := strings.IndexByte(text[:min(len(text), longestEntity)], ';')
+func readEntity(text string) (string, int) {
+	end := strings.IndexByte(text[:min(len(text), maxEntityLength)], ';')
 	if end < 0 {
 		return "", 0
 	}

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-const module = "processidea"
+const modulePath = "processidea"
 
 // Text is the version, such as "v1.2.0 (Go 1.26.8, linux/amd64)": the module's, or else the commit of the build, or
 // else "unknown". A build with changed files is marked.
 func Text() string {
-	return fmt.Sprintf("%s (%s, %s/%s)", number(), strings.Replace(runtime.Version(), "go", "Go ", 1), runtime.GOOS,
-		runtime.GOARCH)
+	return fmt.Sprintf("%s (%s, %s/%s)", versionNumber(), strings.Replace(runtime.Version(), "go", "Go ", 1),
+		runtime.GOOS, runtime.GOARCH)
 }
 
-func number() string {
+func versionNumber() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
 	for _, m := range info.Deps { // of a program of one's own
-		if m.Path == module {
-			return cmp.Or(known(m.Version), "unknown")
+		if m.Path == modulePath {
+			return cmp.Or(informative(m.Version), "unknown")
 		}
 	}
 	commit, changed := "", ""
@@ -38,13 +38,13 @@ func number() string {
 		}
 	}
 	if commit == "" {
-		return cmp.Or(known(info.Main.Version), "unknown")
+		return cmp.Or(informative(info.Main.Version), "unknown")
 	}
-	return cmp.Or(known(info.Main.Version), "commit "+commit+changed)
+	return cmp.Or(informative(info.Main.Version), "commit "+commit+changed)
 }
 
-// known returns a version if it is informative.
-func known(v string) string {
+// informative returns a version if it is informative.
+func informative(v string) string {
 	if v == "(devel)" {
 		return ""
 	}

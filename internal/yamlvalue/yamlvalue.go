@@ -36,7 +36,7 @@ func Decode(data []byte) (any, *diag.Problem) {
 		return nil, &diag.Problem{JSONPath: "$", Message: "the file holds a second document"}
 	}
 	y := &yamlReader{}
-	v, err := y.value(&document, "$", 0)
+	v, err := y.readValue(&document, "$", 0)
 	if err == nil {
 		// The limits of JSON files count for YAML too.
 		v, err = jsonval.Decode(jsonval.Encode(v))
@@ -75,31 +75,31 @@ type yamlError struct{ path, message string }
 
 func (e *yamlError) Error() string { return e.path + ": " + e.message }
 
-func refuse(n *yaml.Node, path, format string, args ...any) error {
+func errorAt(n *yaml.Node, path, format string, args ...any) error {
 	return &yamlError{path, fmt.Sprintf("line %d: ", n.Line) + fmt.Sprintf(format, args...)}
 }
 
-func (y *yamlReader) value(n *yaml.Node, path string, depth int) (any, error) {
+func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error) {
 	if y.nodes++; y.nodes > maxNodes {
-		return nil, refuse(n, path, "the file stands for more than %d values", maxNodes)
+		return nil, errorAt(n, path, "the file stands for more than %d values", maxNodes)
 	}
 	if depth > maxYAMLDepth {
-		return nil, refuse(n, path, "nested too deep")
+		return nil, errorAt(n, path, "nested too deep")
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
-		return y.value(n.Content[0], path, depth)
+		return y.readValue(n.Content[0], path, depth)
 	case yaml.AliasNode:
-		return y.value(n.Alias, path, depth+1)
+		return y.readValue(n.Alias, path, depth+1)
 	case yaml.MappingNode:
-		return y.object(n, path, depth)
+		return y.readObject(n, path, depth)
 	case yaml.SequenceNode:
-		return y.array(n, path, depth)
+		return y.readArray(n, path, depth)
 	}
-	return scalar(n, path)
+	return readScalar(n, path)
 }
 
-func (y *yamlReader) object(n *yaml.Node, path string, depth int) (any, error) {
+func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, error) {
 	m := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
@@ -109,14 +109,14 @@ func (y *yamlReader) object(n *yaml.Node, path string, depth int) (any, error) {
 		at := jsonval.JSONPathWithKeys(path, k.Value)
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			return nil, refuse(k, path, "a key is a text")
+			return nil, errorAt(k, path, "a key is a text")
 		case k.Tag == "!!merge":
-			return nil, refuse(k, path, "merge keys are not read; JSON has none")
+			return nil, errorAt(k, path, "merge keys are not read; JSON has none")
 		}
 		if _, twice := m[k.Value]; twice {
-			return nil, refuse(k, at, "the key stands twice")
+			return nil, errorAt(k, at, "the key stands twice")
 		}
-		v, err := y.value(n.Content[i+1], at, depth+1)
+		v, err := y.readValue(n.Content[i+1], at, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -125,10 +125,10 @@ func (y *yamlReader) object(n *yaml.Node, path string, depth int) (any, error) {
 	return m, nil
 }
 
-func (y *yamlReader) array(n *yaml.Node, path string, depth int) (any, error) {
+func (y *yamlReader) readArray(n *yaml.Node, path string, depth int) (any, error) {
 	list := make([]any, len(n.Content))
 	for i, e := range n.Content {
-		v, err := y.value(e, fmt.Sprintf("%s[%d]", path, i), depth+1)
+		v, err := y.readValue(e, fmt.Sprintf("%s[%d]", path, i), depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +137,8 @@ func (y *yamlReader) array(n *yaml.Node, path string, depth int) (any, error) {
 	return list, nil
 }
 
-// scalar reads one plain value. Dates are texts, as in JSON.
-func scalar(n *yaml.Node, path string) (any, error) {
+// readScalar reads one plain value. Dates are texts, as in JSON.
+func readScalar(n *yaml.Node, path string) (any, error) {
 	// The YAML package takes a number that is too large for a float for a text.
 	if n.Style == 0 && isNumber(n.Value) {
 		return json.Number(n.Value), nil
@@ -154,9 +154,9 @@ func scalar(n *yaml.Node, path string) (any, error) {
 		if isNumber(n.Value) {
 			return json.Number(n.Value), nil
 		}
-		return nil, refuse(n, path, "%s is no number as JSON writes it; put quotes around a text", n.Value)
+		return nil, errorAt(n, path, "%s is no number as JSON writes it; put quotes around a text", n.Value)
 	}
-	return nil, refuse(n, path, "JSON has no %s", n.ShortTag())
+	return nil, errorAt(n, path, "JSON has no %s", n.ShortTag())
 }
 
 func isNumber(s string) bool {

@@ -30,7 +30,7 @@ const plan = `[{"_tool": "fetch", "_instance": "*", "id": "†state.id", "_outpu
 	{"_tool": "refund", "_instance": "*", "amount": "†state.amount", "to": "†state.order", "_outputPath": "paid"}]`
 
 // ran is a finished process: what every Request was answered, and a person who approves what waits.
-func ran(t *testing.T, context string, replies ...string) *backtest.Past {
+func ran(t *testing.T, context string, replies ...string) *backtest.PastProcess {
 	t.Helper()
 	return finish(t, scenario(t, context), approve, replies...)
 }
@@ -45,7 +45,7 @@ func approve(s *modeltest.Scenario, p approval.Pending) { s.Decide("approve", p.
 
 // finish plays a process to its end, and reads it from the chain that it leaves.
 func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
-	replies ...string) *backtest.Past {
+	replies ...string) *backtest.PastProcess {
 	t.Helper()
 	past, err := backtest.Read(chainOf(t, s, decide, replies...))
 	if err != nil {
@@ -130,7 +130,7 @@ func bind(i *ideafile.Idea) map[string]ideafile.ToolBinding {
 	return bindings
 }
 
-func compare(t *testing.T, i *ideafile.Idea, planner backtest.Planner, past ...*backtest.Past) *backtest.Report {
+func compare(t *testing.T, i *ideafile.Idea, planner backtest.Planner, past ...*backtest.PastProcess) *backtest.Report {
 	t.Helper()
 	r, err := backtest.Compare(i, bind, planner, past...)
 	if err != nil {
@@ -220,8 +220,8 @@ func TestAChangeOfPolicySaysWhichCallsWouldBeAskedAbout(t *testing.T) {
 	want(t, stricter, "① same",
 		`② different; newly-asked: refund with {"amount":40,"to":"fetch done"} would be asked about, and was not`,
 		"③ same")
-	if stricter.Asked != (backtest.AskedCounts{Then: 1, Now: 2, Automatic: 1}) {
-		t.Errorf("asked: %+v", stricter.Asked)
+	if stricter.Approvals != (backtest.ApprovalCounts{Then: 1, Now: 2, Automatic: 1}) {
+		t.Errorf("asked: %+v", stricter.Approvals)
 	}
 	want(t, compare(t, idea(t, "", `"minimum": 100`, `"minimum": 1000`), nil, past), "① same", "② same",
 		`③ different; no-longer-asked: refund with {"amount":150,"to":"fetch done"} would not be asked about: ann approved it`)
@@ -239,8 +239,8 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 		past := finish(t, scenario(t, orders), decide, reply(plan), reply(`[]`), reply(`[]`))
 		again := compare(t, idea(t, ""), nil, past)
 		want(t, again, "① same", "② same", "③ same")
-		if again.Asked.Automatic != 0 {
-			t.Errorf("%s: %d decisions were made up", c.kind, again.Asked.Automatic)
+		if again.Approvals.Automatic != 0 {
+			t.Errorf("%s: %d decisions were made up", c.kind, again.Approvals.Automatic)
 		}
 		open := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 1000`), nil, past)
 		if got := open.Instances[2]; got.Verdict != backtest.Different ||

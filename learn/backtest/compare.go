@@ -101,7 +101,7 @@ func compareSteps(then, now []ideafile.StepOutcome) (list []Difference) {
 // missingCall is a Call of the past that would not run; open is why nobody can say so.
 func missingCall(c *tracedCall, now *trace) (d Difference, open string) {
 	d = Difference{Kind: CallMissing, Tool: c.tool, Then: c.id, About: c.tool + " would not run",
-		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, brief(c.params))}
+		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, briefJSON(c.params))}
 	for _, other := range now.calls {
 		if other.tool != c.tool || other.matters() || other.reason == "" {
 			continue
@@ -109,7 +109,7 @@ func missingCall(c *tracedCall, now *trace) (d Difference, open string) {
 		d.Now = other.id
 		if other.fault != nil && other.fault.Code != ideafile.CodeBlocked {
 			d.Kind, d.About = CallUnfit, c.tool+" no longer fits"
-			d.Text = fmt.Sprintf("%s with %s no longer fits: %s", c.tool, brief(c.params), other.reason)
+			d.Text = fmt.Sprintf("%s with %s no longer fits: %s", c.tool, briefJSON(c.params), other.reason)
 			return d, ""
 		}
 		d.Text += ": " + other.reason
@@ -131,7 +131,7 @@ func (p *pair) differences() (list []Difference) {
 		}
 		list = append(list, d)
 	}
-	shown := brief(p.now.params)
+	shown := briefJSON(p.now.params)
 	if p.then == nil {
 		add(CallAdded, "would run, and did not", "would run with %s, and did not: its result is not known", shown)
 		if p.now.asked {
@@ -158,7 +158,7 @@ func (p *pair) differences() (list []Difference) {
 			shown, p.now.status, p.then.status, reasonOf(p.now))
 	case p.now.hasResult && p.then.hasResult && !jsonval.Equal(p.now.result, p.then.result):
 		add(OtherResult, "would have another result", "with %s would have the result %s, and had %s", shown,
-			brief(p.now.result), brief(p.then.result))
+			briefJSON(p.now.result), briefJSON(p.then.result))
 	}
 	return list
 }
@@ -194,11 +194,11 @@ func changedParams(then, now jsonval.Object) (names, text string) {
 		is, has := now[k]
 		switch {
 		case !had:
-			parts = append(parts, fmt.Sprintf("%s %s, and had none", k, brief(is)))
+			parts = append(parts, fmt.Sprintf("%s %s, and had none", k, briefJSON(is)))
 		case !has:
-			parts = append(parts, fmt.Sprintf("no %s, and had %s", k, brief(was)))
+			parts = append(parts, fmt.Sprintf("no %s, and had %s", k, briefJSON(was)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s %s, and had %s", k, brief(is), brief(was)))
+			parts = append(parts, fmt.Sprintf("%s %s, and had %s", k, briefJSON(is), briefJSON(was)))
 		}
 	}
 	return strings.Join(keys, ", "), strings.Join(parts, "; ")
@@ -206,8 +206,8 @@ func changedParams(then, now jsonval.Object) (names, text string) {
 
 const maxValueLength = 80 // characters of a value in a text
 
-// brief is a value as JSON, cut where it is long.
-func brief(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), maxValueLength) }
+// briefJSON is a value as JSON, cut where it is long.
+func briefJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), maxValueLength) }
 
 // compareStates compares what two runs with the same Calls left in State, whatever the paths are called.
 func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {

@@ -54,7 +54,7 @@ func newPlayer(flow *dataflow.Instance, m memory) *player {
 	return &player{flow: flow, memory: m, calls: map[string]*playedCall{}}
 }
 
-func (p *player) call(id string) *playedCall {
+func (p *player) callOf(id string) *playedCall {
 	if p.calls[id] == nil {
 		p.calls[id] = &playedCall{}
 	}
@@ -71,27 +71,27 @@ func (p *player) isStuck() bool {
 	return false
 }
 
-// work plays until nothing more moves.
-func (p *player) work() {
+// playAll plays until nothing more moves.
+func (p *player) playAll() {
 	for moved := true; moved; {
 		moved = false
 		p.now += 2
 		for _, ready := range p.flow.Advance() {
 			moved = true
-			c := p.call(ready.Record.ID)
+			c := p.callOf(ready.Record.ID)
 			c.started, c.began, c.ended = ready, p.now, p.now+1
-			p.end(ready, c)
+			p.endCall(ready, c)
 		}
 		moved = p.decideAll() || p.answerAll() || moved
 		for _, update := range p.flow.TakeBlobUpdates() {
-			p.call(update.CallID).unknown = true
+			p.callOf(update.CallID).unknown = true
 			p.stuck = append(p.stuck, update.CallID+" puts large values together, which is not done here")
 		}
 	}
 }
 
-// end ends a Call as the memory has it; one that it does not know goes on for ever.
-func (p *player) end(ready dataflow.ReadyCall, c *playedCall) {
+// endCall ends a Call as the memory has it; one that it does not know goes on for ever.
+func (p *player) endCall(ready dataflow.ReadyCall, c *playedCall) {
 	id := ready.Record.ID
 	o, known := p.memory.outcome(ready)
 	if !known {
@@ -130,7 +130,7 @@ func checkResult(tool *ideafile.Tool, result any) error {
 func (p *player) decideAll() (moved bool) {
 	for _, pending := range p.flow.PendingApprovals() {
 		rec := p.flow.FindCall(pending.CallID)
-		c := p.call(rec.ID)
+		c := p.callOf(rec.ID)
 		d, ok := p.memory.decide(rec, pending, c.decided)
 		d.CallID = rec.ID
 		if ok && p.flow.ApplyDecision(d) == nil {
@@ -166,7 +166,7 @@ func (p *player) answerAll() (moved bool) {
 		case o.fault != nil:
 			p.flow.FailCall(q.CallID, o.fault)
 		default:
-			p.call(q.CallID).result = &o
+			p.callOf(q.CallID).result = &o
 			p.flow.SucceedCall(q.CallID, o.result)
 		}
 		moved = true
@@ -174,16 +174,16 @@ func (p *player) answerAll() (moved bool) {
 	return moved
 }
 
-// trace reads how it went.
-func (p *player) trace() *trace {
+// readTrace reads how it went.
+func (p *player) readTrace() *trace {
 	t := &trace{state: p.flow.State()}
 	records := p.flow.CallRecords()
 	for _, rec := range records {
-		t.calls = append(t.calls, traceCall(p.flow, rec, p.call(rec.ID).started))
+		t.calls = append(t.calls, traceCall(p.flow, rec, p.callOf(rec.ID).started))
 	}
 	setDepths(t.calls, records)
 	for _, c := range t.calls {
-		played := p.call(c.id)
+		played := p.callOf(c.id)
 		c.unknown, c.approved = played.unknown, played.approved
 		if o := played.result; o != nil {
 			c.result, c.hasResult, c.handedBack = o.result, o.fault == nil, o.handedBack

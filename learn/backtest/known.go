@@ -8,28 +8,28 @@ import (
 	"processidea/model/turn"
 )
 
-// known is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a Call of
-// the same Tool with equal parameters.
-type known struct {
+// pastOutcomes is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a
+// Call of the same Tool with equal parameters.
+type pastOutcomes struct {
 	past *trace
 	// direct: a Plan runs the instance for which the LLM planned then. It does once what that may have tried twice, and
 	// so has what came of the try that succeeded.
 	direct bool
-	// used and decided are the Calls of the past whose results, and whose decisions, were taken.
-	used, decided map[*tracedCall]bool
-	// deciding is the Call of the past whose decisions are taken again, by the id of the new one.
-	deciding map[string]*tracedCall
+	// usedResults and usedDecisions are the Calls of the past whose results, and whose decisions, were taken.
+	usedResults, usedDecisions map[*tracedCall]bool
+	// decisionSource is the Call of the past whose decisions are taken again, by the id of the new one.
+	decisionSource map[string]*tracedCall
 }
 
-func newKnown(past *trace, direct bool) *known {
-	return &known{past: past, direct: direct, used: map[*tracedCall]bool{}, decided: map[*tracedCall]bool{},
-		deciding: map[string]*tracedCall{}}
+func newPastOutcomes(past *trace, direct bool) *pastOutcomes {
+	return &pastOutcomes{past: past, direct: direct, usedResults: map[*tracedCall]bool{},
+		usedDecisions: map[*tracedCall]bool{}, decisionSource: map[string]*tracedCall{}}
 }
 
 // find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote
 // to the same place, then, in a Plan that runs directly, one that was done, then the first. of reads what of a Call
 // must be the same; ok is false where it has none.
-func (k *known) find(rec *dataflow.CallRecord, tool string, params jsonval.Object,
+func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonval.Object,
 	of func(*tracedCall) (string, jsonval.Object, bool),
 	used map[*tracedCall]bool) *tracedCall {
 	var found *tracedCall
@@ -62,35 +62,35 @@ func shownTool(c *tracedCall) (string, jsonval.Object, bool) {
 	return c.tool, c.params, len(c.decisions) > 0
 }
 
-func (k *known) outcome(ready dataflow.ReadyCall) (outcome, bool) {
-	c := k.find(ready.Record, ready.Tool.Name, ready.Params, ranTool, k.used)
+func (k *pastOutcomes) outcome(ready dataflow.ReadyCall) (outcome, bool) {
+	c := k.find(ready.Record, ready.Tool.Name, ready.Params, ranTool, k.usedResults)
 	if c == nil {
 		return outcome{}, false
 	}
-	k.used[c] = true
+	k.usedResults[c] = true
 	if c.status == ideafile.Failed {
 		return outcome{fault: c.fault}, true
 	}
 	return outcome{result: c.result, handedBack: c.handedBack}, true
 }
 
-func (k *known) decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (approval.Decision, bool) {
+func (k *pastOutcomes) decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (approval.Decision, bool) {
 	if asked == 0 {
-		c := k.find(rec, p.Tool, p.Params, shownTool, k.decided)
-		k.deciding[rec.ID], k.decided[c] = c, true
+		c := k.find(rec, p.Tool, p.Params, shownTool, k.usedDecisions)
+		k.decisionSource[rec.ID], k.usedDecisions[c] = c, true
 	}
-	c := k.deciding[rec.ID]
+	c := k.decisionSource[rec.ID]
 	if c == nil || asked >= len(c.decisions) {
 		return approval.Decision{}, false
 	}
-	return redecided(c.decisions[asked]), true
+	return withoutDecider(c.decisions[asked]), true
 }
 
 // answer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are adapted
 // as the LLM had adapted the same ones.
-func (k *known) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+func (k *pastOutcomes) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
-		c := k.find(rec, q.Tool, q.Params, ranTool, k.used)
+		c := k.find(rec, q.Tool, q.Params, ranTool, k.usedResults)
 		if c == nil || c.status == ideafile.Failed {
 			return outcome{}, false
 		}

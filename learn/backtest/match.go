@@ -16,7 +16,7 @@ type pair struct {
 // matchCalls pairs the Calls of two traces that have an effect: by Tool and parameters, whatever their places, ids and
 // output paths are. What is left is paired by Tool.
 func matchCalls(then, now *trace) (pairs []*pair) {
-	oldCalls, newCalls := effective(then), effective(now)
+	oldCalls, newCalls := effectiveCalls(then), effectiveCalls(now)
 	take := func(changed, open bool, same func(a, b *tracedCall) bool) {
 		for _, a := range slices.Clone(oldCalls) {
 			at := slices.IndexFunc(newCalls, func(b *tracedCall) bool { return a.tool == b.tool && same(a, b) })
@@ -33,7 +33,7 @@ func matchCalls(then, now *trace) (pairs []*pair) {
 	take(false, false, equal)
 	oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return isFailedAttempt(c, pairs) })
 	take(true, false, func(a, b *tracedCall) bool { return b.params != nil })
-	newCalls = append(newCalls, waiting(now)...)
+	newCalls = append(newCalls, unknownCalls(now)...)
 	take(false, true, func(a, b *tracedCall) bool { return b.params == nil })
 	for _, c := range oldCalls {
 		pairs = append(pairs, &pair{then: c})
@@ -55,13 +55,13 @@ func (p *pair) depth() int {
 	return p.then.depth
 }
 
-// effective lists the Calls of a trace that matter.
-func effective(t *trace) []*tracedCall {
+// effectiveCalls lists the Calls of a trace that matter.
+func effectiveCalls(t *trace) []*tracedCall {
 	return jsonval.Filter(t.calls, (*tracedCall).matters)
 }
 
-// waiting lists the Calls whose parameters are not known, since they read what nobody knows.
-func waiting(t *trace) []*tracedCall {
+// unknownCalls lists the Calls whose parameters are not known, since they read what nobody knows.
+func unknownCalls(t *trace) []*tracedCall {
 	return jsonval.Filter(t.calls, func(c *tracedCall) bool {
 		return c.params == nil && !c.matters() && !c.status.IsFinal()
 	})

@@ -20,17 +20,17 @@ var startTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // newRun is the new Idea on the instances of one chain: the loop of a process, its instances, and a Planner in the
 // LLM's place.
 type newRun struct {
-	idea     *ideafile.Idea
-	bindings ideafile.ToolBindings
-	palette  ideafile.Palette
-	chain    *chain
-	planner  Planner
-	own      *pastPlans // the Planner, where none was given
-	loop     *loop.Loop
-	players  map[string]*player
-	reported map[string]dataflow.ReportedCall
-	reports  int
-	now      time.Time
+	idea       *ideafile.Idea
+	bindings   ideafile.ToolBindings
+	palette    ideafile.Palette
+	chain      *chain
+	planner    Planner
+	ownPlanner *pastPlans // the Planner, where none was given
+	loop       *loop.Loop
+	players    map[string]*player
+	reported   map[string]dataflow.ReportedCall
+	reports    int
+	now        time.Time
 }
 
 // runNew runs a new Idea on a chain's instances and gives the trace of each, by token, and the output.
@@ -39,8 +39,8 @@ func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner
 	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{},
 		reported: map[string]dataflow.ReportedCall{}, now: startTime}
 	if planner == nil {
-		r.own = &pastPlans{chain: c, next: map[string]int{}, answeredOtherwise: map[string]bool{}}
-		r.planner = r.own
+		r.ownPlanner = &pastPlans{chain: c, next: map[string]int{}, answeredOtherwise: map[string]bool{}}
+		r.planner = r.ownPlanner
 	}
 	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
 		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
@@ -48,17 +48,17 @@ func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner
 	for _, i := range c.instances {
 		flow := dataflow.New(r.palette, idea.Context, i.token)
 		flow.SetTime(startTime)
-		r.players[i.token] = newPlayer(flow, newKnown(i.trace, flow.HasDirectPlan() && i.planned()))
+		r.players[i.token] = newPlayer(flow, newPastOutcomes(i.trace, flow.HasDirectPlan() && i.isLLMPlanned()))
 		if flow.HasDirectPlan() {
 			flow.StartDirectPlan()
-			r.players[i.token].work()
-			r.report(i.token, 0)
+			r.players[i.token].playAll()
+			r.reportStanding(i.token, 0)
 		}
 	}
 	if err := r.runToEnd(); err != nil {
 		return nil, nil, err
 	}
-	return r.traces(), r.loop, nil
+	return r.readTraces(), r.loop, nil
 }
 
 // maxSteps bounds what a Planner may have a process do.
@@ -74,7 +74,7 @@ func (r *newRun) runToEnd() error {
 		case loop.StepPaused:
 			for _, i := range r.loop.Instances {
 				if i.Status == ideafile.InstanceWorking {
-					r.note(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
+					r.noteStuck(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
 				}
 			}
 			return nil
@@ -85,7 +85,7 @@ func (r *newRun) runToEnd() error {
 			}
 			r.now = wake
 		case loop.StepRequest:
-			if err := r.request(request); err != nil {
+			if err := r.runRequest(request); err != nil {
 				return err
 			}
 		}
@@ -93,21 +93,21 @@ func (r *newRun) runToEnd() error {
 	return fmt.Errorf("model: backtest %s: it does not come to an end", r.chain.ProcessID)
 }
 
-func (r *newRun) note(token, what string) {
+func (r *newRun) noteStuck(token, what string) {
 	p := r.players[token]
 	p.stuck = jsonval.AppendNew(p.stuck, what)
 }
 
-// request has the Planner answer a Request, hands the Calls to their instances and plays them.
-func (r *newRun) request(request *turn.RequestInput) error {
-	if r.own != nil {
+// runRequest has the Planner answer a Request, hands the Calls to their instances and plays them.
+func (r *newRun) runRequest(request *turn.RequestInput) error {
+	if r.ownPlanner != nil {
 		r.noteFallbacks(request)
 	}
 	reply, err := r.planner.Reply(r.idea, r.bindings, request)
 	switch {
 	case errors.Is(err, ErrNoReply):
 		for _, token := range request.InstanceTokens() {
-			r.note(token, r.describeRequest(request, err))
+			r.noteStuck(token, r.describeRequest(request, err))
 		}
 	case err != nil:
 		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, request.RequestNumber, err)
@@ -115,7 +115,7 @@ func (r *newRun) request(request *turn.RequestInput) error {
 	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
 		HTTPAttempts: 1,
 		Calls:        ideafile.ParseWrittenCalls(reply.Calls)}
-	named := r.deliver(request, &answer)
+	named := r.deliverCalls(request, &answer)
 	for _, token := range slices.Concat(request.InstanceTokens(), request.ReopenableTokens) {
 		covered := slices.Contains(request.InstanceTokens(), token)
 		if covered && !named[token] && len(request.Questions) == 0 {
@@ -123,8 +123,8 @@ func (r *newRun) request(request *turn.RequestInput) error {
 		}
 		if !request.OutputOnly && (covered || named[token]) {
 			r.players[token].flow.CloseRequest(request.RequestNumber)
-			r.players[token].work()
-			r.report(token, request.RequestNumber)
+			r.players[token].playAll()
+			r.reportStanding(token, request.RequestNumber)
 		}
 	}
 	r.loop.ApplyReply(answer)
@@ -148,19 +148,19 @@ func (r *newRun) describeRequest(request *turn.RequestInput, err error) string {
 func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 	for _, i := range r.chain.instances {
 		if slices.Contains(request.InstanceTokens(), i.token) && r.players[i.token].flow.HasDirectPlan() &&
-			i.planned() && !request.OutputOnly {
+			i.isLLMPlanned() && !request.OutputOnly {
 			why := "its Plan does not bring it to an end"
 			if f := r.players[i.token].flow.DirectPlanFault(); f != nil {
 				why = f.Message
 			}
-			r.note(i.token, "the LLM would be asked: "+why)
-			r.own.answeredOtherwise[i.token] = true
+			r.noteStuck(i.token, "the LLM would be asked: "+why)
+			r.ownPlanner.answeredOtherwise[i.token] = true
 		}
 	}
 }
 
-// deliver hands the Calls of a reply to their instances, and says which got one.
-func (r *newRun) deliver(request *turn.RequestInput, answer *turn.LLMReply) map[string]bool {
+// deliverCalls hands the Calls of a reply to their instances, and says which got one.
+func (r *newRun) deliverCalls(request *turn.RequestInput, answer *turn.LLMReply) map[string]bool {
 	palette := r.palette
 	palette.InstanceTokens, palette.ReopenableTokens = request.InstanceTokens(), request.ReopenableTokens
 	named := map[string]bool{}
@@ -190,14 +190,14 @@ func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideaf
 	case q.ParamsError != "":
 		r.players[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
 	default:
-		r.players[q.Token].call(q.CallID).result = &outcome{result: output}
+		r.players[q.Token].callOf(q.CallID).result = &outcome{result: output}
 		r.players[q.Token].flow.SucceedCall(q.CallID, output)
 	}
 }
 
-// report tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that nobody
-// plans on for it.
-func (r *newRun) report(token string, closed int) {
+// reportStanding tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that
+// nobody plans on for it.
+func (r *newRun) reportStanding(token string, closed int) {
 	p := r.players[token]
 	r.reports++
 	report := turn.InstanceReport{
@@ -206,19 +206,19 @@ func (r *newRun) report(token string, closed int) {
 		InstanceStanding: p.flow.Standing(),
 	}
 	report.Idle, report.PendingApprovals = report.Idle && !p.isStuck(), nil
-	if r.own != nil && len(report.Questions) > 0 {
+	if r.ownPlanner != nil && len(report.Questions) > 0 {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked
 	}
 	report.Calls = p.flow.ReportCalls(r.reported, func(*dataflow.CallRecord) bool { return true })
 	r.loop.ApplyReport(report)
 }
 
-// traces reads how every instance went.
-func (r *newRun) traces() map[string]*trace {
+// readTraces reads how every instance went.
+func (r *newRun) readTraces() map[string]*trace {
 	out := map[string]*trace{}
 	for _, i := range r.loop.Instances {
 		p := r.players[i.Token]
-		t := p.trace()
+		t := p.readTrace()
 		t.status, t.fault, t.steps, t.direct = i.Status, i.Fault, i.Steps, p.flow.HasDirectPlan()
 		questions := p.flow.LLMQuestions()
 		for _, q := range questions {

@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Past is a finished process that has been read.
-type Past struct {
+// PastProcess is a finished process that has been read.
+type PastProcess struct {
 	processID string
 	chains    []*chain
 	leftOut   []LeftOut
@@ -57,8 +57,8 @@ type pastCall struct {
 
 // Read reads a finished process, and repeats it from its chain. The error says that there is nothing to read, that it
 // has not finished, or that its values are made up.
-func Read(run past.Run) (*Past, error) {
-	p := &Past{processID: run.ProcessID}
+func Read(run past.Run) (*PastProcess, error) {
+	p := &PastProcess{processID: run.ProcessID}
 	var err error
 	if p.chains, err = openChains(run); err != nil {
 		return nil, err
@@ -94,14 +94,14 @@ func openChains(run past.Run) (chains []*chain, err error) {
 	return chains, nil
 }
 
-func (p *Past) readInstances(c *chain) error {
+func (p *PastProcess) readInstances(c *chain) error {
 	for _, token := range c.Last().InstanceTokens() {
 		i := c.readInstance(token)
 		if !i.status.HasEnded() {
 			return fmt.Errorf("it has not finished")
 		}
 		i.processID = p.processID
-		c.repeat(i)
+		c.replayByRequest(i)
 		if why := i.whyNotRepeated(); why != "" {
 			p.leftOut = append(p.leftOut, LeftOut{p.processID, token, why})
 			continue

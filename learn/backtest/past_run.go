@@ -15,24 +15,24 @@ import (
 	"processidea/model/turn"
 )
 
-// repeat plays an instance as it went, Request by Request: its Calls with the results and the decisions of its chain.
-// So it is known with which values each Call ran.
-func (of *chain) repeat(i *pastInstance) (*player, recorded) {
-	p, memory := replay(of, i)
+// replayByRequest plays an instance as it went, Request by Request: its Calls with the results and the decisions of its
+// chain. So it is known with which values each Call ran.
+func (of *chain) replayByRequest(i *pastInstance) (*player, pastRecord) {
+	p, memory := replayCalls(of, i)
 	if i.trace = traceRecorded(p, memory, i); i.trace.branchDiffers && i.undone {
 		of.undoWrites(i, false)
-		p, memory = replay(of, i)
+		p, memory = replayCalls(of, i)
 		i.trace = traceRecorded(p, memory, i)
 	}
 	return p, memory
 }
 
-// replay plays the Calls of an instance as they went.
-func replay(c *chain, i *pastInstance) (*player, recorded) {
+// replayCalls plays the Calls of an instance as they went.
+func replayCalls(c *chain, i *pastInstance) (*player, pastRecord) {
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
-		BindingByTool: past.AllGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
+		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
-	memory := recorded{byKey: map[ideafile.CallKey]*pastCall{}}
+	memory := pastRecord{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Requests are
@@ -42,15 +42,15 @@ func replay(c *chain, i *pastInstance) (*player, recorded) {
 		p.flow.AcceptCall(request, call.Key.Index, replayedCall(call.Written))
 		if n+1 == len(i.calls) || i.calls[n+1].Key.Request != call.Key.Request {
 			p.flow.CloseRequest(request)
-			p.work()
+			p.playAll()
 		}
 	}
 	return p, memory
 }
 
 // traceRecorded is the trace of a replay, with each Call as the chain records it.
-func traceRecorded(p *player, memory recorded, i *pastInstance) *trace {
-	t := p.trace()
+func traceRecorded(p *player, memory pastRecord, i *pastInstance) *trace {
+	t := p.readTrace()
 	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
@@ -117,16 +117,16 @@ func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 	return ideafile.ParseWrittenCall(raw)
 }
 
-// recorded is the memory of the past itself: each Call by its place in the Plan.
-type recorded struct {
+// pastRecord is the memory of the past itself: each Call by its place in the Plan.
+type pastRecord struct {
 	byKey map[ideafile.CallKey]*pastCall
 }
 
-func (r recorded) find(rec *dataflow.CallRecord) *pastCall {
+func (r pastRecord) find(rec *dataflow.CallRecord) *pastCall {
 	return r.byKey[rec.Key()]
 }
 
-func (r recorded) outcome(ready dataflow.ReadyCall) (outcome, bool) {
+func (r pastRecord) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	c := r.find(ready.Record)
 	switch {
 	case c == nil:
@@ -141,15 +141,15 @@ func (r recorded) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status)}, true
 }
 
-func (r recorded) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int) (approval.Decision, bool) {
+func (r pastRecord) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int) (approval.Decision, bool) {
 	c := r.find(rec)
 	if c == nil || asked >= len(c.Decisions) {
 		return approval.Decision{}, false
 	}
-	return redecided(c.Decisions[asked]), true
+	return withoutDecider(c.Decisions[asked]), true
 }
 
-func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+func (r pastRecord) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	c := r.find(rec)
 	if c == nil || q.ParamsError == "" || !c.adapted.IsAnswered() {
 		return outcome{}, false
@@ -157,8 +157,8 @@ func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome,
 	return outcome{adapted: c.adapted.AdaptedParams}, true
 }
 
-// redecided returns a decision to apply again, without its decider, groups and proof, which are not checked again.
-func redecided(d approval.Decision) approval.Decision {
+// withoutDecider returns a decision to apply again, without its decider, groups and proof, which are not checked again.
+func withoutDecider(d approval.Decision) approval.Decision {
 	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams,
 		Replacement: d.Replacement,
 		GivenResult: d.GivenResult}

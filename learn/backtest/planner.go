@@ -35,13 +35,13 @@ type pastPlans struct {
 	answeredOtherwise map[string]bool
 }
 
-// planned reports whether the LLM planned for an instance then, before anything failed.
-func (i *pastInstance) planned() bool {
+// isLLMPlanned reports whether the LLM planned for an instance then, before anything failed.
+func (i *pastInstance) isLLMPlanned() bool {
 	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.Key.Request == 0 })
 }
 
-// requests are the numbers of the Requests that gave an instance Calls.
-func (i *pastInstance) requests() (numbers []int) {
+// requestNumbers are the numbers of the Requests that gave an instance Calls.
+func (i *pastInstance) requestNumbers() (numbers []int) {
 	for _, c := range i.calls {
 		if c.Key.Request > 0 {
 			numbers = append(numbers, c.Key.Request)
@@ -52,7 +52,7 @@ func (i *pastInstance) requests() (numbers []int) {
 
 // callsFor are the Calls of the next Request of an instance then; more says whether others followed.
 func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
-	numbers := i.requests()
+	numbers := i.requestNumbers()
 	n := p.next[i.token]
 	p.next[i.token]++
 	if n >= len(numbers) {

@@ -38,7 +38,7 @@ func (of *chain) readRan(token string) RanInstance {
 	if !i.status.HasEnded() {
 		of.addUnrecorded(i)
 	}
-	player, memory := of.repeat(i)
+	player, memory := of.replayByRequest(i)
 	why := i.whyNotRepeated()
 	out := RanInstance{of.ProcessID, token, of.Last(), i.finalState, nil}
 	traced := map[ideafile.CallKey]*tracedCall{}
@@ -47,7 +47,7 @@ func (of *chain) readRan(token string) RanInstance {
 	}
 	for _, c := range undo.CallsOf(player.flow, of.Last().Tools) {
 		past := memory.byKey[c.Key]
-		c.Began, c.Ended = player.call(c.ID).began, player.call(c.ID).ended
+		c.Began, c.Ended = player.callOf(c.ID).began, player.callOf(c.ID).ended
 		c.Process, c.ID = of.ProcessID, past.Key.ID(token)
 		c.Status, c.Fault, c.Result = past.Status, past.Fault, past.Result
 		of.readWrites(&c, i, past)
@@ -63,7 +63,7 @@ func (of *chain) addUnrecorded(i *pastInstance) {
 	known := map[ideafile.CallKey]bool{}
 	for _, c := range i.calls {
 		known[c.Key] = true
-		if !c.IsRecorded && !of.wrote(i, c.Key) {
+		if !c.IsRecorded && !of.hasWritten(i, c.Key) {
 			c.Status = ideafile.Running
 		}
 	}
@@ -82,7 +82,7 @@ func (of *chain) addUnrecorded(i *pastInstance) {
 	}
 }
 
-func (of *chain) wrote(i *pastInstance, key ideafile.CallKey) bool {
+func (of *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 	for _, e := range of.writes[i.token] {
 		if e.Request == key.Request && e.Index == key.Index && e.CorrectionNumber == 0 {
 			return true

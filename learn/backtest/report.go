@@ -26,8 +26,8 @@ type Report struct {
 	Instances []InstanceReport `json:"instances"`
 	// Summary has every kind of difference once, with the instances that have it.
 	Summary []Group `json:"summary"`
-	// Asked counts the Calls about which a person was asked, and would be.
-	Asked AskedCounts `json:"asked"`
+	// Approvals counts the Calls about which a person was asked, and would be.
+	Approvals ApprovalCounts `json:"asked"`
 	// Outputs are the processes whose output would be another.
 	Outputs []Difference `json:"outputs"`
 	LeftOut []LeftOut    `json:"leftOut"`
@@ -40,8 +40,8 @@ type Report struct {
 	Requests int `json:"requests"`
 }
 
-// AskedCounts counts approvals.
-type AskedCounts struct {
+// ApprovalCounts counts approvals.
+type ApprovalCounts struct {
 	Then int `json:"then"`
 	Now  int `json:"now"`
 	// Automatic counts the decisions that nobody had taken then: such a Call was approved here.
@@ -83,7 +83,7 @@ func (r *Report) Differs() int { return r.Different + r.Unknown }
 // planner answers Requests, and where it is nil every instance gets the Calls that the LLM planned for it then. The
 // error is for an Idea that does not fit the instances, or for a Planner that cannot go on.
 func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings, planner Planner,
-	past ...*Past) (*Report, error) {
+	past ...*PastProcess) (*Report, error) {
 	r := &Report{Processes: []string{}, Instances: []InstanceReport{}, Summary: []Group{}, Outputs: []Difference{},
 		LeftOut: []LeftOut{}}
 	for _, p := range past {
@@ -133,30 +133,30 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 		}
 		complete = complete && one.Verdict == Same
 		r.Instances = append(r.Instances, one)
-		r.count(i.trace, now)
+		r.countTraces(i.trace, now)
 	}
 	r.compareOutput(c, loop.Output, complete)
 	return nil
 }
 
-// count adds what was asked, and what is not known.
-func (r *Report) count(then, now *trace) {
+// countTraces adds what was asked, and what is not known.
+func (r *Report) countTraces(then, now *trace) {
 	for _, c := range then.calls {
 		if c.ran {
 			r.Calls++
 		}
 		if c.asked {
-			r.Asked.Then++
+			r.Approvals.Then++
 		}
 	}
 	for _, c := range now.calls {
 		if c.asked {
-			r.Asked.Now++
+			r.Approvals.Now++
 		}
 		if c.unknown {
 			r.Unmatched++
 		}
-		r.Asked.Automatic += c.approved
+		r.Approvals.Automatic += c.approved
 	}
 }
 
@@ -168,7 +168,8 @@ func (r *Report) compareOutput(c *chain, output any, complete bool) {
 		return
 	}
 	r.Outputs = append(r.Outputs, Difference{Kind: OtherOutput, About: "another output",
-		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, brief(output), brief(c.output))})
+		Text: fmt.Sprintf("%s would give the output %s, and gave %s", c.ProcessID, briefJSON(output),
+			briefJSON(c.output))})
 }
 
 // summarize groups what differs.

@@ -16,7 +16,7 @@ func (of *chain) undoWrites(i *pastInstance, prune bool) {
 	i.undone = true
 	state := i.finalState
 	for _, e := range slices.Backward(of.writes[i.token]) {
-		state = undone(state, e, prune)
+		state = withoutWrite(state, e, prune)
 	}
 	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
 		Payload: state}
@@ -35,8 +35,8 @@ func beganBefore(first *ideafile.Idea, token string) bool {
 		func(p turn.PastCall) bool { return p.Request == 0 && p.StatusByInstance[token].IsFinal() })
 }
 
-// undone is a State without a write.
-func undone(state any, e turn.LogEntry, prune bool) any {
+// withoutWrite is a State without a write.
+func withoutWrite(state any, e turn.LogEntry, prune bool) any {
 	at, _ := jsonval.ValueAt(state, e.Path)
 	whole, isObject := e.Value.(jsonval.Object)
 	if isObject && (e.OutputMethod == "assign" || e.OutputMethod == "merge" || len(e.Path) == 0) {

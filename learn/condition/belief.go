@@ -6,12 +6,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// chance is how often conditions that tell nothing may be believed.
-const chance = 1.0 / 20
+// maxChance is how often conditions that tell nothing may be believed.
+const maxChance = 1.0 / 20
 
-// believed reports whether a condition of some tests that separates k of n samples is too unlikely to do so by chance.
-func believed(fields []*field, size, k, n int) bool {
-	return math.Log2(separable(fields, size, k, n))-math.Log2(chance) <= log2Choose(n, k)
+// isBelievable reports whether a condition of some tests that separates k of n samples is too unlikely to do so by
+// chance.
+func isBelievable(fields []*field, size, k, n int) bool {
+	return math.Log2(separableSets(fields, size, k, n))-math.Log2(maxChance) <= log2Choose(n, k)
 }
 
 // family is what can be asked of one field: how many tests there are, and how many chains they form. The tests of a
@@ -19,8 +20,9 @@ func believed(fields []*field, size, k, n int) bool {
 // exactly k.
 type family struct{ tests, chains float64 }
 
-// separable bounds the number of ways to choose k of the samples that conditions of this size can tell from the rest.
-func separable(fields []*field, size, k, n int) float64 {
+// separableSets bounds the number of ways to choose k of the samples that conditions of this size can tell from the
+// rest.
+func separableSets(fields []*field, size, k, n int) float64 {
 	single, lists := 0.0, 0.0
 	var families []family
 	for _, f := range fields {
@@ -30,23 +32,23 @@ func separable(fields []*field, size, k, n int) float64 {
 			own = f.thresholds()
 			single += own.chains
 		}
-		single += exactly(values, k, n)
+		single += exactSets(values, k, n)
 		own.tests, own.chains = own.tests+2*float64(len(values)), own.chains+2*float64(len(values))
 		if f.listsValues() && size > 1 {
-			lists += 2 * choose(len(values), size)
+			lists += 2 * binomial(len(values), size)
 		}
 		families = append(families, own)
 	}
 	if size == 1 {
 		return max(1, single)
 	}
-	return max(1, combined(families, size)+lists)
+	return max(1, combinedSets(families, size)+lists)
 }
 
-// combined bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether all
-// must hold or one: of one of the families it takes the chains alone, since with the other tests given at most one test
-// of a chain tells exactly k.
-func combined(families []family, size int) float64 {
+// combinedSets bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether
+// all must hold or one: of one of the families it takes the chains alone, since with the other tests given at most one
+// test of a chain tells exactly k.
+func combinedSets(families []family, size int) float64 {
 	sum := 0.0
 	for n, a := range families {
 		for m, b := range families[n:] {
@@ -81,8 +83,8 @@ func (f *field) valueCounts() map[string]int {
 	return count
 }
 
-// exactly counts the values that k samples have, or that all but k have.
-func exactly(values map[string]int, k, n int) (sets float64) {
+// exactSets counts the values that k samples have, or that all but k have.
+func exactSets(values map[string]int, k, n int) (sets float64) {
 	for _, has := range jsonval.Sorted(values) {
 		if has == k {
 			sets++
@@ -108,7 +110,7 @@ func (f *field) thresholds() family {
 	return family{tests: chains * float64(len(distinct)), chains: chains}
 }
 
-func choose(n, k int) float64 { return math.Exp2(log2Choose(n, k)) }
+func binomial(n, k int) float64 { return math.Exp2(log2Choose(n, k)) }
 
 // log2Choose is the binary logarithm of the number of ways to choose k of n.
 func log2Choose(n, k int) float64 {

@@ -9,7 +9,7 @@ import (
 // all be on its side by chance: for m of n samples on the other side, C(n-m, k) of C(n, k) ways to choose the class,
 // for each test that could be written.
 func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
-	class, others := s.sides()
+	class, others := s.splitSamples()
 	fields := readFields(s.Samples)
 	var best *test
 	for _, t := range testsFor(fields, class, others) {
@@ -43,5 +43,5 @@ func coverBelieved(fields []*field, k, outside, n int) bool {
 			tests += f.thresholds().tests
 		}
 	}
-	return math.Log2(max(1, tests))-math.Log2(chance) <= log2Choose(n, k)-log2Choose(n-outside, k)
+	return math.Log2(max(1, tests))-math.Log2(maxChance) <= log2Choose(n, k)-log2Choose(n-outside, k)
 }

@@ -35,7 +35,7 @@ func readFields(samples []Sample) []*field {
 	}
 	var list []*field
 	for _, f := range jsonval.Sorted(byName) {
-		if f.finish(); f.varies() {
+		if f.deriveKind(); f.varies() {
 			list = append(list, f)
 		}
 	}
@@ -72,8 +72,8 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 	}
 }
 
-// finish derives from the values what kind of field it is.
-func (f *field) finish() {
+// deriveKind derives from the values what kind of field it is.
+func (f *field) deriveKind() {
 	f.scalar, f.keys = true, make([]string, len(f.values))
 	f.numbers, f.isNumber = make([]float64, len(f.values)), make([]bool, len(f.values))
 	numbers, others := 0, 0

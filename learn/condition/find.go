@@ -65,7 +65,7 @@ type hypothesis struct {
 
 // Find returns the simplest condition that separates the samples, or why there is none.
 func (s Search) Find() (*Condition, *Doubt) {
-	class, others := s.sides()
+	class, others := s.splitSamples()
 	if len(class) == 0 || len(others) == 0 {
 		return nil, &Doubt{Reason: "there is nothing to tell apart"}
 	}
@@ -73,23 +73,23 @@ func (s Search) Find() (*Condition, *Doubt) {
 	tests, reverse := testsFor(fields, class, others), testsFor(fields, others, class)
 	for size := 1; size <= maxSize; size++ {
 		var found []hypothesis
-		for _, chosen := range combinations(tests, others, size) {
+		for _, chosen := range excludingTests(tests, others, size) {
 			found = append(found, hypothesis{chosen, true})
 		}
-		for _, chosen := range combinations(reverse, class, size) {
+		for _, chosen := range excludingTests(reverse, class, size) {
 			if len(chosen) > 1 { // one test is the reverse of another
 				found = append(found, hypothesis{chosen, false})
 			}
 		}
 		if len(found) > 0 {
-			return s.judge(found, fields, size, class, others)
+			return s.judgeHypotheses(found, fields, size, class, others)
 		}
 	}
 	return nil, s.doubtOfSeparation()
 }
 
-// sides lists the samples of the class, and the others.
-func (s Search) sides() (class, others []int) {
+// splitSamples lists the samples of the class, and the others.
+func (s Search) splitSamples() (class, others []int) {
 	for n, sample := range s.Samples {
 		if sample.InClass {
 			class = append(class, n)
@@ -115,8 +115,9 @@ func (s Search) doubtOfSeparation() *Doubt {
 	return &Doubt{Reason: fmt.Sprintf("nothing that was there tells which, in at most %d tests", maxSize)}
 }
 
-// judge makes a Condition of all equally simple hypotheses, if they are to be believed.
-func (s Search) judge(found []hypothesis, fields []*field, size int, class, others []int) (*Condition, *Doubt) {
+// judgeHypotheses makes a Condition of all equally simple hypotheses, if they are to be believed.
+func (s Search) judgeHypotheses(found []hypothesis, fields []*field, size int, class, others []int) (*Condition,
+	*Doubt) {
 	text := s.describe(found[0], class, others)
 	doubt := func(why string) *Doubt {
 		return &Doubt{Candidate: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",
@@ -125,7 +126,7 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 	switch k := min(len(class), len(others)); {
 	case k < MinSide:
 		return nil, doubt(fmt.Sprintf("too few, %d on each side are wanted", MinSide))
-	case !believed(fields, size, len(class), len(s.Samples)):
+	case !isBelievable(fields, size, len(class), len(s.Samples)):
 		return nil, doubt("too few, it may be chance")
 	case len(found) > maxHypotheses:
 		return nil, doubt("but so do many others, and it cannot be told which is meant")
@@ -147,7 +148,7 @@ func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *
 			c.Alternatives = append(c.Alternatives, s.describe(h, class, others))
 		}
 		for _, t := range h.tests {
-			c.addRead(t.f.path)
+			c.addRead(t.field.path)
 		}
 	}
 	c.UnlessRounded = allOf(rounded)
@@ -160,8 +161,8 @@ func (c *Condition) addRead(p jsonval.Path) {
 	}
 }
 
-// sides returns the samples in which all tests hold, and the others.
-func (h hypothesis) sides(class, others []int) (own, excluded []int) {
+// splitSamples returns the samples in which all tests hold, and the others.
+func (h hypothesis) splitSamples(class, others []int) (own, excluded []int) {
 	if h.inClass {
 		return class, others
 	}
@@ -180,7 +181,7 @@ func (h hypothesis) excludedBy(t *test, excluded []int) (list []int) {
 
 // constraints returns, test by test, what is so in the class, and what in the others.
 func (h hypothesis) constraints(class, others []int, rounded bool) (holds, fails []constraint) {
-	own, excluded := h.sides(class, others)
+	own, excluded := h.splitSamples(class, others)
 	for _, t := range h.tests {
 		alone := h.excludedBy(t, excluded)
 		holds = append(holds, t.constraint(own, alone, true, rounded))

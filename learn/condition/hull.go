@@ -28,10 +28,10 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 	}
 	tests := slices.DeleteFunc(testsFor(fields, own, others), func(t *test) bool {
 		return !slices.ContainsFunc(h.spans,
-			func(s *span) bool { return s.f == t.f && (t.kind != member || s.how == ofValues) })
+			func(s *span) bool { return s.field == t.field && (t.kind != member || s.how == ofValues) })
 	})
 	for size := 1; size <= maxSize; size++ {
-		sets := combinations(tests, others, size)
+		sets := excludingTests(tests, others, size)
 		if len(sets) == 0 {
 			continue
 		}
@@ -48,7 +48,7 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 func testsOf(found []hypothesis, f *field) (tests []*test) {
 	for _, h := range found {
 		for _, t := range h.tests {
-			if t.f == f {
+			if t.field == f {
 				tests = append(tests, t)
 			}
 		}
@@ -59,7 +59,7 @@ func testsOf(found []hypothesis, f *field) (tests []*test) {
 func (h *hull) keepFieldsOf(sets [][]*test) {
 	h.spans = slices.DeleteFunc(h.spans, func(s *span) bool {
 		return !slices.ContainsFunc(sets, func(set []*test) bool {
-			return slices.ContainsFunc(set, func(t *test) bool { return s.f.path.IsAtOrBelow(t.f.path) })
+			return slices.ContainsFunc(set, func(t *test) bool { return s.field.path.IsAtOrBelow(t.field.path) })
 		})
 	})
 }
@@ -127,7 +127,7 @@ func (h *hull) outsideSchema() jsonval.Object {
 // addReach adds a reach to those that no other one holds. Such as differ in the values of one field alone become one.
 func addReach(list [][]bound, reach []bound) [][]bound {
 	for n, old := range list {
-		if within(reach, old) {
+		if isWithin(reach, old) {
 			return list
 		}
 		if at, ok := differInValues(old, reach); ok {
@@ -136,12 +136,12 @@ func addReach(list [][]bound, reach []bound) [][]bound {
 			return addReach(slices.Delete(slices.Clone(list), n, n+1), joined)
 		}
 	}
-	list = jsonval.Filter(list, func(old []bound) bool { return !within(old, reach) })
+	list = jsonval.Filter(list, func(old []bound) bool { return !isWithin(old, reach) })
 	return append(list, reach)
 }
 
-// within reports whether all that is in reach a is in reach b.
-func within(a, b []bound) bool {
+// isWithin reports whether all that is in reach a is in reach b.
+func isWithin(a, b []bound) bool {
 	return !slices.ContainsFunc(b, func(outer bound) bool {
 		return !slices.ContainsFunc(a, func(inner bound) bool { return inner.within(outer) })
 	})
@@ -151,14 +151,14 @@ func (b bound) within(o bound) bool {
 	if b.span != o.span || b.kind != o.kind {
 		return false
 	}
-	switch x, y := b.span.f.numbers[b.samples[0]], o.span.f.numbers[o.samples[0]]; b.kind {
+	switch x, y := b.span.field.numbers[b.samples[0]], o.span.field.numbers[o.samples[0]]; b.kind {
 	case atLeast:
 		return x >= y
 	case atMost:
 		return x <= y
 	}
 	return !slices.ContainsFunc(b.samples, func(n int) bool {
-		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.token(n) == b.span.token(k) })
+		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.tokenOf(n) == b.span.tokenOf(k) })
 	})
 }
 
@@ -184,7 +184,7 @@ func (b bound) constraint() (z constraint, ok bool) {
 	if b.kind == member {
 		return b.span.constraintOf(b.samples)
 	}
-	return b.span.f.valueConstraint(b.kind, b.samples, nil, false), true
+	return b.span.field.valueConstraint(b.kind, b.samples, nil, false), true
 }
 
 // describeUnseen lists what only the other side's samples have, apart from what the found conditions test.
@@ -201,7 +201,7 @@ func (h *hull) describeUnseen(describe func(constraint) string) (list []string) 
 			}
 			z, ok := s.constraintOf(beyond)
 			if k != member {
-				z, ok = s.f.valueConstraint(k, beyond, h.own, true), true
+				z, ok = s.field.valueConstraint(k, beyond, h.own, true), true
 			}
 			if ok {
 				list = append(list, describe(z))
@@ -231,7 +231,7 @@ func (c *Condition) setSchemas(search Search, fields []*field, found []hypothesi
 		}
 		when, unless = append(when, within), append(unless, outside)
 		for _, s := range h.spans {
-			c.addRead(s.f.path)
+			c.addRead(s.field.path)
 		}
 		for _, text := range h.describeUnseen(search.describeConstraint) {
 			c.Undecided = append(c.Undecided, fmt.Sprintf(both, c.Text, text))

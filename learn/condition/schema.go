@@ -18,17 +18,17 @@ type constraint struct {
 // viewSchema is the constraint as a schema of the whole view.
 func (z constraint) viewSchema() jsonval.Object {
 	if z.isAbsent {
-		return jsonval.Object{"not": nested(z.path, nil, true)}
+		return jsonval.Object{"not": nestedSchema(z.path, nil, true)}
 	}
-	return nested(z.path, z.valueSchema, !z.allowAbsent)
+	return nestedSchema(z.path, z.valueSchema, !z.allowAbsent)
 }
 
 func viewSchemas(zones []constraint) []jsonval.Object {
 	return jsonval.Map(zones, constraint.viewSchema)
 }
 
-// nested is a JSON Schema of objects in each other, down to what the value at a path must fit.
-func nested(path jsonval.Path, leaf jsonval.Object, required bool) jsonval.Object {
+// nestedSchema is a JSON Schema of objects in each other, down to what the value at a path must fit.
+func nestedSchema(path jsonval.Path, leaf jsonval.Object, required bool) jsonval.Object {
 	if len(path) == 0 {
 		return leaf
 	}
@@ -36,7 +36,7 @@ func nested(path jsonval.Path, leaf jsonval.Object, required bool) jsonval.Objec
 	if required {
 		s["required"] = []any{path[0]}
 	}
-	if below := nested(path[1:], leaf, required); len(below) > 0 {
+	if below := nestedSchema(path[1:], leaf, required); len(below) > 0 {
 		s["properties"] = jsonval.Object{path[0]: below}
 	}
 	return s
@@ -47,7 +47,7 @@ func allOf(list []jsonval.Object) jsonval.Object {
 	out := []any{}
 	var joined jsonval.Object
 	for _, s := range list {
-		if merged, ok := merge(joined, s); ok {
+		if merged, ok := mergeSchemas(joined, s); ok {
 			joined = merged
 			continue
 		}
@@ -74,8 +74,8 @@ func anyOf(list []jsonval.Object) jsonval.Object {
 	return jsonval.Object{"anyOf": out}
 }
 
-// merge returns one JSON Schema that requires both; ok is false if they set a keyword to different values.
-func merge(a, b jsonval.Object) (jsonval.Object, bool) {
+// mergeSchemas returns one JSON Schema that requires both; ok is false if they set a keyword to different values.
+func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 	out := jsonval.Object{}
 	maps.Copy(out, a)
 	for k, v := range jsonval.Sorted(b) {
@@ -84,19 +84,19 @@ func merge(a, b jsonval.Object) (jsonval.Object, bool) {
 		case !known || jsonval.Equal(old, v):
 			out[k] = v
 		case k == "required":
-			out[k] = union(old.([]any), v.([]any))
+			out[k] = unionOfValues(old.([]any), v.([]any))
 		case k == "properties":
 			both, y := maps.Clone(old.(jsonval.Object)), v.(jsonval.Object)
 			for name, v := range jsonval.Sorted(y) {
-				part, ok := merge(jsonval.AsObject(both[name]), jsonval.AsObject(v))
+				part, ok := mergeSchemas(jsonval.AsObject(both[name]), jsonval.AsObject(v))
 				if !ok {
 					return nil, false
 				}
 				both[name] = part
 			}
 			out[k] = both
-		case tighter[k] != nil:
-			out[k] = tighter[k](old, v)
+		case stricterBound[k] != nil:
+			out[k] = stricterBound[k](old, v)
 		default:
 			return nil, false
 		}
@@ -104,12 +104,13 @@ func merge(a, b jsonval.Object) (jsonval.Object, bool) {
 	return out, true
 }
 
-// tighter returns the stricter of two bounds of a keyword.
-var tighter = map[string]func(a, b any) any{
-	"minimum": greater, "minItems": greater, "exclusiveMinimum": greater, "maximum": smaller, "maxItems": smaller,
+// stricterBound returns the stricter of two bounds of a keyword.
+var stricterBound = map[string]func(a, b any) any{
+	"minimum": greaterNumber, "minItems": greaterNumber, "exclusiveMinimum": greaterNumber, "maximum": smallerNumber,
+	"maxItems": smallerNumber,
 }
 
-func greater(a, b any) any {
+func greaterNumber(a, b any) any {
 	x, _ := jsonval.ToFloat(a)
 	if y, _ := jsonval.ToFloat(b); y > x {
 		return b
@@ -117,14 +118,14 @@ func greater(a, b any) any {
 	return a
 }
 
-func smaller(a, b any) any {
-	if jsonval.Equal(greater(a, b), a) {
+func smallerNumber(a, b any) any {
+	if jsonval.Equal(greaterNumber(a, b), a) {
 		return b
 	}
 	return a
 }
 
-func union(a, b []any) []any {
+func unionOfValues(a, b []any) []any {
 	out := slices.Clone(a)
 	for _, v := range b {
 		if !jsonval.ContainsValue(out, v) {

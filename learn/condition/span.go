@@ -17,7 +17,7 @@ const (
 
 // span is what the samples of one side have in one field.
 type span struct {
-	f         *field
+	field     *field
 	how       int
 	tokens    map[string]bool // what is not between two numbers: values, absence
 	low, high int             // the samples with the smallest and the greatest number; -1: there is none
@@ -53,42 +53,42 @@ func (f *field) repeats() bool {
 }
 
 func newSpan(f *field, how int, own []int) *span {
-	s := &span{f: f, how: how, tokens: map[string]bool{}, low: -1, high: -1, isOpen: map[kind]bool{}}
+	s := &span{field: f, how: how, tokens: map[string]bool{}, low: -1, high: -1, isOpen: map[kind]bool{}}
 	if how == ofNumbers {
 		s.low, s.high = f.extremes(own)
 	}
 	for _, n := range own {
-		s.tokens[s.token(n)] = true
+		s.tokens[s.tokenOf(n)] = true
 	}
 	return s
 }
 
-// token is what a sample has in the field, where that is not a number between others.
-func (s *span) token(n int) string {
+// tokenOf is what a sample has in the field, where that is not a number between others.
+func (s *span) tokenOf(n int) string {
 	switch {
-	case s.how == ofPresence && s.f.has[n]:
+	case s.how == ofPresence && s.field.has[n]:
 		return "there"
-	case s.how == ofNumbers && s.f.isNumber[n] && s.low < 0:
-		return s.f.keys[n]
+	case s.how == ofNumbers && s.field.isNumber[n] && s.low < 0:
+		return s.field.keys[n]
 	case s.how == ofNumbers:
-		return s.f.special(n)
+		return s.field.special(n)
 	}
-	return s.f.keys[n]
+	return s.field.keys[n]
 }
 
 // outside reports whether a sample has a value in the field that no sample of this side has, or a number beyond theirs.
 func (s *span) outside(n int) (kind, bool) {
-	if s.how == ofNumbers && s.f.isNumber[n] && s.low >= 0 {
-		x := s.f.numbers[n]
+	if s.how == ofNumbers && s.field.isNumber[n] && s.low >= 0 {
+		x := s.field.numbers[n]
 		switch {
-		case x > s.f.numbers[s.high] && !s.isOpen[atLeast]:
+		case x > s.field.numbers[s.high] && !s.isOpen[atLeast]:
 			return atLeast, true
-		case x < s.f.numbers[s.low] && !s.isOpen[atMost]:
+		case x < s.field.numbers[s.low] && !s.isOpen[atMost]:
 			return atMost, true
 		}
 		return member, false
 	}
-	return member, !s.tokens[s.token(n)]
+	return member, !s.tokens[s.tokenOf(n)]
 }
 
 // mayOpen reports whether what lies beyond an end of the numbers can be let in: of a field that a found condition
@@ -101,7 +101,7 @@ func (s *span) mayOpen(others []int, total int, end kind) bool {
 			beyond++
 		}
 	}
-	return s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && rare(beyond, total))
+	return s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && isRare(beyond, total))
 }
 
 // A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few
@@ -111,8 +111,8 @@ const (
 	rareChance = 1e-4
 )
 
-// rare reports whether m of n samples are too few for a share of rareShare.
-func rare(m, n int) bool {
+// isRare reports whether m of n samples are too few for a share of rareShare.
+func isRare(m, n int) bool {
 	sum := 0.0
 	for k := range m + 1 {
 		sum += math.Exp2(log2Choose(n, k) + float64(k)*math.Log2(rareShare) + float64(n-k)*math.Log2(1-rareShare))
@@ -123,23 +123,23 @@ func rare(m, n int) bool {
 // constraint covers all that is spanned; ok is false if that is everything.
 func (s *span) constraint(own []int) (z constraint, ok bool) {
 	if z, ok = s.constraintOf(own); s.isOpen[atMost] {
-		delete(z.valueSchema, s.f.keyword(atLeast))
+		delete(z.valueSchema, s.field.boundKeyword(atLeast))
 	}
 	if s.isOpen[atLeast] {
-		delete(z.valueSchema, s.f.keyword(atMost))
+		delete(z.valueSchema, s.field.boundKeyword(atMost))
 	}
 	return z, ok
 }
 
 // constraintOf covers what some samples have: for numbers, everything between the smallest and the greatest.
 func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
-	switch own := newSpan(s.f, s.how, samples); {
+	switch own := newSpan(s.field, s.how, samples); {
 	case s.how == ofPresence:
-		return constraint{path: s.f.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
+		return constraint{path: s.field.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
 	case s.how == ofNumbers && own.low >= 0:
-		z = s.f.valueConstraint(atLeast, samples, nil, false)
-		z.valueSchema[s.f.keyword(atMost)] = s.f.values[own.high]
+		z = s.field.valueConstraint(atLeast, samples, nil, false)
+		z.valueSchema[s.field.boundKeyword(atMost)] = s.field.values[own.high]
 		return z, true
 	}
-	return s.f.valueConstraint(member, samples, nil, false), true
+	return s.field.valueConstraint(member, samples, nil, false), true
 }

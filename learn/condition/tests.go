@@ -29,7 +29,7 @@ const (
 
 // test is one test of one field: the narrowest that holds in all samples of one side.
 type test struct {
-	f        *field
+	field    *field
 	kind     kind
 	size     int // as how many tests it counts
 	excludes []bool
@@ -51,9 +51,9 @@ func testsFor(fields []*field, own, others []int) []*test {
 		list = list[:maxTests]
 	}
 	slices.SortStableFunc(list, func(a, b *test) int {
-		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.kind.rank(a.f), b.kind.rank(b.f)),
-			cmp.Compare(len(a.f.path), len(b.f.path)),
-			cmp.Compare(a.f.path.String(), b.f.path.String()))
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.kind.rank(a.field), b.kind.rank(b.field)),
+			cmp.Compare(len(a.field.path), len(b.field.path)),
+			cmp.Compare(a.field.path.String(), b.field.path.String()))
 	})
 	return list
 }
@@ -75,7 +75,7 @@ func (t *test) excludesSame(o *test) bool { return slices.Equal(t.excludes, o.ex
 
 // newTest returns a test that excludes the samples of the other side for which holds is false; nil if it excludes none.
 func (f *field) newTest(k kind, size int, others []int, holds func(n int) bool) *test {
-	t := &test{f: f, kind: k, size: size, excludes: make([]bool, len(f.values))}
+	t := &test{field: f, kind: k, size: size, excludes: make([]bool, len(f.values))}
 	for _, n := range others {
 		if !holds(n) {
 			t.excludes[n] = true
@@ -182,7 +182,7 @@ func (t *test) constraint(samples, others []int, own, rounded bool) constraint {
 	if !own {
 		k = map[kind]kind{present: absent, absent: present, member: member, atLeast: atMost, atMost: atLeast}[k]
 	}
-	z := constraint{path: t.f.path}
+	z := constraint{path: t.field.path}
 	switch k {
 	case present:
 		return z
@@ -190,7 +190,7 @@ func (t *test) constraint(samples, others []int, own, rounded bool) constraint {
 		z.isAbsent = true
 		return z
 	}
-	return t.f.valueConstraint(k, samples, others, rounded)
+	return t.field.valueConstraint(k, samples, others, rounded)
 }
 
 // valueConstraint is the constraint to the values of some samples.
@@ -230,8 +230,8 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 	return z
 }
 
-// keyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
-func (f *field) keyword(k kind) string {
+// boundKeyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
+func (f *field) boundKeyword(k kind) string {
 	if f.isLength {
 		return map[kind]string{atLeast: "minItems", atMost: "maxItems"}[k]
 	}
@@ -243,11 +243,11 @@ func (f *field) boundSchema(k kind, bound any) jsonval.Object {
 	if f.isLength {
 		name = "array"
 	}
-	return jsonval.Object{"type": name, f.keyword(k): bound}
+	return jsonval.Object{"type": name, f.boundKeyword(k): bound}
 }
 
-// combinations lists the sets of tests, as many in each as the size says, that together exclude the whole other side.
-func combinations(tests []*test, others []int, size int) [][]*test {
+// excludingTests lists the sets of tests, as many in each as the size says, that together exclude the whole other side.
+func excludingTests(tests []*test, others []int, size int) [][]*test {
 	var found [][]*test
 	var extend func(from int, chosen []*test, left int)
 	extend = func(from int, chosen []*test, left int) {
@@ -270,8 +270,8 @@ func combinations(tests []*test, others []int, size int) [][]*test {
 
 // overlaps reports whether two tests are of one field, and are not the two ends of a range.
 func (t *test) overlaps(o *test) bool {
-	return t.f.path.String() == o.f.path.String() &&
-		!(t.f == o.f && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == atMost)
+	return t.field.path.String() == o.field.path.String() &&
+		!(t.field == o.field && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == atMost)
 }
 
 func excludeAll(tests []*test, others []int) bool {

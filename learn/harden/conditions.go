@@ -73,8 +73,8 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 	return found
 }
 
-// reached reports whether a Call came to its turn in an instance: it was planned there, and nothing blocked it.
-func (c *mergedCall) reached(r *instanceRun) bool {
+// wasReached reports whether a Call came to its turn in an instance: it was planned there, and nothing blocked it.
+func (c *mergedCall) wasReached(r *instanceRun) bool {
 	recorded := c.recordedByInstance[r]
 	return recorded != nil && recorded.Status != ideafile.Blocked
 }
@@ -119,7 +119,7 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
 	for _, r := range h.instances {
 		s.search.Samples = append(s.search.Samples,
-			condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.reached(r)})
+			condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.wasReached(r)})
 	}
 	return s
 }
@@ -137,8 +137,8 @@ func (s *conditionSearch) inInstances(all []*instanceRun) map[*instanceRun]bool 
 // what the condition of the later one looks at counts.
 func (c *mergedCall) endedBefore(later *mergedCall) bool {
 	if !c.sharesInstanceWith(later) {
-		_, last := c.requests()
-		first, _ := later.requests()
+		_, last := c.requestRange()
+		first, _ := later.requestRange()
 		return last < first
 	}
 	seen := false
@@ -170,8 +170,8 @@ func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
 	return false
 }
 
-// requests returns the first and the last Request that planned a Call in any instance.
-func (c *mergedCall) requests() (first, last int) {
+// requestRange returns the first and the last Request that planned a Call in any instance.
+func (c *mergedCall) requestRange() (first, last int) {
 	first = math.MaxInt
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
@@ -238,7 +238,8 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Condition: refexpr.Condition{When: joined("anyOf", when), Unless: joined("anyOf", unless)},
+	known := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
+		Unless: joinSchemas("anyOf", unless)},
 		text: "the Plan that it ran by says so", inInstances: s.inInstances(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {
@@ -280,7 +281,7 @@ func withoutCondition(raw map[string]any) map[string]any {
 	return jsonval.WithoutKey(raw, ideafile.WhenKey, ideafile.UnlessKey)
 }
 
-func bothHold(a, b any) any { return joined("allOf", addSchema(addSchema(nil, a), b)) }
+func bothHold(a, b any) any { return joinSchemas("allOf", addSchema(addSchema(nil, a), b)) }
 
 // addSchema appends a JSON Schema to a list, unless it is empty or already there.
 func addSchema(list []any, schema any) []any {
@@ -290,8 +291,8 @@ func addSchema(list []any, schema any) []any {
 	return append(list, schema)
 }
 
-// joined combines JSON Schemas by a keyword, allOf or anyOf; nil if there are none.
-func joined(keyword string, list []any) any {
+// joinSchemas combines JSON Schemas by a keyword, allOf or anyOf; nil if there are none.
+func joinSchemas(keyword string, list []any) any {
 	switch len(list) {
 	case 0:
 		return nil

@@ -87,7 +87,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 
 // placeOf is where in the Idea a value is written, or, of a Call that is in no Plan, where the Call is.
 func (h *hardener) placeOf(at valueLocation, idea map[string]any) string {
-	plans := h.plans()
+	plans := h.dividePlans()
 	first := len(jsonval.AsList(idea["context"])) - len(plans)
 	if at.ownerLabel == outputLabel {
 		return fmt.Sprintf("context[%d].output", first)

@@ -40,8 +40,8 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 	} else {
 		shared = append(append(shared, h.instanceStateMessages()...), instanceMessages...)
 	}
-	for _, p := range h.plans() {
-		shared = append(shared, p.message(h, len(h.differences) == 0))
+	for _, p := range h.dividePlans() {
+		shared = append(shared, p.asMessage(h, len(h.differences) == 0))
 	}
 	out["context"] = shared
 	return out

@@ -14,7 +14,7 @@ import (
 // in its own Request: together, or in all instances, they need not be.
 func (h *hardener) dropInvalidParts() {
 	for len(h.mergedCalls) > 0 {
-		source, plans := h.buildIdea(false), h.plans()
+		source, plans := h.buildIdea(false), h.dividePlans()
 		first := len(source["context"].([]any)) - len(plans)
 		idea, problems := ideafile.ReadIdea(source)
 		problems = append(problems, check.Check(idea, h.bindings)...).Errors()

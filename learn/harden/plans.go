@@ -22,9 +22,9 @@ type hardenedPlan struct {
 	split bool // conditions over the start are in when, and not at the Calls
 }
 
-// plans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the runs
-// answered their conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
-func (h *hardener) plans() []hardenedPlan {
+// dividePlans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the
+// runs answered their conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
+func (h *hardener) dividePlans() []hardenedPlan {
 	whole := []hardenedPlan{{calls: h.mergedCalls, when: h.commonGuard(), name: "hardened"}}
 	var conditions []*callCondition
 	for _, c := range h.mergedCalls {
@@ -81,7 +81,7 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 	}
 	add(guard, "")
 	p.name = strings.TrimSuffix("hardened: "+strings.Join(names, ", "), ": ")
-	p.when = joined("allOf", when)
+	p.when = joinSchemas("allOf", when)
 	return p
 }
 
@@ -101,8 +101,8 @@ func (p hardenedPlan) rawCalls(direct bool) []any {
 	return calls
 }
 
-// message is the Plan as it is written.
-func (p hardenedPlan) message(h *hardener, direct bool) map[string]any {
+// asMessage is the Plan as it is written.
+func (p hardenedPlan) asMessage(h *hardener, direct bool) map[string]any {
 	m := map[string]any{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(direct)}
 	if direct {
 		m["stage"] = ideafile.StageOptimal
@@ -129,7 +129,7 @@ func (p hardenedPlan) message(h *hardener, direct bool) map[string]any {
 func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bool) {
 	view := r.viewAtStart()
 	for _, p := range plans {
-		if p.when == nil || refexpr.Holds(p.when, view) {
+		if p.when == nil || refexpr.FitsSchema(p.when, view) {
 			return p, true
 		}
 	}
@@ -165,5 +165,5 @@ func (h *hardener) commonGuard() any {
 		}
 		guards = addSchema(guards, guard)
 	}
-	return joined("anyOf", guards)
+	return joinSchemas("anyOf", guards)
 }

@@ -28,7 +28,7 @@ func (h *hardener) verifyPlanByReplay() {
 		}
 	}
 	h.dropOutputWithoutInput()
-	plans := h.plans()
+	plans := h.dividePlans()
 	for _, r := range h.instances {
 		h.reportHumanOverrides(r)
 		replayed := h.replayPlan(plans, r)
@@ -113,7 +113,7 @@ func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 // them, and reports whether there were any. Those that could not even begin there come last: others may bring what they
 // read, or be skipped before them.
 func (h *hardener) settleUnplannedCalls() bool {
-	unplanned, blocked, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.plans()
+	unplanned, blocked, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
 		replayed := h.replayPlan(plans, r)
 		for _, c := range replayed.unplannedCalls {
@@ -141,7 +141,7 @@ func (h *hardener) settleUnplannedCalls() bool {
 // dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed: another Call of the Plan does
 // what they did.
 func (h *hardener) dropCallsThatNeverRun() bool {
-	skipped, needed, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.plans()
+	skipped, needed, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
 		replayed := h.replayPlan(plans, r)
 		for _, rec := range replayed.instance.CallRecords() {
@@ -280,7 +280,7 @@ func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
 
 // paletteWithoutApprovals is the instance's palette with Tools that no person is asked about.
 func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
-	palette := ideafile.Palette{BindingByTool: past.AllGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
+	palette := ideafile.Palette{BindingByTool: past.BindAllAsGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
 	for _, known := range r.process.lastIdea.Tools {
 		tool := *known
 		tool.Approval = nil

@@ -158,7 +158,7 @@ const maxCourses = 1024
 
 // alwaysWrittenKeys lists the top-level keys that each of the Plans writes in every run.
 func (h *hardener) alwaysWrittenKeys() (keys []string) {
-	for n, p := range h.plans() {
+	for n, p := range h.dividePlans() {
 		own := h.keysAlwaysWrittenBy(p)
 		if n > 0 {
 			own = slices.DeleteFunc(own, func(k string) bool { return !slices.Contains(keys, k) })
@@ -168,8 +168,9 @@ func (h *hardener) alwaysWrittenKeys() (keys []string) {
 	return keys
 }
 
-// courses is in how many ways a Call may end: by its branches, and, where it has a condition in the Plan, without it.
-func (p hardenedPlan) courses(c *mergedCall) int {
+// countCourses is in how many ways a Call may end: by its branches, and, where it has a condition in the Plan, without
+// it.
+func (p hardenedPlan) countCourses(c *mergedCall) int {
 	ways := max(1, len(c.outputPath()))
 	if c.condition != nil && !(p.split && c.condition.fromStart) {
 		ways++
@@ -182,7 +183,7 @@ func (p hardenedPlan) courses(c *mergedCall) int {
 func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 	courses := 1
 	for _, c := range p.calls {
-		if courses *= p.courses(c); courses > maxCourses {
+		if courses *= p.countCourses(c); courses > maxCourses {
 			return nil
 		}
 	}
@@ -205,7 +206,7 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []stri
 		more = false
 		rest := course
 		for _, c := range p.calls {
-			branches, ways := c.outputPath(), p.courses(c)
+			branches, ways := c.outputPath(), p.countCourses(c)
 			way := rest % ways
 			rest /= ways
 			if way < len(branches) && !ran[c] && h.hasAllInputs(c, written) {

@@ -45,7 +45,7 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 
 // ranByPlanOnly reports whether the Call always ran by a Plan that ran directly: it was no Request's idea.
 func (c *mergedCall) ranByPlanOnly() bool {
-	_, last := c.requests()
+	_, last := c.requestRange()
 	return last == 0
 }
 

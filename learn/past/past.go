@@ -76,7 +76,7 @@ func Open(run Run) (*Chain, error) {
 			}
 		}
 		c.recorded = append(c.recorded, RecordedCalls(idea)...)
-		c.Planned = append(c.Planned, planned(idea, tokens)...)
+		c.Planned = append(c.Planned, plannedCalls(idea, tokens)...)
 		c.readFaults(idea)
 	}
 	if c.First().Simulation != nil || c.Last().Simulation != nil {
@@ -117,8 +117,8 @@ func RecordedCalls(idea *ideafile.Idea) (told []turn.PastCall) {
 	return told
 }
 
-// planned are the Calls of an Idea's solution: a Call that was not done would have a record.
-func planned(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
+// plannedCalls are the Calls of an Idea's solution: a Call that was not done would have a record.
+func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
 	request, err := jsonval.ToFloat(jsonval.AsObject(idea.Source["meta"])["request"])
 	if err != nil {
 		return nil
@@ -197,8 +197,8 @@ func (c *Chain) Calls(token string) (calls []Call) {
 	return calls
 }
 
-// AllGo has Tools be ones with code: what they gave is known.
-func AllGo(tools []*ideafile.Tool) ideafile.ToolBindings {
+// BindAllAsGo has Tools be ones with code: what they gave is known.
+func BindAllAsGo(tools []*ideafile.Tool) ideafile.ToolBindings {
 	bindings := ideafile.ToolBindings{}
 	for _, tool := range tools {
 		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}

@@ -53,8 +53,8 @@ type Finding struct {
 // Seen is how many Calls people looked at.
 func (c Counts) Seen() int { return c.Approved + c.Amended + c.Rejected + c.Replaced + c.Answered }
 
-// asked is a Call that people were asked about.
-type asked struct {
+// askedCall is a Call that people were asked about.
+type askedCall struct {
 	name   string
 	kind   string // of what they did; empty: nobody looked
 	params jsonval.Object
@@ -64,7 +64,7 @@ type asked struct {
 type tool struct {
 	name    string
 	present jsonval.Object // the `when` of its policy now
-	calls   []*asked
+	calls   []*askedCall
 }
 
 // Judge reports, for each Tool that needed people's decisions, how they decided. Findings are sorted by Tool.
@@ -83,7 +83,7 @@ func Judge(runs []Run) []Finding {
 // readRun collects what was decided in one process. Of several decisions on a Call the first that changed it counts:
 // what it was shown as then.
 func readRun(tools map[string]*tool, run Run) {
-	byCall := map[string]*asked{}
+	byCall := map[string]*askedCall{}
 	for _, e := range run.Log {
 		d := e.Decision
 		if d == nil || d.CallID == "" || d.Tool == "" || !slices.Contains(policy.AllKinds(), d.Kind) {
@@ -98,7 +98,7 @@ func readRun(tools map[string]*tool, run Run) {
 		}
 		call := byCall[d.CallID]
 		if call == nil {
-			call = &asked{name: run.ProcessID + " " + d.CallID, params: d.ShownParams}
+			call = &askedCall{name: run.ProcessID + " " + d.CallID, params: d.ShownParams}
 			byCall[d.CallID] = call
 			tools[d.Tool].calls = append(tools[d.Tool].calls, call)
 		}

@@ -250,7 +250,7 @@ func readTexts(m map[string]any, texts map[string]*string, groups *[]string, oth
 
 // Describe describes the decision for the LLM, so that it does not propose the same again.
 func (d Decision) Describe() string {
-	s := d.PastTense() + " by " + d.decider()
+	s := d.PastTense() + " by " + d.deciderText()
 	switch d.Kind {
 	case policy.Amend:
 		s += " to run with " + string(jsonval.Encode(d.AmendedParams))
@@ -271,7 +271,7 @@ func (d Decision) PastTense() string {
 	}[d.Kind]
 }
 
-func (d Decision) decider() string {
+func (d Decision) deciderText() string {
 	name := InPlaceOf(cmp.Or(d.DecidedBy, "a person"), d.For)
 	if d.OrderID != "" {
 		name += " (standing order " + d.OrderID + ")"

@@ -52,8 +52,8 @@ func (o StandingOrder) checkDeputy(giver policy.Person) error {
 	return nil
 }
 
-// times says in words when somebody is a deputy.
-func (o StandingOrder) times() (text string) {
+// timesText says in words when somebody is a deputy.
+func (o StandingOrder) timesText() (text string) {
 	if !o.From.IsZero() {
 		text = " from " + o.From.Format(time.RFC3339)
 	}
@@ -63,8 +63,8 @@ func (o StandingOrder) times() (text string) {
 	return text
 }
 
-// untold returns what a Call must still be told of a deputy: that there is one, or that the time ended early.
-func (o *GivenOrder) untold(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
+// untoldOfDeputy returns what a Call must still be told of a deputy: that there is one, or that the time ended early.
+func (o *GivenOrder) untoldOfDeputy(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
 	if o.To == "" || o.hasHandled(owner, p) || !p.Allows(SteerDeputy) {
 		return tell, false
 	}

@@ -29,8 +29,8 @@ type Fate struct {
 	// PassedOn means that a whole process sent the act past its part to the instance, so that the part reports the
 	// Fate.
 	PassedOn bool `json:"passedOn,omitempty"`
-	// Nothing: it was refused since there was nothing to do.
-	Nothing bool `json:"nothing,omitempty"`
+	// NothingToDo: it was refused since there was nothing to do.
+	NothingToDo bool `json:"nothing,omitempty"`
 }
 
 // NothingDone is why an act is refused for which there was nothing to do.

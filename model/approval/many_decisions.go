@@ -64,7 +64,7 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
 	}
 	many.common = map[string]any{}
-	for _, key := range shared {
+	for _, key := range sharedDecisionKeys {
 		if v := m[key]; v != nil && v != "" {
 			many.common[key] = v
 		}
@@ -75,8 +75,9 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	return many, nil
 }
 
-// shared are the keys of the signal that apply to every decision without its own. A null in them counts as absent.
-var shared = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
+// sharedDecisionKeys are the keys of the signal that apply to every decision without its own. A null in them counts as
+// absent.
+var sharedDecisionKeys = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
 
 func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	object, isObject := raw.(map[string]any)
@@ -87,7 +88,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	}
 	one.written = map[string]any{}
 	for k, v := range jsonval.Sorted(object) {
-		if v != nil || k != signalIDKey && !slices.Contains(shared, k) {
+		if v != nil || k != signalIDKey && !slices.Contains(sharedDecisionKeys, k) {
 			one.written[k] = v
 		}
 	}
@@ -115,8 +116,8 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	return one
 }
 
-// Passed is the payload of a signal that passes some of the decisions on, under an id of its own.
-func (many ManyDecisions) Passed(id string, some []OneOfMany) map[string]any {
+// PassedOnPayload is the payload of a signal that passes some of the decisions on, under an id of its own.
+func (many ManyDecisions) PassedOnPayload(id string, some []OneOfMany) map[string]any {
 	list := jsonval.Map(some, func(one OneOfMany) any { return one.written })
 	payload := maps.Clone(many.common)
 	payload[signalIDKey], payload[decisionsKey] = id, list

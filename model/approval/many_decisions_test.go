@@ -58,7 +58,8 @@ func TestDecisionsThatArePassedOnStayWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	many := readMany(t, `{"id":"x","by":"ann","reason":"all fine","decisions":[{"call":"1.1@①","decision":"approve"},{"call":"1.1@②","decision":"approve","by":"bob"},
 		{"call":"1.1@③","decision":"answer","output":null}]}`)
-	again, err := approval.ReadDecisions(jsonval.ToJSONValue(many.Passed("forwarded", many.List[1:])).(map[string]any))
+	again, err := approval.ReadDecisions(jsonval.ToJSONValue(many.PassedOnPayload("forwarded",
+		many.List[1:])).(map[string]any))
 	if err != nil || again.ID != "forwarded" || again.By != "ann" || len(again.List) != 2 {
 		t.Fatalf("%+v, %v", again, err)
 	}

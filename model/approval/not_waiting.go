@@ -33,7 +33,7 @@ func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Deci
 // describeBriefly is Describe without the content of changes.
 func (d Decision) describeBriefly() string {
 	d.AmendedParams, d.Replacement = nil, nil
-	text := d.PastTense() + " by " + d.decider()
+	text := d.PastTense() + " by " + d.deciderText()
 	if d.Reason != "" {
 		text += ": " + jsonval.Clip(d.Reason, 200)
 	}

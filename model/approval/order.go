@@ -216,7 +216,7 @@ func (o StandingOrder) Signal() string {
 func (o StandingOrder) ToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: o.Signal(),
-		Details: proof.Details(map[string]any{"reason": o.Reason}),
+		Details: proof.DetailsDigest(map[string]any{"reason": o.Reason}),
 	}
 }
 

@@ -77,7 +77,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 		return nil
 	}
 	// people who may decide only after an escalation may give an order for escalated Calls
-	rules = whileWaiting.Escalated(rules)
+	rules = whileWaiting.EscalatedRules(rules)
 	if strings.TrimSpace(giver.Name) == "" {
 		return fmt.Errorf(`not everybody may give it, and it does not say who does: "by" is missing (%s)`, rules)
 	}
@@ -131,19 +131,19 @@ type OrderApproval struct {
 // the approval of its giver only.
 func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time) (list []OrderApproval) {
 	for _, o := range l {
-		o.forget(owner, waits)
+		o.dropHandled(owner, waits)
 	}
 	for _, p := range waits {
 		people := l.whoApproved(owner, p)
 		for _, o := range l {
-			if deputy, untold := o.untold(owner, p, now); untold {
-				o.note(owner, p)
+			if deputy, untold := o.untoldOfDeputy(owner, p, now); untold {
+				o.noteHandled(owner, p)
 				list = append(list, OrderApproval{deputy, p})
 			}
 			if len(people) < p.Deciders.RequiredApprovals() && o.IsInForce(now) && !o.hasHandled(owner, p) &&
-				!o.isOfAny(people) && o.covers(p, starters, now) {
+				!o.isGiverAmong(people) && o.covers(p, starters, now) {
 				o.Approved++
-				o.note(owner, p)
+				o.noteHandled(owner, p)
 				people = append(people, []policy.Identity{o.giver()})
 				list = append(list, OrderApproval{o.StandingOrder, p})
 			}
@@ -158,7 +158,7 @@ func (l Orders) whoApproved(owner string, p Pending) (people [][]policy.Identity
 		people = append(people, v.Identities())
 	}
 	for _, o := range l {
-		if o.To == "" && o.hasApproved(owner, p) && !o.isOfAny(people) {
+		if o.To == "" && o.hasApproved(owner, p) && !o.isGiverAmong(people) {
 			people = append(people, []policy.Identity{o.giver()})
 		}
 	}
@@ -169,7 +169,7 @@ func (o *GivenOrder) giver() policy.Identity {
 	return policy.Identity{Name: o.Giver.Name, Account: o.Giver.Account}
 }
 
-func (o *GivenOrder) isOfAny(people [][]policy.Identity) bool {
+func (o *GivenOrder) isGiverAmong(people [][]policy.Identity) bool {
 	return slices.ContainsFunc(people, func(one []policy.Identity) bool {
 		return slices.ContainsFunc(one, o.giver().Is)
 	})
@@ -215,29 +215,29 @@ func (o *GivenOrder) hasHandled(owner string, p Pending) bool {
 }
 
 func (o *GivenOrder) hasApproved(owner string, p Pending) bool {
-	return o.Handled[owner][p.CallID] == o.mark(p)
+	return o.Handled[owner][p.CallID] == o.handledMark(p)
 }
 
-// mark is what Handled has of a Call: its digest, and whether it was told that a deputy's time has ended.
-func (o *GivenOrder) mark(p Pending) string {
+// handledMark is what Handled has of a Call: its digest, and whether it was told that a deputy's time has ended.
+func (o *GivenOrder) handledMark(p Pending) string {
 	if o.To != "" && o.Ended != nil {
 		return "ended " + p.Digest
 	}
 	return p.Digest
 }
 
-func (o *GivenOrder) note(owner string, p Pending) {
+func (o *GivenOrder) noteHandled(owner string, p Pending) {
 	if o.Handled == nil {
 		o.Handled = map[string]map[string]string{}
 	}
 	if o.Handled[owner] == nil {
 		o.Handled[owner] = map[string]string{}
 	}
-	o.Handled[owner][p.CallID] = o.mark(p)
+	o.Handled[owner][p.CallID] = o.handledMark(p)
 }
 
-// forget drops the Calls that no longer wait.
-func (o *GivenOrder) forget(owner string, waits []Pending) {
+// dropHandled drops the Calls that no longer wait.
+func (o *GivenOrder) dropHandled(owner string, waits []Pending) {
 	handled := o.Handled[owner]
 	if len(handled) == 0 {
 		return

@@ -76,7 +76,7 @@ func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 func (p Plan) Describe(d Decision) string {
 	verb := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
 		SteerRejectPlan: "rejected"}[d.Kind]
-	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, d.decider())
+	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, d.deciderText())
 	if d.Reason != "" {
 		s += ": " + d.Reason
 	}
@@ -97,7 +97,7 @@ func (p Plan) ToldOfRejection(d Decision) string {
 // run.
 func (p Plan) ToldOfAmendment(d Decision) string {
 	s := p.Describe(d) + "; the calls that are listed are as amended"
-	if gone := p.removed(); len(gone) > 0 {
+	if gone := p.removedCalls(); len(gone) > 0 {
 		s += ". These did not run as planned: " + string(jsonval.Encode(jsonval.ToJSONValue(gone)))
 	}
 	return jsonval.Clip(s, maxTold)
@@ -111,8 +111,8 @@ func (p Plan) Planned() []ideafile.WrittenCall {
 	return p.WrittenCalls()
 }
 
-// removed lists the planned Calls that the amended Plan no longer has.
-func (p Plan) removed() (gone []ideafile.WrittenCall) {
+// removedCalls lists the planned Calls that the amended Plan no longer has.
+func (p Plan) removedCalls() (gone []ideafile.WrittenCall) {
 	for _, planned := range p.Planned() {
 		if !slices.ContainsFunc(p.Calls,
 			func(c PlanCall) bool { return jsonval.Equal(c.Written.RawValue(), planned.RawValue()) }) {

@@ -85,12 +85,12 @@ func (d Decision) ToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,
 		Kind:    d.Kind,
-		Details: d.details(),
+		Details: d.detailsDigest(),
 	}
 }
 
-// details is proof.Details of the decision, as its signal had it.
-func (d Decision) details() string {
+// detailsDigest is proof.DetailsDigest of the decision, as its signal had it.
+func (d Decision) detailsDigest() string {
 	said := map[string]any{"reason": d.Reason}
 	switch d.Kind {
 	case HandOver:
@@ -108,7 +108,7 @@ func (d Decision) details() string {
 	if d.Calls != nil {
 		said["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.Calls))
 	}
-	return proof.Details(said)
+	return proof.DetailsDigest(said)
 }
 
 // Decider is who takes the decision, for the rules on who may; of a deputy's in whose place, proven where both are.

@@ -72,7 +72,7 @@ func (d Decision) remarkText() string {
 	to, text := d.Recipient(), d.DecidedBy
 	switch {
 	case d.Kind == SteerDeputy:
-		text = d.To + " may decide in place of " + d.DecidedBy + d.Order.times()
+		text = d.To + " may decide in place of " + d.DecidedBy + d.Order.timesText()
 	case d.Kind == Comment:
 		text += " says"
 	case d.Kind == HandOver:

@@ -29,7 +29,7 @@ func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.Wri
 		}
 		for _, token := range tokens {
 			if instances[token] == nil {
-				instances[token] = p.instance(token)
+				instances[token] = p.newInstance(token)
 			}
 			instances[token].AcceptCall(input.RequestNumber, n+1, w)
 			if err := whyRefused(instances[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
@@ -50,7 +50,7 @@ func (p AmendedPlan) DirectCalls(tokens []string, calls []ideafile.WrittenCall, 
 		}
 	}
 	for _, token := range tokens {
-		instance := p.instance(token)
+		instance := p.newInstance(token)
 		instance.StartDirectPlan()
 		for n := range calls {
 			if err := whyRefused(instance, n, ideafile.CallKey{Index: offset + n + 1}, token); err != nil {
@@ -61,7 +61,7 @@ func (p AmendedPlan) DirectCalls(tokens []string, calls []ideafile.WrittenCall, 
 	return nil
 }
 
-func (p AmendedPlan) instance(token string) *dataflow.Instance {
+func (p AmendedPlan) newInstance(token string) *dataflow.Instance {
 	own := jsonval.Filter(p.Context,
 		func(m ideafile.Message) bool { return m.InstanceToken == "" || m.InstanceToken == token })
 	return dataflow.New(p.Palette, own, token)

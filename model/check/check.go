@@ -26,7 +26,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	c.checkSomePlanApplies()
 	c.checkSettle()
 	c.checkRechecks()
-	c.checkSize()
+	c.checkInstancesPerRequest()
 	c.checkDisplay()
 	for _, m := range c.messages {
 		c.checkMessage(m)

@@ -105,9 +105,10 @@ func (c *checker) checkRechecks() {
 	}
 }
 
-// checkSize reports that a Request covers more instances than is known to be good for what the LLM does for each.
-func (c *checker) checkSize() {
-	n, because, _ := quality.Kind(c.idea, c.bindings)
+// checkInstancesPerRequest reports that a Request covers more instances than is known to be good for what the LLM does
+// for each.
+func (c *checker) checkInstancesPerRequest() {
+	n, because, _ := quality.RecommendedSize(c.idea, c.bindings)
 	if said := c.idea.Config.MaxInstancesPerPart; said > n && c.llmMayPlan() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
 			"above that; \"quality\" measures it", said, n, because)

@@ -62,22 +62,22 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 	isParam := slices.Contains(names, r.Kind)
 	switch {
 	case !isParam && (r.Kind == ideafile.TypeInput || r.Kind == ideafile.TypeState):
-		c.checkCaseRead(r, path)
+		c.checkInstanceDataRead(r, path)
 		return
 	case !isParam && t != nil && r.Kind == ideafile.ParamsKind:
 		steps = r.Path
 	}
 	if t != nil && (mayBeAny || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), steps).IsForbidden &&
-		slices.Contains(names, first(steps))) {
+		slices.Contains(names, firstStep(steps))) {
 		return
 	}
 	known := append(names, ideafile.TypeInput, ideafile.TypeState)
 	c.addError(path, "it reads %s, which is not there%s", jsonval.Short(r.String()),
-		diag.DidYouMeanOrListNames(first(steps), known))
+		diag.DidYouMeanOrListNames(firstStep(steps), known))
 }
 
-// checkCaseRead checks that the input or the State of some instance can have what a template reads.
-func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
+// checkInstanceDataRead checks that the input or the State of some instance can have what a template reads.
+func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
 	var names []string
 	for _, token := range c.instanceTokens {
 		payload, schema := c.viewOf(token).PayloadByKind[r.Kind], c.viewOf(token).SchemaByKind[r.Kind]
@@ -92,10 +92,10 @@ func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
 	}
 	slices.Sort(names)
 	c.addError(path, "it reads %s, which no instance has%s", jsonval.Short(r.String()),
-		diag.DidYouMean(first(r.Path), slices.Compact(names)))
+		diag.DidYouMean(firstStep(r.Path), slices.Compact(names)))
 }
 
-func first(p jsonval.Path) string {
+func firstStep(p jsonval.Path) string {
 	if len(p) == 0 {
 		return ""
 	}

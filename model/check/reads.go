@@ -121,7 +121,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
 	props := jsonschema.Properties(jsonschema.SubschemaAt(schema, nil).Node)
-	return diag.DidYouMeanOrSay(first(p), jsonval.SortedKeys(props), "it has")
+	return diag.DidYouMeanOrSay(firstStep(p), jsonval.SortedKeys(props), "it has")
 }
 
 // noWriterReason words why a Reference to State can never find a value.

@@ -142,13 +142,13 @@ func (c *checker) undoSource(t *ideafile.Tool, kind string) any {
 	case kind == ideafile.ResultKind && t.OutputSchema != nil:
 		return t.OutputSchema.Source
 	case kind == ideafile.ParamsKind:
-		return closed(t)
+		return closedSchema(t)
 	}
 	return nil
 }
 
-// closed is the schema of a Tool's parameters; a Call has no others unless the Tool allows them.
-func closed(t *ideafile.Tool) jsonval.Object {
+// closedSchema is the schema of a Tool's parameters; a Call has no others unless the Tool allows them.
+func closedSchema(t *ideafile.Tool) jsonval.Object {
 	schema := t.ParamsSchemaSource()
 	if t.AllowsExtraParams {
 		return schema

@@ -122,7 +122,7 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 		return ""
 	case !known:
 		return fmt.Sprintf("reference %s: the context has no %q", ref, ref.Kind)
-	case i.visibilityOf(nil, ref) == absent:
+	case i.visibilityOf(nil, ref) == readAbsent:
 		return fmt.Sprintf("reference %s: nothing there", ref)
 	}
 	return ""

@@ -31,9 +31,10 @@ type progress struct {
 	Now        time.Time   `json:"now,omitzero"`
 	PauseFault *diag.Fault `json:"overdue,omitempty"` // TakePauseFault has not returned it yet
 
-	Corrections int  `json:"corrections,omitempty"` // values of State that people set
-	PlanStarted bool `json:"begun,omitempty"`       // StartDirectPlan was called
-	PlanAfter   int  `json:"planAfter,omitempty"`   // the Calls of the direct Plan come after this one; 0: it took no other's place
+	CorrectionCount int  `json:"corrections,omitempty"` // values of State that people set
+	PlanStarted     bool `json:"begun,omitempty"`       // StartDirectPlan was called
+	// PlanAfter: the Calls of the direct Plan come after this one; 0: it took no other's place.
+	PlanAfter int `json:"planAfter,omitempty"`
 
 	Undoing *Undoing `json:"undoing,omitempty"` // what it undoes; nil: nothing
 	Moments int      `json:"moments,omitempty"` // of Calls that began and ended, so far

@@ -62,7 +62,7 @@ func (i *Instance) InstanceInput() any { return ideafile.InstanceInput(i.context
 func (i *Instance) StateWrites() []statelog.Write { return i.state.Writes() }
 
 // IsCorrected reports whether people have set values of State.
-func (i *Instance) IsCorrected() bool { return i.Corrections > 0 }
+func (i *Instance) IsCorrected() bool { return i.CorrectionCount > 0 }
 
 // TakeNewWrites returns the writes since its last call, in the order in which they were applied.
 func (i *Instance) TakeNewWrites() []statelog.Write {
@@ -123,9 +123,9 @@ func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string)
 			continue
 		}
 		for _, w := range statelog.SplitPatch(m.Payload, nil) {
-			i.Corrections++
+			i.CorrectionCount++
 			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(by), reason, i.Now,
-				i.Corrections
+				i.CorrectionCount
 			for _, corrected := range i.state.Writes() {
 				if corrected.Path.Overlaps(w.Path) {
 					w.Request, w.Index = corrected.Request, corrected.Index

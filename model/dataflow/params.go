@@ -41,7 +41,7 @@ func (i *Instance) stateLookupForCall(rec *CallRecord) func(refexpr.Reference) (
 	return func(ref refexpr.Reference) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
 			v, visible := i.visibleValue(rec, ref.Path)
-			return v, visible != absent
+			return v, visible != readAbsent
 		}
 		return i.lookupOutsideState(ref)
 	}

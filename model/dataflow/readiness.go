@@ -70,7 +70,7 @@ func (i *Instance) readPaths(rec *CallRecord) (all, unstable []jsonval.Path) {
 	for _, e := range rec.readExpressions {
 		for _, ref := range i.termsDecidingValue(rec, e) {
 			all = append(all, ref.Path)
-			if i.visibilityOf(rec, ref) != stable {
+			if i.visibilityOf(rec, ref) != readStable {
 				unstable = append(unstable, ref.Path)
 			}
 		}

@@ -13,7 +13,7 @@ func RebuildFromReports(token string, closedThroughRequest int, writes []statelo
 	c := CarriedInstance{Writes: writes, progress: progress{ClosedThroughRequest: closedThroughRequest,
 		RefusedThroughRequest: closedThroughRequest, PlanStarted: true}}
 	for _, w := range writes {
-		c.Corrections = max(c.Corrections, w.CorrectionNumber)
+		c.CorrectionCount = max(c.CorrectionCount, w.CorrectionNumber)
 	}
 	for _, call := range calls {
 		if !call.Status.IsFinal() {

@@ -26,8 +26,8 @@ type Undoing struct {
 
 // UndoCall undoes the Call with a key.
 type UndoCall struct {
-	Of   ideafile.CallKey     `json:"of"`
-	Call ideafile.WrittenCall `json:"call"`
+	UndoneCall ideafile.CallKey     `json:"of"`
+	Call       ideafile.WrittenCall `json:"call"`
 }
 
 // BeginUndo adds the Calls that take others back. One that was tried before is tried again.
@@ -36,10 +36,10 @@ func (i *Instance) BeginUndo(u Undoing) {
 	palette := i.palette
 	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
 	for _, c := range u.Calls {
-		if at, found := i.findPosition(c.Of.Undo()); found {
+		if at, found := i.findPosition(c.UndoneCall.Undo()); found {
 			i.callRecords = slices.Delete(i.callRecords, at, at+1)
 		}
-		i.insertCall(palette, c.Of.Undo(), c.Call)
+		i.insertCall(palette, c.UndoneCall.Undo(), c.Call)
 	}
 }
 
@@ -51,9 +51,9 @@ func (i *Instance) withdrawUndone() {
 	}
 	allDone := true
 	for _, c := range i.Undoing.Calls {
-		done := i.findByKey(c.Of.Undo()).Status == ideafile.Done
+		done := i.findByKey(c.UndoneCall.Undo()).Status == ideafile.Done
 		if allDone = allDone && done; done {
-			i.withdraw(c.Of)
+			i.withdraw(c.UndoneCall)
 		}
 	}
 	for _, key := range i.Undoing.Withdraw {
@@ -128,13 +128,14 @@ func (i *Instance) takenBack() *turn.TakenBack {
 	var done []string
 	failed, left := false, []string{}
 	for _, c := range i.Undoing.Calls {
-		switch rec := i.findByKey(c.Of.Undo()); {
-		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.Of).Status != ideafile.Undone:
+		switch rec := i.findByKey(c.UndoneCall.Undo()); {
+		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.UndoneCall).Status != ideafile.Undone:
 			return nil
 		case rec.Status == ideafile.Done:
-			done = append(done, i.nameForPeople(c.Of))
+			done = append(done, i.nameForPeople(c.UndoneCall))
 		default:
-			why := i.nameForPeople(c.Of) + ": " + i.nameForPeople(c.Of.Undo()) + ", " + string(rec.Status)
+			why := i.nameForPeople(c.UndoneCall) + ": " + i.nameForPeople(c.UndoneCall.Undo()) +
+				", " + string(rec.Status)
 			if rec.Fault != nil {
 				why += ": " + rec.Fault.Message
 			}

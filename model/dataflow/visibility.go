@@ -13,26 +13,26 @@ import (
 type readVisibility int
 
 const (
-	absent  readVisibility = iota // nothing is there yet
-	partial                       // pieces are there, written by later Calls in the Plan: more may come
-	stable                        // the value is final for this reader, once the Calls before it have ended
+	readAbsent  readVisibility = iota // nothing is there yet
+	readPartial                       // pieces are there, written by later Calls in the Plan: more may come
+	readStable                        // the value is final for this reader, once the Calls before it have ended
 )
 
 // visibleValue returns the value that a Call sees at a path of State: what earlier Calls in the Plan wrote or, without
 // that, what later write-once Calls wrote.
 func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisibility) {
 	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
-		return v, stable
+		return v, readStable
 	}
 	state := i.state.StateSeenByCall(rec.Request, rec.Index, p)
 	v, ok := refexpr.ValueOrBlobHandleAt(state.CurrentValue, p)
 	switch {
 	case !ok:
-		return nil, absent
+		return nil, readAbsent
 	case state.IsWrittenWhole(p):
-		return v, stable
+		return v, readStable
 	}
-	return v, partial
+	return v, readPartial
 }
 
 func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisibility {
@@ -44,14 +44,14 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 		w := i.callOfReference(ref)
 		// One that was skipped since its value was there counts as done; one in a branch not taken does not.
 		if w != nil && (w.Status == ideafile.Done || (w.Status == ideafile.Skipped && w.UntakenBranchReference == "")) {
-			return stable
+			return readStable
 		}
-		return absent
+		return readAbsent
 	}
 	if _, ok := i.lookupOutsideState(ref); ok {
-		return stable
+		return readStable
 	}
-	return absent
+	return readAbsent
 }
 
 // awaitedCall is the kind of a Reference in `_after` that names a Call, among the reads of a record. Parameters have
@@ -85,7 +85,10 @@ func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression
 
 // absentTerms lists the terms that the Call cannot see.
 func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference) []refexpr.Reference {
-	return jsonval.Filter(alternative, func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == absent })
+	return jsonval.Filter(alternative, func(ref refexpr.Reference) bool {
+		return i.visibilityOf(rec,
+			ref) == readAbsent
+	})
 }
 
 // mayBecomeVisible reports whether each absent term of an alternative still has somebody who may write it: an
@@ -114,7 +117,10 @@ func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 			func(earlier []refexpr.Reference) bool { return i.mayBecomeVisible(rec, earlier) }) {
 			return false
 		}
-		if slices.ContainsFunc(e[at], func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == partial }) {
+		if slices.ContainsFunc(e[at], func(ref refexpr.Reference) bool {
+			return i.visibilityOf(rec,
+				ref) == readPartial
+		}) {
 			return false
 		}
 	}

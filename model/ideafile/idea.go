@@ -27,8 +27,8 @@ type Idea struct {
 	Context []Message
 	// Source is the Idea as it was written.
 	Source jsonval.Object
-	// Seed orders instances in prompts, and draws those whose answers are asked for twice (`meta.seed`).
-	Seed string
+	// QualitySeed orders instances in prompts, and draws those whose answers are asked for twice (`meta.seed`).
+	QualitySeed string
 	// Simulation is set if no Tool is run and results are made up.
 	Simulation *Simulation
 	// IsTemplate is set if the instances and their data are added later (`meta.template`).
@@ -89,7 +89,7 @@ func (i *Idea) readMeta(meta jsonval.Object, ps *diag.Problems) {
 	i.readSimulation(meta[simulatedMetaKey], ps)
 	i.ProcessPath = diag.ReadOptionalText(meta, "path", "$.meta", ps)
 	i.ProcessVersion = diag.ReadOptionalText(meta, "version", "$.meta", ps)
-	i.Seed = diag.ReadOptionalText(meta, seedKey, "$.meta", ps)
+	i.QualitySeed = diag.ReadOptionalText(meta, qualitySeedKey, "$.meta", ps)
 	if v := meta["template"]; v != nil {
 		var err error
 		if i.IsTemplate, err = readBool(v); err != nil {
@@ -98,15 +98,15 @@ func (i *Idea) readMeta(meta jsonval.Object, ps *diag.Problems) {
 	}
 }
 
-const seedKey = "seed"
+const qualitySeedKey = "seed"
 
-// WithSeed returns an Idea's source with a seed in its meta, unless it has one.
-func WithSeed(idea jsonval.Object, seed string) jsonval.Object {
+// WithQualitySeed returns an Idea's source with a seed in its meta, unless it has one.
+func WithQualitySeed(idea jsonval.Object, seed string) jsonval.Object {
 	meta := jsonval.AsObject(idea["meta"])
-	if meta[seedKey] != nil {
+	if meta[qualitySeedKey] != nil {
 		return idea
 	}
-	return jsonval.WithKey(idea, "meta", jsonval.WithKey(meta, seedKey, seed))
+	return jsonval.WithKey(idea, "meta", jsonval.WithKey(meta, qualitySeedKey, seed))
 }
 
 // schemasIn lists what of a file holds JSON Schemas, its delegates' too.

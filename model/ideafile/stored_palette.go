@@ -17,7 +17,7 @@ var outlineKeys = strings.Fields("_delegate _outputMethod _outputPath _retry _sc
 // NewStoredPalette is the value of `schema.tools` for a palette that is kept in the blob store under a handle, so that
 // a workflow's work does not grow with the schemas of a thousand Tools. It keeps the outline of each Tool.
 func NewStoredPalette(handle jsonval.BlobHandle, tools jsonval.Object) jsonval.Object {
-	outlines := jsonval.WithHeld(tools, func(raw any) any {
+	outlines := jsonval.WithHeldValues(tools, func(raw any) any {
 		tool := jsonval.AsObject(raw)
 		outline := jsonval.Object{}
 		for _, k := range outlineKeys {

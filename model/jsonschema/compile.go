@@ -79,7 +79,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	c.AssertFormat = true
 	c.Formats["regex"] = func(v any) bool { // the library's own makes the program
 		pattern, ok := v.(string)
-		_, err := PatternSteps(pattern)
+		_, err := CompiledPatternSteps(pattern)
 		return !ok || err == nil
 	}
 	if !differsBetweenDrafts(source) {

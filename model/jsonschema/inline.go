@@ -40,7 +40,7 @@ func leadsBack(root, v any, isFollowed map[string]bool) bool {
 			isFollowed[ref] = false
 		}
 	}
-	for held := range jsonval.Held(v) {
+	for held := range jsonval.HeldValues(v) {
 		if leadsBack(root, held, isFollowed) {
 			return true
 		}
@@ -79,7 +79,7 @@ func (e *refInliner) inlineNode(v any, inside []string) any {
 	if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
 		return e.inlineRef(m, ref, target, inside)
 	}
-	return jsonval.WithHeld(v, func(held any) any { return e.inlineNode(held, inside) })
+	return jsonval.WithHeldValues(v, func(held any) any { return e.inlineNode(held, inside) })
 }
 
 func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, inside []string) any {
@@ -94,7 +94,7 @@ func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, inside 
 // RebaseRefs returns a schema with its local references rewritten for another root, in which it is at the reference
 // base. Its own $id and $schema are dropped, since it is a part there.
 func RebaseRefs(v any, base string) any {
-	out := jsonval.WithHeld(v, func(held any) any { return RebaseRefs(held, base) })
+	out := jsonval.WithHeldValues(v, func(held any) any { return RebaseRefs(held, base) })
 	m := jsonval.AsObject(out)
 	for _, k := range []string{"$id", "$schema"} {
 		if _, isText := m[k].(string); isText {

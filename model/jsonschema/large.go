@@ -30,7 +30,7 @@ func checkParts(s *jsonschema.Schema, v any) error {
 		return nil
 	}
 	m := &misfits{}
-	m.find(s, v, "")
+	m.collect(s, v, "")
 	if len(m.texts) == 0 {
 		return nil
 	}
@@ -40,8 +40,8 @@ func checkParts(s *jsonschema.Schema, v any) error {
 	return errors.New(strings.Join(m.texts, "; "))
 }
 
-// find looks at what must fit for the value to fit: not at alternatives, and at nothing that counts the whole.
-func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
+// collect looks at what must fit for the value to fit: not at alternatives, and at nothing that counts the whole.
+func (m *misfits) collect(s *jsonschema.Schema, v any, at string) {
 	if len(m.texts) > maxErrors || s == nil {
 		return
 	}
@@ -49,9 +49,9 @@ func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
 		m.validate(s, v, at)
 		return
 	}
-	m.find(s.Ref, v, at)
+	m.collect(s.Ref, v, at)
 	for _, p := range s.AllOf {
-		m.find(p, v, at)
+		m.collect(p, v, at)
 	}
 	switch v := v.(type) {
 	case []any:
@@ -60,12 +60,12 @@ func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
 			items = s.Items2020
 		}
 		for n := 0; items != nil && n < len(v) && len(m.texts) <= maxErrors; n++ {
-			m.find(items, v[n], at+"/"+strconv.Itoa(n))
+			m.collect(items, v[n], at+"/"+strconv.Itoa(n))
 		}
 	case jsonval.Object:
 		m.findUnknown(s, v, at)
 		for k, value := range jsonval.Sorted(v) {
-			m.find(schemaForKey(s, k), value, at+"/"+EscapePointerStep(k))
+			m.collect(schemaForKey(s, k), value, at+"/"+EscapePointerStep(k))
 		}
 	}
 }

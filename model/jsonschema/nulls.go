@@ -60,7 +60,7 @@ func (n *nullRemover) remove(node any, pointer string, v any) any {
 	if object, ok := v.(jsonval.Object); ok {
 		return n.removeFromObject(m, pointer, object)
 	}
-	return jsonval.WithHeld(v, func(e any) any { return n.remove(m["items"], pointer+"/items", e) })
+	return jsonval.WithHeldValues(v, func(e any) any { return n.remove(m["items"], pointer+"/items", e) })
 }
 
 // removeByChoice goes by the first choice that the value fits without its nulls.

@@ -17,15 +17,15 @@ const (
 	MaxPatternStepsInFile = 500_000
 	// MaxForeignPatternSteps bounds the steps of all tools that servers describe.
 	MaxForeignPatternSteps = 200_000
-	// MaxForeignPattern bounds the steps of one of their patterns.
-	MaxForeignPattern = 10_000
+	// MaxStepsPerForeignPattern bounds the steps of one of their patterns.
+	MaxStepsPerForeignPattern = 10_000
 
 	stepBytes  = 80 // of memory, about
 	rangeBytes = 4
 )
 
-// PatternSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
-func PatternSteps(pattern string) (int, error) {
+// CompiledPatternSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
+func CompiledPatternSteps(pattern string) (int, error) {
 	if len(pattern) > maxPatternSteps {
 		return len(pattern), nil // it has at least as many
 	}
@@ -33,14 +33,15 @@ func PatternSteps(pattern string) (int, error) {
 	if err != nil {
 		return len(pattern), err
 	}
-	steps, ranges := sizeOf(tree)
+	steps, ranges := stepsAndRanges(tree)
 	return steps + ranges*rangeBytes/stepBytes, nil
 }
 
-// sizeOf counts steps, and the ends of ranges of characters, which are in memory once however often they repeat.
-func sizeOf(re *syntax.Regexp) (steps, ranges int) {
+// stepsAndRanges counts steps, and the ends of ranges of characters, which are in memory once however often they
+// repeat.
+func stepsAndRanges(re *syntax.Regexp) (steps, ranges int) {
 	for _, sub := range re.Sub {
-		s, r := sizeOf(sub)
+		s, r := stepsAndRanges(sub)
 		steps, ranges = steps+s, ranges+r
 	}
 	switch re.Op {
@@ -70,7 +71,7 @@ func CountPatternSteps(schemas any, most int) (steps int, err error) {
 			}
 		}
 		for _, pattern := range patterns {
-			n, _ := PatternSteps(pattern)
+			n, _ := CompiledPatternSteps(pattern)
 			if steps += n; steps > most {
 				return steps, fmt.Errorf("its patterns come to more than %d steps when they are compiled, with %s: "+
 					"repeat less in them", most, jsonval.Clip(pattern, 100))

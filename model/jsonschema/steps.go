@@ -124,7 +124,7 @@ func countByDepth(v any, depth int, counts []int) []int {
 		counts = append(counts, 0)
 	}
 	counts[depth]++
-	for e := range jsonval.Held(v) {
+	for e := range jsonval.HeldValues(v) {
 		counts = countByDepth(e, depth+1, counts)
 	}
 	return counts
@@ -133,7 +133,7 @@ func countByDepth(v any, depth int, counts []int) []int {
 // countValueNodes counts a value with all that it holds, up to a limit.
 func countValueNodes(v any, limit int) int {
 	n := 1
-	for e := range jsonval.Held(v) {
+	for e := range jsonval.HeldValues(v) {
 		if n > limit {
 			break
 		}

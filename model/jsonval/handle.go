@@ -73,7 +73,7 @@ func UnescapeBlobHandles(v any) any {
 // renameBlobHandleKeys renames the key of each object whose only key is BlobHandleKey, with any number of daggers in
 // front.
 func renameBlobHandleKeys(v any, rename func(string) string) any {
-	out := WithHeld(v, func(e any) any { return renameBlobHandleKeys(e, rename) })
+	out := WithHeldValues(v, func(e any) any { return renameBlobHandleKeys(e, rename) })
 	m := AsObject(out)
 	for k, e := range Sorted(m) {
 		if len(m) == 1 && strings.HasSuffix(k, BlobHandleKey) && strings.Trim(k, "†") == "blob" {

@@ -44,7 +44,7 @@ func ReadDuration(v any) (time.Duration, error) {
 	case string:
 		d, _ = time.ParseDuration(v)
 	case json.Number:
-		d = seconds(v)
+		d = toDuration(v)
 	}
 	if d < MinDuration || d > MaxDuration {
 		err := fmt.Errorf(`want a duration %s, such as "60s", or seconds; not %s`, DurationRange, Shown(v))
@@ -66,8 +66,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// seconds is a number of seconds as a duration, within what a duration can hold.
-func seconds(n json.Number) time.Duration {
+// toDuration is a number of seconds as a duration, within what a duration can hold.
+func toDuration(n json.Number) time.Duration {
 	f, err := n.Float64()
 	switch {
 	case f >= 1e9:

@@ -160,9 +160,9 @@ func Members(v any) iter.Seq2[string, any] {
 	}
 }
 
-// Held visits the values that an object or an array holds. Those of an object come in any order: it is for sums, and
-// for what holds of all or of none.
-func Held(v any) iter.Seq[any] {
+// HeldValues visits the values that an object or an array holds. Those of an object come in any order: it is for sums,
+// and for what holds of all or of none.
+func HeldValues(v any) iter.Seq[any] {
 	switch v := v.(type) {
 	case Object:
 		//workflowcheck:ignore -- for callers that do not depend on the order
@@ -178,7 +178,7 @@ func ContainsAny(v any, holds func(any) bool) bool {
 	if holds(v) {
 		return true
 	}
-	for e := range Held(v) {
+	for e := range HeldValues(v) {
 		if ContainsAny(e, holds) {
 			return true
 		}
@@ -186,13 +186,13 @@ func ContainsAny(v any, holds func(any) bool) bool {
 	return false
 }
 
-// WithHeld returns a copy of an object or an array with each value in it replaced by the result of change. Any other
-// value stays as it is.
-func WithHeld(v any, change func(any) any) any {
+// WithHeldValues returns a copy of an object or an array with each value in it replaced by the result of change. Any
+// other value stays as it is.
+func WithHeldValues(v any, change func(any) any) any {
 	return WithMembers(v, func(_ string, held any) any { return change(held) })
 }
 
-// WithMembers is WithHeld for a change that depends on the step of a Path that leads to a value.
+// WithMembers is WithHeldValues for a change that depends on the step of a Path that leads to a value.
 func WithMembers(v any, change func(step string, held any) any) any {
 	switch v := v.(type) {
 	case Object:

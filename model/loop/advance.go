@@ -113,7 +113,8 @@ func (l *Loop) quotaLedger() quota.Ledger {
 		book.UnclaimedUse.Requests++
 	}
 	for _, inst := range l.Instances {
-		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.Claim, Ended: !inst.CanReceiveCalls()})
+		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.QuotaClaim,
+			Ended: !inst.CanReceiveCalls()})
 	}
 	book.SetLimits(l.Limits, 1)
 	return book
@@ -140,14 +141,14 @@ func (l *Loop) QuotaUse() turn.QuotaUse {
 }
 
 // QuotaOf is what an instance may begin.
-func (l *Loop) QuotaOf(token string) turn.Quota { return l.byToken[token].Claim.GrantedQuota }
+func (l *Loop) QuotaOf(token string) turn.Quota { return l.byToken[token].QuotaClaim.GrantedQuota }
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
 func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
 	for _, n := range l.quotaLedger().LimitUnlimitedConsumers() {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.Instances[n])
 	}
-	return take(&l.instancesWithNewQuota)
+	return takeAll(&l.instancesWithNewQuota)
 }
 
 // durationLimitFault returns the time limit where it is reached; else it has Advance called again when it will be.
@@ -204,7 +205,7 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 	runs := func(inst *InstanceProgress) bool {
 		return inst.phase() == busy && (l.PauseReason == nil || !inst.HeldByPause || inst.Running > 0)
 	}
-	if l.any(runs) {
+	if l.anyInstance(runs) {
 		return false
 	}
 	return l.PauseReason != nil || l.PendingPlan != nil || len(l.readyInstances()) == 0 ||
@@ -213,7 +214,10 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 
 // AllReportedSincePause reports whether every instance has reported what it had done when the pause reached it.
 func (l *Loop) AllReportedSincePause() bool {
-	return !l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !inst.Idle && !inst.HeldByPause })
+	return !l.anyInstance(func(inst *InstanceProgress) bool {
+		return inst.isWorking() && !inst.Idle &&
+			!inst.HeldByPause
+	})
 }
 
 // HasUnsealedPause reports whether no Idea records the pause yet.
@@ -224,11 +228,14 @@ func (l *Loop) HasUnsealedPause() bool {
 
 // readyInstances lists the instances that the next Request can be about.
 func (l *Loop) readyInstances() []*InstanceProgress {
-	return l.those(func(inst *InstanceProgress) bool { return inst.phase() == ready && !l.awaitsWiredOutput(inst) })
+	return l.instancesWhere(func(inst *InstanceProgress) bool {
+		return inst.phase() == ready &&
+			!l.awaitsWiredOutput(inst)
+	})
 }
 
 // allInstancesEnded reports whether every instance has ended, so that only the output may still be wanted.
-func (l *Loop) allInstancesEnded() bool { return !l.any((*InstanceProgress).isWorking) }
+func (l *Loop) allInstancesEnded() bool { return !l.anyInstance((*InstanceProgress).isWorking) }
 
 // GatherAskedChange names the rule that a Request is gathered for people who were asked just now.
 const GatherAskedChange = "gather for people who were just asked"
@@ -254,7 +261,7 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	undecided := func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest }
 	if !running && !(waiting && !slices.ContainsFunc(ready, undecided)) {
 		asked, held := l.lastAskedTime(), l.Idea.Config.PeopleGatherDelay
-		if asked.IsZero() || held == 0 || !l.Knows(GatherAskedChange) {
+		if asked.IsZero() || held == 0 || !l.KnowsChange(GatherAskedChange) {
 			return true
 		}
 		if at := asked.Add(held); at.Before(until) {
@@ -279,7 +286,7 @@ const reportPatience = 5 * time.Second
 // due before the deadline. By itself an instance reports only when it is idle. Without the reports, the Idea of a
 // Request for other instances would list finished Calls as running, and a fork at that Idea would repeat their effects.
 func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
-	if !now.Before(deadline) || !l.Knows(InterimReportChange) {
+	if !now.Before(deadline) || !l.KnowsChange(InterimReportChange) {
 		return false
 	}
 	for _, inst := range l.Instances {
@@ -300,7 +307,7 @@ func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 
 // TakeInstancesToReport returns the instances that are to be asked for a report since its last call.
 func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
-	return take(&l.instancesToReport)
+	return takeAll(&l.instancesToReport)
 }
 
 // clearGathering ends the gathering of a Request.

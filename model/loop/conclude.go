@@ -97,7 +97,7 @@ const TellCallsChange = "instances tell the Calls of a lost reply"
 // MustTellCalls reports whether the Calls of a reply are known from the instances alone. An instance that received the
 // whole reply has reported the outcomes of the Calls but not the Calls themselves.
 func (l *Loop) MustTellCalls(r *turn.LLMReply) bool {
-	return r.CallsMayBeUndelivered() && l.Knows(TellCallsChange)
+	return r.CallsMayBeUndelivered() && l.KnowsChange(TellCallsChange)
 }
 
 // recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by

@@ -34,7 +34,7 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 
 // RunsDirectPlan reports whether a direct Plan runs any instance.
 func (l *Loop) RunsDirectPlan() bool {
-	return l.any((*InstanceProgress).isPlannedDirectly)
+	return l.anyInstance((*InstanceProgress).isPlannedDirectly)
 }
 
 // replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a
@@ -42,7 +42,7 @@ func (l *Loop) RunsDirectPlan() bool {
 func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
 	plans, views := ideafile.FindDirectPlans(l.Idea.Context),
 		ideafile.InstanceViewsByToken(l.Idea.Context, l.InstanceTokens())
-	for _, inst := range l.those((*InstanceProgress).runsDirectPlan) {
+	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		if at, _ := plans.ChooseForInstance(inst.Token, views[inst.Token]); at >= behind {
 			inst.DirectPlanPosition = at + 1
 			l.addDirectPlanCalls(at)
@@ -78,7 +78,7 @@ func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
 
 // LLMAllowed reports whether the LLM may be asked about any instance.
 func (l *Loop) LLMAllowed() bool {
-	return l.any(func(inst *InstanceProgress) bool { return !l.llmForbidden(inst) })
+	return l.anyInstance(func(inst *InstanceProgress) bool { return !l.llmForbidden(inst) })
 }
 
 // settleDirectPlanInstances decides on the instances whose direct Plan has ended, unless they wait for the LLM's
@@ -113,7 +113,7 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked",
 			p.Questions[0].CallID)
 	case p.PlanFailure == nil:
-		return l.lack(p)
+		return l.missingToSettle(p)
 	}
 	return p.PlanFailure
 }
@@ -135,7 +135,7 @@ func (l *Loop) takeDirectPlanOutput() {
 		}
 		return
 	}
-	out, f := ResolveWirings(l.Idea, wirings, l.StateOf, l.Knows)
+	out, f := ResolveWirings(l.Idea, wirings, l.StateOf, l.KnowsChange)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)
@@ -148,7 +148,7 @@ func (l *Loop) takeDirectPlanOutput() {
 
 // AnyFellBackToLLM reports whether the LLM took over from a direct Plan.
 func (l *Loop) AnyFellBackToLLM() bool {
-	return l.any(func(inst *InstanceProgress) bool { return inst.FellBackToLLM })
+	return l.anyInstance(func(inst *InstanceProgress) bool { return inst.FellBackToLLM })
 }
 
 // DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by

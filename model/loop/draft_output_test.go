@@ -199,7 +199,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.Loop.Knows = func(change string) bool { return change != loop.DraftOutputChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChange }
 	s.ReplyWith(counted)
 	s.ExpectWait(0)
 	s.Decide(policy.Approve, "1.3@③")
@@ -310,7 +310,7 @@ func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "slow"))
 	s.ExpectWait(0)
-	s.Loop.Knows = func(change string) bool {
+	s.Loop.KnowsChange = func(change string) bool {
 		t.Errorf("%q is asked for", change)
 		return true
 	}

@@ -228,7 +228,7 @@ func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
 func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
-	s.Loop.Knows = func(change string) bool { return change != loop.GatherAskedChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.GatherAskedChange }
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectRequestFor("①")
 }

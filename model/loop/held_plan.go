@@ -26,7 +26,7 @@ func (l *Loop) HoldReply(now time.Time) bool {
 	if !deliverable {
 		return false
 	}
-	l.hold(p, now, l.coveredInstances(req.RequestInput))
+	l.holdPlan(p, now, l.coveredInstances(req.RequestInput))
 	// Ideas sealed meanwhile may have taken the changes.
 	l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 	l.HasUnsealedChanges, req.LogBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
@@ -38,7 +38,7 @@ func HandsOutCalls(input *turn.RequestInput) bool {
 	return !input.OutputOnly && len(input.Questions) == 0
 }
 
-func (l *Loop) hold(p approval.Plan, now time.Time, waiting []*InstanceProgress) {
+func (l *Loop) holdPlan(p approval.Plan, now time.Time, waiting []*InstanceProgress) {
 	p.Since, p.Deciders = now, l.PlanDeciders
 	p.SetDigest(l.ProcessID)
 	l.PendingPlan = &p
@@ -67,7 +67,7 @@ func (l *Loop) HoldStart(now time.Time) bool {
 			positions[inst.DirectPlanPosition] = true
 		}
 	}
-	p.Calls = append(l.callsThatBegin(l.beginsDirectly), l.callsThatBegin(l.resumes)...)
+	p.Calls = append(l.callsThatBegin(l.beginsDirectly), l.callsThatBegin(l.isResumedCall)...)
 	switch {
 	case len(p.Calls) == 0:
 		return false
@@ -82,7 +82,7 @@ func (l *Loop) HoldStart(now time.Time) bool {
 		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, which can be approved or rejected, and not amended: "+
 			"start again from a changed file", len(positions))
 	}
-	l.hold(p, now, waiting)
+	l.holdPlan(p, now, waiting)
 	return true
 }
 
@@ -116,8 +116,8 @@ func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
-// resumes reports whether a Call is one that an earlier process had left to an instance.
-func (l *Loop) resumes(inst *InstanceProgress, p PlannedCall) bool {
+// isResumedCall reports whether a Call is one that an earlier process had left to an instance.
+func (l *Loop) isResumedCall(inst *InstanceProgress, p PlannedCall) bool {
 	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
 		return r.Token == inst.Token && r.Request == p.Request &&
 			slices.ContainsFunc(r.Calls, func(c turn.DeliveredCall) bool { return c.Index == p.Index })
@@ -172,7 +172,7 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
 	// both refer to the Plan as the LLM made it
-	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) {
+	if d.Kind != approval.SteerApprovePlan && l.KnowsChange(DraftOutputChange) {
 		req.Reply.Finished, req.Reply.Notes = false, ""
 	}
 	switch {
@@ -222,7 +222,7 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 func (l *Loop) rejectDirectPlans(why *diag.Fault) {
 	rejected := map[int]bool{}
 	var asked []*InstanceProgress
-	for _, inst := range l.those((*InstanceProgress).runsDirectPlan) {
+	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		rejected[inst.DirectPlanPosition], inst.Idle = true, true
 		if l.llmForbidden(inst) {
 			inst.NoPlanMatched = true
@@ -254,7 +254,7 @@ func (l *Loop) replaceDirectPlanCalls(calls []ideafile.WrittenCall) {
 
 // startingPlan is the position of the direct Plan that is about to run, from 1.
 func (l *Loop) startingPlan() int {
-	for _, inst := range l.those((*InstanceProgress).runsDirectPlan) {
+	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		return inst.DirectPlanPosition
 	}
 	return 0

@@ -88,15 +88,15 @@ type carriedProgress struct {
 	PendingErrorIDs []int `json:"untold,omitempty"`
 
 	// its share of the Requests and Calls, where these are limited
-	Claim quota.Allocation `json:"claim,omitzero"`
+	QuotaClaim quota.Allocation `json:"claim,omitzero"`
 
 	// the last report that was applied: its number, and its sender's count of workflow events
 	LastReportNumber [2]int `json:"report,omitzero"`
 	// the number of the report that the next Request waits for; 0: none
 	WantedReport int `json:"wantedReport,omitempty"`
 	// a Plan for it waits for a person, and it has heard nothing of it
-	PlanHeld bool `json:"planHeld,omitempty"`
-	Watched  int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
+	PlanHeld            bool `json:"planHeld,omitempty"`
+	StallCheckedRequest int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
 }
 
 // isPlannedDirectly reports whether a direct Plan plans for the instance: no Request is made about it. Such a Plan may
@@ -209,7 +209,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
-	inst.InstanceStanding, inst.Claim.QuotaUse = r.InstanceStanding, r.QuotaUse
+	inst.InstanceStanding, inst.QuotaClaim.QuotaUse = r.InstanceStanding, r.QuotaUse
 	if !inst.hasStalePauseFault(r) {
 		l.PauseWithFault(r.PauseFault)
 	}
@@ -237,30 +237,30 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	if w.Request <= l.PriorRequests {
 		e.Call = l.writtenCall(inst, key) // no Idea of this process has it in its solution
 	}
-	l.log(e)
+	l.addToLog(e)
 }
 
 // logDecisions logs the decisions on a Call that are new in a report, and what became of it in the end.
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	before := inst.calls[c.CallKey()]
 	for n := len(before.Decisions); n < len(c.Decisions); n++ {
-		l.log(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
+		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
 	}
 	for n := len(before.Remarks); n < len(c.Remarks); n++ {
-		l.log(turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
+		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
 	}
 	if len(c.Decisions) > 0 && c.Status.IsFinal() && !before.Status.IsFinal() {
-		l.log(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
+		l.addToLog(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
 			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,
 		}})
 	}
 }
 
-func (l *Loop) log(e turn.LogEntry) { l.UnsealedLog = append(l.UnsealedLog, e) }
+func (l *Loop) addToLog(e turn.LogEntry) { l.UnsealedLog = append(l.UnsealedLog, e) }
 
 // LogSteering logs what somebody decided on the whole process.
 func (l *Loop) LogSteering(d approval.Decision) {
-	l.log(turn.LogEntry{Decision: &d})
+	l.addToLog(turn.LogEntry{Decision: &d})
 	l.HasUnsealedChanges = true
 }
 
@@ -302,7 +302,7 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 	for _, p := range l.PlannedCalls {
 		call := ""
 		for _, inst := range instances {
-			if p.Request <= inst.Watched {
+			if p.Request <= inst.StallCheckedRequest {
 				continue
 			}
 			c, reported := inst.calls[p.key()]
@@ -316,9 +316,9 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 		}
 	}
 	for _, inst := range instances {
-		watched := inst.Watched
+		watched := inst.StallCheckedRequest
 		failures = inst.addFailures(failures, func(c turn.CallReport) bool { return c.Request > watched })
-		inst.Watched = inst.LastPlanningRequest
+		inst.StallCheckedRequest = inst.LastPlanningRequest
 	}
 	return digests, failures
 }

@@ -25,7 +25,7 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 	calls := []any{}
 	for _, p := range l.PlannedCalls {
 		if c, ok := inst.calls[p.key()]; ok && p.isPlannedFor(inst) {
-			calls = append(calls, l.evidence(inst, p.Call, c, view))
+			calls = append(calls, l.stepEvidence(inst, p.Call, c, view))
 		}
 	}
 	for _, i := range ideafile.InstructionsFor(l.Idea.Context, inst.Token) {
@@ -44,8 +44,8 @@ func (l *Loop) unfulfilledSteps(inst *InstanceProgress) []ideafile.StepOutcome {
 	return ideafile.Unfulfilled(l.stepOutcomes(inst))
 }
 
-// lack returns why an instance may not settle; nil if it may.
-func (l *Loop) lack(inst *InstanceProgress) *diag.Fault {
+// missingToSettle returns why an instance may not settle; nil if it may.
+func (l *Loop) missingToSettle(inst *InstanceProgress) *diag.Fault {
 	if len(inst.MissingRequiredPaths) > 0 {
 		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths)
 	}
@@ -56,8 +56,8 @@ func (l *Loop) lack(inst *InstanceProgress) *diag.Fault {
 	return nil
 }
 
-// evidence is what a step can require of a Call: what ran, after people's decisions, and its result.
-func (l *Loop) evidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
+// stepEvidence is what a step can require of a Call: what ran, after people's decisions, and its result.
+func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
 	view jsonval.Object) jsonval.Object {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}

@@ -48,9 +48,9 @@ type Loop struct {
 	PendingPlan  *approval.Plan // the Plan that waits for a decision; nil: none does
 	rechecks     []*recheck     // that are in flight
 
-	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by
-	// the old ones.
-	Knows func(change string) bool
+	// KnowsChange reports whether the process began after a change of the rules, such as ChangeIDOutputs; else it goes
+	// on by the old ones.
+	KnowsChange func(change string) bool
 }
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
@@ -63,8 +63,8 @@ type llmRequest struct {
 	hadUnsealedChanges bool           // whether anything had
 	Reply              *turn.LLMReply // nil: in flight
 	// what the LLM is shown of a person's changes to its Plan; empty: there were none
-	amendment string
-	drawn     []int // the covered instances that are asked about twice, by their places in the input
+	amendment       string
+	recheckedPlaces []int // the covered instances that are asked about twice, by their places in the input
 }
 
 // PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.
@@ -98,7 +98,7 @@ const (
 func New(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, now time.Time) *Loop {
 	l := &Loop{
 		Idea: idea, ProcessID: process, bindings: bindings, byToken: map[string]*InstanceProgress{},
-		Knows:        func(string) bool { return true },
+		KnowsChange:  func(string) bool { return true },
 		carriedState: carriedState{StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited},
 	}
 	l.dropHistoryMessages()
@@ -122,7 +122,7 @@ func (l *Loop) addNewInstances(tokens []string) {
 		view := views[token]
 		inst := &InstanceProgress{
 			Token: token, Status: ideafile.InstanceWorking, InstanceStanding: turn.InstanceStanding{Idle: true},
-			carriedProgress: carriedProgress{Claim: quota.Allocation{GrantedQuota: turn.Unlimited}},
+			carriedProgress: carriedProgress{QuotaClaim: quota.Allocation{GrantedQuota: turn.Unlimited}},
 			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
 			calls:           map[ideafile.CallKey]turn.CallReport{}, callsWithErrorsShown: map[ideafile.CallKey]bool{},
 		}
@@ -157,18 +157,18 @@ func tokensOf(instances []*InstanceProgress) []string {
 	return jsonval.Map(instances, func(inst *InstanceProgress) string { return inst.Token })
 }
 
-// any reports whether something holds of an instance.
-func (l *Loop) any(holds func(*InstanceProgress) bool) bool {
+// anyInstance reports whether something holds of an instance.
+func (l *Loop) anyInstance(holds func(*InstanceProgress) bool) bool {
 	return slices.ContainsFunc(l.Instances, holds)
 }
 
-// those lists the instances for which holds returns true.
-func (l *Loop) those(holds func(*InstanceProgress) bool) []*InstanceProgress {
+// instancesWhere lists the instances for which holds returns true.
+func (l *Loop) instancesWhere(holds func(*InstanceProgress) bool) []*InstanceProgress {
 	return jsonval.Filter(l.Instances, holds)
 }
 
-// take returns the elements of a list, and empties it.
-func take[T any](list *[]T) []T {
+// takeAll returns the elements of a list, and empties it.
+func takeAll[T any](list *[]T) []T {
 	taken := *list
 	*list = nil
 	return taken
@@ -202,7 +202,7 @@ func (l *Loop) dropOutput() {
 // TakeUnsealedLog returns the changes since its last call, for the Idea that is sealed now.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	l.HasUnsealedChanges = false
-	return take(&l.UnsealedLog)
+	return takeAll(&l.UnsealedLog)
 }
 
 // TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is sealed now. If none did, it
@@ -215,7 +215,7 @@ func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 // TakeEndedInstances returns the instances that settled or failed since its last call, and those that must undo what
 // they did, which still work.
 func (l *Loop) TakeEndedInstances() []*InstanceProgress {
-	return take(&l.newlyEndedInstances)
+	return takeAll(&l.newlyEndedInstances)
 }
 
 // endInstance ends an instance. A failing instance that must undo what it did does so first.

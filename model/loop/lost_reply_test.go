@@ -32,7 +32,7 @@ func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 	t.Parallel()
 	for _, began := range []string{"now", "before"} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-		s.Loop.Knows = func(change string) bool { return began == "now" || change != loop.TellCallsChange }
+		s.Loop.KnowsChange = func(change string) bool { return began == "now" || change != loop.TellCallsChange }
 		s.ExpectRequest()
 		s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
 		told := func(token string, through int) {
@@ -59,7 +59,7 @@ func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.Loop.Knows = func(change string) bool { return change != loop.TellCallsChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.TellCallsChange }
 	s.ToldWhole = []string{"①"}
 	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_instance":"*","_outputPath":"b","_tool":"work"}`)

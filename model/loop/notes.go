@@ -13,7 +13,7 @@ import (
 // planned that spoke of it, or is on its way.
 func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
 	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
-		!l.any(func(inst *InstanceProgress) bool {
+		!l.anyInstance(func(inst *InstanceProgress) bool {
 			if slices.Contains(some, inst) {
 				return false
 			}
@@ -39,7 +39,7 @@ const maxNotesBytes = 32 << 10
 // takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no
 // Call. Of others it will be shown more.
 func (l *Loop) takeNotes(req *llmRequest) {
-	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
+	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.KnowsChange(DraftOutputChange) {
 		return
 	}
 	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.RequestNumber, Text: req.Reply.Notes})

@@ -183,7 +183,7 @@ func TestNotesThatGrowTooLargeAreDropped(t *testing.T) {
 func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.Loop.Knows = func(change string) bool { return change != loop.DraftOutputChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChange }
 	s.ReplyWith(noted)
 	gather(s)
 	wantKnown(s, "②", false)

@@ -21,12 +21,12 @@ type Wiring struct {
 	DirectPlanPosition int `json:"place,omitempty"`
 }
 
-// ChangeOutputs names what processes that began before it do otherwise: where one instance had no value, the output
+// ChangeIDOutputs names what processes that began before it do otherwise: where one instance had no value, the output
 // was refused.
-const ChangeOutputs = "outputs leave out instances without a value"
+const ChangeIDOutputs = "outputs leave out instances without a value"
 
 // ResolveWirings makes the output of a process: it resolves each Wiring over its instances, merges the results in
-// order, and checks the output against its schema. knows is asked for ChangeOutputs only if the answer matters; nil
+// order, and checks the output against its schema. knows is asked for ChangeIDOutputs only if the answer matters; nil
 // means yes.
 func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any,
 	knows func(change string) bool) (out any, f *diag.Fault) {
@@ -72,7 +72,7 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 		if inNone = len(all) == 0; inNone {
 			return nil, false
 		}
-		return all, len(all) == len(w.Instances) || knows == nil || knows(ChangeOutputs)
+		return all, len(all) == len(w.Instances) || knows == nil || knows(ChangeIDOutputs)
 	})
 	if inNone {
 		return nil, fmt.Errorf("%w in any instance", err)

@@ -14,7 +14,7 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 		"c": modeltest.DecodeJSON(t, `{}`)}
 	for name, c := range map[string]struct {
 		written string
-		old     bool // a process from before loop.ChangeOutputs
+		old     bool // a process from before loop.ChangeIDOutputs
 		want    string
 		asked   bool
 	}{
@@ -37,7 +37,7 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 		out, f := loop.ResolveWirings(idea, wirings, func(token string) any { return states[token] },
 			func(change string) bool {
 				asked = true
-				return change == loop.ChangeOutputs && !c.old
+				return change == loop.ChangeIDOutputs && !c.old
 			})
 		got := string(jsonval.Encode(out))
 		if f != nil {

@@ -11,9 +11,9 @@ import (
 	"processidea/model/turn"
 )
 
-// ChangeAlternatives names the rule that alternatives make up for a Call. Processes that began before it ask the LLM
+// ChangeIDAlternatives names the rule that alternatives make up for a Call. Processes that began before it ask the LLM
 // about every Call that came to nothing.
-const ChangeAlternatives = "alternatives make up for a Call"
+const ChangeIDAlternatives = "alternatives make up for a Call"
 
 // PlanResult is what is known of the Calls that one Request planned for an instance. It decides whether each Call, or
 // another Call in its place, provided its value. The decision depends only on State and on how the Calls ended, not on
@@ -36,8 +36,8 @@ type PlanResult struct {
 	Reports []turn.CallReport
 	// WrittenCall returns a Call as the LLM wrote it, or the zero WrittenCall if that is not known.
 	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// Knows is asked for ChangeAlternatives only if the answer matters.
-	Knows func(change string) bool
+	// KnowsChange is asked for ChangeIDAlternatives only if the answer matters.
+	KnowsChange func(change string) bool
 }
 
 // Failed reports whether a Call came to nothing that no other Call made up for, or may still make up for.
@@ -48,7 +48,7 @@ func (p PlanResult) Failed() bool {
 			return true
 		}
 	}
-	return len(toNothing) > 0 && !p.Knows(ChangeAlternatives)
+	return len(toNothing) > 0 && !p.KnowsChange(ChangeIDAlternatives)
 }
 
 // Succeeded reports whether every Call is done, skipped because its value existed already, or made up for.

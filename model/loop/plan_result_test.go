@@ -24,7 +24,7 @@ type call struct {
 
 func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
 	p := loop.PlanResult{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state),
-		Knows: func(string) bool { return true }}
+		KnowsChange: func(string) bool { return true }}
 	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
 		return ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, calls[key.Index-1].written))
 	}
@@ -114,14 +114,14 @@ func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	p := planOf(t, `{"a":1}`, do(ideafile.Failed, "a"), do(ideafile.Done, "a"))
-	p.Knows = func(change string) bool { asked++; return change != loop.ChangeAlternatives }
+	p.KnowsChange = func(change string) bool { asked++; return change != loop.ChangeIDAlternatives }
 	if !p.Failed() || p.Succeeded() || asked == 0 {
 		t.Error("the Call was made up for")
 	}
 	asked = 0
 	for _, c := range []call{do(ideafile.Done, "a"), do(ideafile.Failed, "b")} {
 		p := planOf(t, `{"a":1}`, c)
-		p.Knows = func(change string) bool { asked++; return change != loop.ChangeAlternatives }
+		p.KnowsChange = func(change string) bool { asked++; return change != loop.ChangeIDAlternatives }
 		p.Failed()
 	}
 	if asked > 0 {

@@ -90,14 +90,14 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 	return jsonval.EncodeToString(v)
 }
 
-// changing matches what differs in the texts of one failure from time to time: numbers, times and ids.
-var changing = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
+// changingText matches what differs in the texts of one failure from time to time: numbers, times and ids.
+var changingText = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
 // FailureDigest distinguishes failures of a Call by their reasons. call is its CallFingerprint.
 func FailureDigest(call string, c turn.CallReport) string {
 	why := ""
 	if c.Fault != nil {
-		why = c.Fault.Code + " " + changing.ReplaceAllString(c.Fault.Message, "#")
+		why = c.Fault.Code + " " + changingText.ReplaceAllString(c.Fault.Message, "#")
 	}
 	sum := sha256.Sum256([]byte(string(c.Status) + "\n" + why + "\n" + call))
 	return hex.EncodeToString(sum[:8])

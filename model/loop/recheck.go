@@ -35,10 +35,10 @@ func (l *Loop) drawRecheck() {
 	if !HandsOutCalls(req.RequestInput) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.RequestNumber, len(req.Instances), settings.Recheck,
+	req.recheckedPlaces = l.Rechecked.Draw(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances), settings.Recheck,
 		l.IsPart)
 	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
-		for _, n := range req.drawn {
+		for _, n := range req.recheckedPlaces {
 			req.HeldTokens = append(req.HeldTokens, req.Instances[n].Token)
 		}
 	}
@@ -48,17 +48,18 @@ func (l *Loop) drawRecheck() {
 // Request has its instances among other ones, in another order.
 func (l *Loop) StartRecheck() *turn.RequestInput {
 	req := l.requestInFlight
-	if req == nil || req.Reply == nil || len(req.drawn) == 0 {
+	if req == nil || req.Reply == nil || len(req.recheckedPlaces) == 0 {
 		return nil
 	}
-	drawn := req.drawn
-	if req.drawn = nil; !req.Reply.Complete || req.Reply.Faked {
+	drawn := req.recheckedPlaces
+	if req.recheckedPlaces = nil; !req.Reply.Complete || req.Reply.Faked {
 		l.Rechecked.Covered -= len(req.Instances)
 		l.Rechecked.Drawn -= len(drawn)
 		return nil
 	}
 	input, places := *req.RequestInput, map[int]int{}
-	for place, n := range quality.Order(l.Idea.Seed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
+	order := quality.Order(l.Idea.QualitySeed, input.RequestNumber, quality.AskedFirst, len(input.Instances))
+	for place, n := range order {
 		places[n] = place + 1
 	}
 	l.TurnCount++ // it uses up a line of a script
@@ -90,15 +91,15 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	why := map[string]string{}
 	for _, c := range r.Comparisons {
 		l.Rechecked.Add(c)
-		l.log(turn.LogEntry{Instance: c.Token, Recheck: &c})
+		l.addToLog(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.Differed {
-			why[c.Token] = disagreement(c)
+			why[c.Token] = disagreementText(c)
 		}
 	}
 	settings := l.Idea.Config.Quality
 	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement &&
-		l.Rechecked.Passes(settings.Limit) {
+		l.Rechecked.IsAbove(settings.Limit) {
 		l.PausedForDisagreement = true
 		l.PauseWithFault(quality.PauseFault(l.Rechecked.Count, settings.Limit))
 	}
@@ -119,8 +120,8 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	return list
 }
 
-// disagreement describes the LLM's two answers for the person who decides on a Call.
-func disagreement(c turn.Comparison) string {
+// disagreementText describes the LLM's two answers for the person who decides on a Call.
+func disagreementText(c turn.Comparison) string {
 	return fmt.Sprintf("asked a second time, the LLM decided otherwise. First: %s. Then: %s", answerText(c.First),
 		answerText(c.Second))
 }

@@ -22,7 +22,7 @@ func (l *Loop) endSettledInstances() {
 	if !l.allInstancesEnded() {
 		return
 	}
-	for _, inst := range l.those(func(inst *InstanceProgress) bool { return inst.SettledForNow }) {
+	for _, inst := range l.instancesWhere(func(inst *InstanceProgress) bool { return inst.SettledForNow }) {
 		inst.SettledForNow = false
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 	}
@@ -30,7 +30,7 @@ func (l *Loop) endSettledInstances() {
 
 // reopenableTokens lists the instances that a Call may reopen by naming them.
 func (l *Loop) reopenableTokens() []string {
-	return tokensOf(l.those(func(inst *InstanceProgress) bool {
+	return tokensOf(l.instancesWhere(func(inst *InstanceProgress) bool {
 		return inst.SettledForNow && !l.llmForbidden(inst) && inst.AckedCorrectionCount >= inst.SentCorrectionCount
 	}))
 }
@@ -57,7 +57,7 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 			continue
 		}
 		if inst.SettledForNow { // else a person has reopened it meanwhile
-			l.reopen(inst)
+			l.reopenInstance(inst)
 		}
 		inst.LastCoveringRequest, inst.LastPlanningRequest = number, number
 		inst.Idle = inst.Idle && inst.ClosedThroughRequest >= number
@@ -75,8 +75,8 @@ func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 	return false
 }
 
-// reopen has an instance that has ended worked on again: the LLM plans for it from now on.
-func (l *Loop) reopen(inst *InstanceProgress) {
+// reopenInstance has an instance that has ended worked on again: the LLM plans for it from now on.
+func (l *Loop) reopenInstance(inst *InstanceProgress) {
 	inst.Status, inst.Fault, inst.SettledForNow, inst.MissingRetries = ideafile.InstanceWorking, nil, false, 0
 	inst.UndoneFor = nil
 	inst.ReopenCount++
@@ -113,20 +113,20 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 	told := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
 	l.newlyEndedInstances = jsonval.Filter(l.newlyEndedInstances,
 		func(e *InstanceProgress) bool { return e != inst })
-	l.reopen(inst)
+	l.reopenInstance(inst)
 	inst.RevisedSinceRequest, inst.ReopenReason = true, "reopened by "+cmp.Or(s.By, "a person")
 	if s.Reason != "" {
 		inst.ReopenReason += ": " + s.Reason
 	}
 	if told {
-		inst.Claim.GrantedQuota = inst.Claim.UsedQuota() // that was free for others
+		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // that was free for others
 		l.restarts = append(l.restarts, inst)
 	}
 }
 
 // TakeRestarts returns the reopened instances whose workflows were notified of their end since its last call.
 func (l *Loop) TakeRestarts() []*InstanceProgress {
-	return take(&l.restarts)
+	return takeAll(&l.restarts)
 }
 
 // StateHistory returns an instance's initial State, and every write since, in Plan order.

@@ -78,7 +78,7 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 		if !ok {
 			continue
 		}
-		concerned := l.those(func(inst *InstanceProgress) bool {
+		concerned := l.instancesWhere(func(inst *InstanceProgress) bool {
 			return inst.isWorking() && (len(t.Instances) == 0 || slices.Contains(t.Instances, inst.Token))
 		})
 		if len(concerned) > 0 || len(t.Instances) == 0 {
@@ -149,7 +149,7 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredC
 // TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.
 func (l *Loop) TakeResumedCalls() []ResumedCalls {
 	slices.SortStableFunc(l.resumedCalls, func(a, b ResumedCalls) int { return a.Request - b.Request })
-	return take(&l.resumedCalls)
+	return takeAll(&l.resumedCalls)
 }
 
 // HasResumedCalls reports whether TakeResumedCalls has Calls to return.
@@ -182,7 +182,8 @@ func (l *Loop) ResumeRecordedCalls() {
 	reply := &turn.LLMReply{Calls: written, Output: solution["output"]}
 	reply.Finished, _ = solution["finished"].(bool)
 	reply.Notes = jsonval.AsText(solution["notes"])
-	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") && l.Knows(resumedEndChange) {
+	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") &&
+		l.KnowsChange(resumedEndChange) {
 		l.resumeEnd(ready, reply)
 	}
 }
@@ -195,7 +196,7 @@ func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 	for _, inst := range ready {
 		req.Instances = append(req.Instances, turn.InstanceInput{Token: inst.Token})
 	}
-	req.resumesFinalOutput = !l.any(func(inst *InstanceProgress) bool {
+	req.resumesFinalOutput = !l.anyInstance(func(inst *InstanceProgress) bool {
 		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled
 	})
 	l.takeNotes(req)

@@ -14,7 +14,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	l.takeNotes(req)
 	wasFinished := req.Reply.Finished
 	if l.Idea.OutputSchema != nil && wasFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
-		l.Knows(DraftOutputChange) {
+		l.KnowsChange(DraftOutputChange) {
 		req.Reply.Finished = false // the Idea must not record the output as final
 	}
 	if l.doesReplyWireOutput(req) {
@@ -105,7 +105,7 @@ func (p *InstanceProgress) hasRequired() bool {
 // isShownForErrorsAlone reports whether an instance has reached its goal and would have settled, had all of its last
 // Plan gone well.
 func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bool {
-	return !outputOnly && inst.HasGoal && l.lack(inst) == nil && inst.ReopenReason == "" &&
+	return !outputOnly && inst.HasGoal && l.missingToSettle(inst) == nil && inst.ReopenReason == "" &&
 		!inst.RevisedSinceRequest &&
 		inst.LastPlanningRequest > 0 && !l.Idea.Config.AskLLMBeforeSettling
 }
@@ -118,7 +118,10 @@ func (l *Loop) hasCallWithoutInstance(request int) bool {
 
 // wouldCompleteBySettling reports whether the process reaches its goal if some instances settle by a Request.
 func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmRequest) bool {
-	if l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !slices.Contains(settling, inst) }) {
+	if l.anyInstance(func(inst *InstanceProgress) bool {
+		return inst.isWorking() &&
+			!slices.Contains(settling, inst)
+	}) {
 		return false
 	}
 	return (len(settling) > 0 || req.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
@@ -143,7 +146,7 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 // not fulfilled. Then the next Request reports the lack, at most maxMissingRetries times, before the instance fails.
 // All Calls of one Request count as one attempt.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
-	lack := l.lack(inst)
+	lack := l.missingToSettle(inst)
 	switch {
 	case lack == nil:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
@@ -156,13 +159,13 @@ func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	}
 }
 
-func (l *Loop) lacksSomething(inst *InstanceProgress) bool { return l.lack(inst) != nil }
+func (l *Loop) lacksSomething(inst *InstanceProgress) bool { return l.missingToSettle(inst) != nil }
 
 // takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle. It
 // ignores the output of a Request that did not cover all instances, since a closing Request follows, and that of a part
 // whose Plans wire the output of the whole. A bad output is reported in the next Request.
 func (l *Loop) takeReplyOutput(req *llmRequest) bool {
-	if !l.mayReplyGiveOutput(req) || (l.IsPart && !l.any(l.lacksPlanOutput)) {
+	if !l.mayReplyGiveOutput(req) || (l.IsPart && !l.anyInstance(l.lacksPlanOutput)) {
 		return true
 	}
 	written, f := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output), req.Reply.OutputFault
@@ -192,5 +195,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return ResolveWirings(l.Idea, []Wiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf, l.Knows)
+	return ResolveWirings(l.Idea, []Wiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf, l.KnowsChange)
 }

@@ -120,7 +120,7 @@ func (l *Loop) checkCorrections(messages []ideafile.Message,
 
 // AllCorrectionsAcked reports whether every instance has acknowledged its corrections.
 func (l *Loop) AllCorrectionsAcked() bool {
-	return !l.any(func(inst *InstanceProgress) bool {
+	return !l.anyInstance(func(inst *InstanceProgress) bool {
 		return inst.CanReceiveCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount
 	})
 }
@@ -139,7 +139,7 @@ func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
 		}
 		return []*InstanceProgress{inst}, nil
 	}
-	return l.those(func(inst *InstanceProgress) bool {
+	return l.instancesWhere(func(inst *InstanceProgress) bool {
 		return inst.CanReceiveCalls() || slices.Contains(reopened, inst)
 	}), nil
 }

@@ -64,7 +64,10 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	case named && !known:
 		return nil, fmt.Errorf("there is no instance %q", token)
 	}
-	list = l.those(func(inst *InstanceProgress) bool { return inst.isWorking() && (!named || inst.Token == found) })
+	list = l.instancesWhere(func(inst *InstanceProgress) bool {
+		return inst.isWorking() &&
+			(!named || inst.Token == found)
+	})
 	at := slices.IndexFunc(list, func(inst *InstanceProgress) bool {
 		return !inst.Idle && (!inst.HeldByPause || inst.Running > 0) || inst.UndoneBy != nil || inst.UndoneFor != nil
 	})

@@ -24,11 +24,11 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 		len(req.Reply.Calls) == 0 {
 		return false
 	}
-	if req.Reply.Unfinished && l.Knows(DraftOutputChange) {
+	if req.Reply.Unfinished && l.KnowsChange(DraftOutputChange) {
 		return false
 	}
 	written := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)
-	return HasOnlyReferences(written) || (written != nil && req.Reply.Finished && l.Knows(KnownOutputChange))
+	return HasOnlyReferences(written) || (written != nil && req.Reply.Finished && l.KnowsChange(KnownOutputChange))
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be the output of the whole process: the reply is about
@@ -46,7 +46,7 @@ func (l *Loop) wireOutput(req *llmRequest) {
 
 // noteOutputPlans notes which Calls of each instance the output takes to be its last ones.
 func (l *Loop) noteOutputPlans() {
-	if !l.Knows(DraftOutputChange) {
+	if !l.KnowsChange(DraftOutputChange) {
 		return
 	}
 	for _, inst := range l.Instances {
@@ -78,7 +78,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 	running, done := false, false
 	for _, inst := range l.Instances {
 		switch {
-		case inst.Status.HasFailed() && l.Knows(DraftOutputChange):
+		case inst.Status.HasFailed() && l.KnowsChange(DraftOutputChange):
 			l.dropWiredOutput() // it speaks of an instance that has failed since
 			return
 		case !inst.isWorking():
@@ -107,7 +107,8 @@ func (l *Loop) settleOrDropWiredOutput() {
 // settlesWhileOutputWaits reports whether an instance settles by its goal, whatever happens to the output that was
 // given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
-	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange) &&
+	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling &&
+		l.KnowsChange(KnownOutputChange) &&
 		!l.lacksSomething(inst)
 }
 
@@ -115,9 +116,9 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 // corrected for them. It reports whether it did. After a person's revision it keeps none, since another output may be
 // wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
-	revised := l.any(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
+	revised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // the LLM sees only the beginning of a stored value
-	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
+	if revised || !canBeShown || !l.KnowsChange(DraftOutputChange) {
 		return false
 	}
 	l.DraftOutput = &turn.DraftOutput{Request: req.RequestNumber,
@@ -169,12 +170,12 @@ func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || l
 func (l *Loop) settleByWiredOutput() {
 	written := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output)
 	out, f := l.resolveAndCheckOutput(written)
-	missing := l.any(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
+	missing := l.anyInstance(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
 	if f != nil || missing {
 		return
 	}
 	isOpen := func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 }
-	if open := l.those(isOpen); len(open) > 0 {
+	if open := l.instancesWhere(isOpen); len(open) > 0 {
 		for _, inst := range open {
 			l.settleOrAskAgain(inst)
 		}
@@ -190,7 +191,7 @@ func (l *Loop) settleByWiredOutput() {
 
 // planOf returns the PlanResult of the Calls that a Request planned for an instance.
 func (l *Loop) planOf(inst *InstanceProgress, request int) PlanResult {
-	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, Knows: l.Knows}
+	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, KnowsChange: l.KnowsChange}
 	//workflowcheck:ignore -- in any order
 	for key, c := range inst.calls {
 		if key.Request == request {

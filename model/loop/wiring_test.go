@@ -343,7 +343,7 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testin
 func TestAProcessThatBeganBeforeTakesNoOutputOfWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.Loop.Knows = func(change string) bool { return change != loop.KnownOutputChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.KnownOutputChange }
 	s.ReplyWith(known("work", "work"))
 	s.ExpectRequestFor("① ②")
 }

@@ -32,7 +32,7 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 		if depth == 0 {
 			kinds = 4
 		}
-		switch between(t, "kind", 0, kinds-1) {
+		switch drawInt(t, "kind", 0, kinds-1) {
 		case 0:
 			return AnyText().Draw(t, "text")
 		case 1:
@@ -43,7 +43,7 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 		case 3:
 			return nil
 		case 4:
-			list := make([]any, between(t, "length", 0, 3))
+			list := make([]any, drawInt(t, "length", 0, 3))
 			for i := range list {
 				list[i] = AnyJSON(depth-1).Draw(t, "element")
 			}
@@ -85,6 +85,6 @@ func oneOf[T any](t *rapid.T, label string, values ...T) T {
 	return rapid.SampledFrom(values).Draw(t, label)
 }
 
-func between(t *rapid.T, label string, from, to int) int {
+func drawInt(t *rapid.T, label string, from, to int) int {
 	return rapid.IntRange(from, to).Draw(t, label)
 }

@@ -73,8 +73,8 @@ func (w *leafWalk) walk(node any, path []string) {
 
 func (w *leafWalk) add(l Leaf) { w.seen[l.String()] = l }
 
-// besides are the members without which the ones at a path mean nothing.
-var besides = map[string]string{
+// requiredSiblings are the members without which the ones at a path mean nothing.
+var requiredSiblings = map[string]string{
 	"config.prices.*":                   `{"input": 1, "output": 1}`,
 	"config.approval.escalate":          `{"after": "1h", "by": {"people": ["eve"]}}`,
 	"schema.tools.*._approval.escalate": `{"after": "1h", "by": {"people": ["eve"]}}`,
@@ -86,10 +86,10 @@ var besides = map[string]string{
 // In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as
 // it is.
 func (l Leaf) In(idea jsonval.Object, value any) jsonval.Object {
-	return jsonval.AsObject(put(idea, l.Path, 0, value))
+	return jsonval.AsObject(putAt(idea, l.Path, 0, value))
 }
 
-func put(node any, path []string, at int, value any) any {
+func putAt(node any, path []string, at int, value any) any {
 	if at == len(path) {
 		return value
 	}
@@ -98,20 +98,20 @@ func put(node any, path []string, at int, value any) any {
 		if isList {
 			node = nil
 		}
-		return append(slices.Clone(list), put(node, path, at+1, value)) // one LLM may be written in place of a list
+		return append(slices.Clone(list), putAt(node, path, at+1, value)) // one LLM may be written in place of a list
 	}
 	m := maps.Clone(jsonval.AsObject(node))
 	if m == nil {
 		m = jsonval.Object{}
 	}
-	if more, there := besides[strings.Join(path[:at], ".")]; there {
+	if more, there := requiredSiblings[strings.Join(path[:at], ".")]; there {
 		m = jsonval.AsObject(jsonval.DeepMerge(MustDecodeJSON(more), m))
 	}
 	key := path[at]
 	if key == "*" {
 		key = append(jsonval.SortedKeys(m), "any")[0]
 	}
-	m[key] = put(m[key], path, at+1, value)
+	m[key] = putAt(m[key], path, at+1, value)
 	return m
 }
 

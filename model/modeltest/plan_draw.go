@@ -95,9 +95,9 @@ func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
 		state["schema"] = MustDecodeJSON(s)
 	}
 	p := DrawnPlan{Context: []any{state, jsonval.Object{"type": "input", "x": "in"}}}
-	for request := 1; request <= between(t, "requests", 1, opts.Requests); request++ {
+	for request := 1; request <= drawInt(t, "requests", 1, opts.Requests); request++ {
 		var calls []DrawnCall
-		for index := 1; index <= between(t, "calls", 1, opts.Calls); index++ {
+		for index := 1; index <= drawInt(t, "calls", 1, opts.Calls); index++ {
 			calls = append(calls, drawCall(t, opts, request, index))
 		}
 		p.Requests = append(p.Requests, calls)
@@ -110,22 +110,22 @@ func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
 	for i := range oneOf(t, "reads", 0, 0, 1, 1, 2) {
 		c.Source[fmt.Sprintf("p%d", i)] = drawReference(t, opts)
 	}
-	if between(t, "scoped", 0, 9) == 0 {
+	if drawInt(t, "scoped", 0, 9) == 0 {
 		c.Source["_scopes"] = []any{"state." + oneOf(t, "scope", opts.paths...)}
 	}
 	awaited := []string{"", "", "", "", "†state." + oneOf(t, "awaited", opts.paths...),
-		fmt.Sprintf("†call.%d.%d", request, between(t, "awaited Call", 1, opts.Calls))}
+		fmt.Sprintf("†call.%d.%d", request, drawInt(t, "awaited Call", 1, opts.Calls))}
 	if after := oneOf(t, "after", awaited...); after != "" {
 		c.Source["_after"] = []any{after}
 	}
 	path := ""
-	if between(t, "written", 0, 9) > 0 {
+	if drawInt(t, "written", 0, 9) > 0 {
 		path = oneOf(t, "path", append([]string{"", ""}, opts.paths...)...)
 		if path == "" && opts.NoWholeState {
 			path = "a"
 		}
 		c.Source["_outputPath"] = strings.TrimSuffix("†state."+path, ".")
-		if path != "" && between(t, "several paths", 0, 2) == 0 {
+		if path != "" && drawInt(t, "several paths", 0, 2) == 0 {
 			c.Source["_outputPath"] = drawOutputPaths(t, opts, path)
 		}
 	}
@@ -136,7 +136,7 @@ func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
 		}
 		c.Source["_outputMethod"] = oneOf(t, "method", methods...)
 	}
-	c.Fails = between(t, "fails", 0, 3) == 0
+	c.Fails = drawInt(t, "fails", 0, 3) == 0
 	c.Result = drawResult(t, c.ID(), path == "")
 	if text := jsonval.AsText(c.Source["_outputPath"]); strings.Contains(text, "||") {
 		c.Result = drawBranchChoice(t, text, c.Result)
@@ -147,7 +147,7 @@ func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
 
 // makeLatent turns some Calls into latent ones, half of them with their result.
 func (c *DrawnCall) makeLatent(t *rapid.T) {
-	switch between(t, "latent", 0, 7) {
+	switch drawInt(t, "latent", 0, 7) {
 	case 0:
 		c.Source["_tool"] = "think"
 	case 1:
@@ -175,7 +175,7 @@ func drawReference(t *rapid.T, opts PlanOptions) any {
 // drawOutputPaths draws an expression of two or three output paths that begins with a path.
 func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 	text := "†state." + path
-	for range between(t, "more paths", 1, 2) {
+	for range drawInt(t, "more paths", 1, 2) {
 		more := oneOf(t, "another path", opts.paths...)
 		longer := text + oneOf(t, "sign", " && ", " || ", " || ") + "†state." + more
 		if _, err := refexpr.ParseOutputPath(longer); err == nil {
@@ -210,9 +210,9 @@ func referenceTo(path string) string {
 // drawResult draws the form of a result. The result holds everything that the Call was given, so that a difference
 // cannot hide.
 func drawResult(t *rapid.T, id string, whole bool) resultFunc {
-	form := between(t, "result", 0, 4)
+	form := drawInt(t, "result", 0, 4)
 	if whole {
-		form = between(t, "whole result", 2, 4)
+		form = drawInt(t, "whole result", 2, 4)
 	}
 	return func(params, scopes jsonval.Object) any {
 		text := fmt.Sprintf("%s %s %s", id, jsonval.Encode(params), jsonval.Encode(scopes))

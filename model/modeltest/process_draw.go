@@ -14,7 +14,7 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	calls, output := []any{}, any(nil)
 	if len(in.Questions) > 0 {
 		for _, a := range in.Questions {
-			if between(t, "answered", 0, 4) > 0 {
+			if drawInt(t, "answered", 0, 4) > 0 {
 				calls = append(calls, jsonval.Object{"_call": a.CallID,
 					"_output": oneOf[any](t, "result", "good", "", nil)})
 			}
@@ -61,7 +61,7 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion))
 			return s
 		}
 		var c *loop.RequestConclusion
-		switch between(t, "fate", 0, 9) {
+		switch drawInt(t, "fate", 0, 9) {
 		case 0:
 			c = s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 		case 1:

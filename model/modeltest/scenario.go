@@ -150,7 +150,7 @@ const TwoInstances = `"context": [{"type": "state", "_instance": "①", "state":
 func (s *Scenario) continueAsNew() {
 	before := s.Loop
 	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, before)
-	s.Loop.Knows, s.Loop.IsPart = before.Knows, before.IsPart
+	s.Loop.KnowsChange, s.Loop.IsPart = before.KnowsChange, before.IsPart
 	for token, instance := range s.Instances {
 		s.Instances[token] = CarryInstance(s.T, instance)
 	}

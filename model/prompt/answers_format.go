@@ -83,5 +83,5 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 // resultChoice is the schema of the entries with results for one Tool's Calls.
 func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []string) jsonval.OrderedObject {
 	entry := jsonval.OrderedObject{}.With("_call", stringEnum(ids...)).With("_output", b.resultSchema(t))
-	return append(description(b.input.ToolInstructions[t.Name]), closedObjectSchema(entry)...)
+	return append(schemaWithDescription(b.input.ToolInstructions[t.Name]), closedObjectSchema(entry)...)
 }

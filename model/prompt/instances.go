@@ -124,7 +124,7 @@ func (w *promptWriter) instanceOrder() []int {
 	if w.Recheck != nil {
 		asked = quality.AskedAgain
 	}
-	return quality.Order(w.idea.Seed, w.RequestNumber, asked, len(w.Instances))
+	return quality.Order(w.idea.QualitySeed, w.RequestNumber, asked, len(w.Instances))
 }
 
 // payloadsBesideState lists the payloads of a view but for State, by kind.

@@ -10,13 +10,13 @@ import (
 
 // How much an outline shows at most.
 const (
-	mostOutlineBytes  = 3 << 10  // of one value
-	allOutlineBytes   = 48 << 10 // of all stored values shown together
-	leastOutlineBytes = 256      // with less room the beginning is as informative
-	mostOutlined      = 4 << 20  // a larger stored value is not read for its outline
-	outlineDepth      = 2        // levels below the value itself
-	outlineMembers    = 8        // members of an object or list within it
-	outlinedKeyBytes  = 200      // a longer key is left out
+	maxOutlineBytes    = 3 << 10  // of one value
+	maxAllOutlineBytes = 48 << 10 // of all stored values shown together
+	leastOutlineBytes  = 256      // with less room the beginning is as informative
+	maxOutlinedBytes   = 4 << 20  // a larger stored value is not read for its outline
+	outlineDepth       = 2        // levels below the value itself
+	outlineMembers     = 8        // members of an object or list within it
+	outlinedKeyBytes   = 200      // a longer key is left out
 )
 
 // outlineTexts are the lengths to which texts in an outline are cut, the first that fits; 0: only the keys.
@@ -103,7 +103,7 @@ func shorten(v any, textLength, depth int) any {
 		if depth == 0 || textLength == 0 || len(v) > outlineMembers {
 			return "(list of " + strconv.Itoa(len(v)) + ")"
 		}
-		return jsonval.WithHeld(v, func(e any) any { return shorten(e, textLength/2, depth-1) })
+		return jsonval.WithHeldValues(v, func(e any) any { return shorten(e, textLength/2, depth-1) })
 	}
 	return v
 }

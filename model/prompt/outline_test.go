@@ -92,7 +92,7 @@ func TestAnOutlineKeepsToItsRoomAndIsTheSameEachTime(t *testing.T) {
 		if rapid.Bool().Draw(rt, "a list") {
 			v = rapid.SliceOfN(inner, 0, 40).Draw(rt, "list")
 		}
-		room := rapid.IntRange(leastOutlineBytes, mostOutlineBytes).Draw(rt, "room")
+		room := rapid.IntRange(leastOutlineBytes, maxOutlineBytes).Draw(rt, "room")
 		first, more, ok := outlineOf(v, room)
 		again, _, _ := outlineOf(v, room)
 		if text := jsonval.Encode(first); ok && jsonval.SizeUpToLimit(first, 1<<20) > room+100 {
@@ -149,7 +149,7 @@ func TestOutlinesOfManyStoredValuesShareTheirRoom(t *testing.T) {
 					State: map[string]any{"notes": modeltest.NewBlobHandleValue("object", 75_000)}})
 		}
 		text := Render(modeltest.IdeaFrom(t, `{}`), nil, &turn.RequestInput{Instances: instances}, stored)[2].Content
-		if len(text) > most*allOutlineBytes {
+		if len(text) > most*maxAllOutlineBytes {
 			t.Errorf("%d values: %d bytes", count, len(text))
 		}
 	}

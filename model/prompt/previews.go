@@ -28,7 +28,7 @@ func (w *promptWriter) fitToPrompt(values []any) []any {
 	if stored == 0 {
 		return fitted
 	}
-	room := min(mostOutlineBytes, allOutlineBytes/stored)
+	room := min(maxOutlineBytes, maxAllOutlineBytes/stored)
 	return jsonval.Map(fitted, func(v any) any { return w.abbreviate(v, room) })
 }
 
@@ -40,7 +40,7 @@ func countStored(v any) (count int) {
 		}
 		return count
 	}
-	for e := range jsonval.Held(v) {
+	for e := range jsonval.HeldValues(v) {
 		count += countStored(e)
 	}
 	return count
@@ -61,7 +61,7 @@ func (w *promptWriter) previewMembers(v any, above int) any {
 	if _, ok := v.(jsonval.Object); !ok {
 		return w.previewIfLarger(v, above)
 	}
-	return jsonval.WithHeld(v, func(e any) any { return w.previewIfLarger(e, above) })
+	return jsonval.WithHeldValues(v, func(e any) any { return w.previewIfLarger(e, above) })
 }
 
 // previewIfLarger shows a value that is larger than a size by a preview. It looks into objects first, so that a small
@@ -77,7 +77,7 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 		}
 	}
 	data := jsonval.Encode(v)
-	return w.previewOf(v, data, len(data), min(mostOutlineBytes, above/8))
+	return w.previewOf(v, data, len(data), min(maxOutlineBytes, above/8))
 }
 
 // previewOf is the preview of a value for the LLM, with an outline if there is room for one; data is its JSON, and size
@@ -88,7 +88,7 @@ func (w *promptWriter) previewOf(v any, data []byte, size, room int) jsonval.Obj
 	if outline, more, ok := outlineOf(v, room); !ok {
 		large["begins"] = jsonval.JSONPrefix(data)
 		if text, isText := v.(string); isText {
-			large["begins"] = jsonval.Clip(text, beginningLetters)
+			large["begins"] = jsonval.Clip(text, maxBeginningLetters)
 		}
 	} else {
 		w.showsOutlines, large["outline"] = true, outline
@@ -100,8 +100,8 @@ func (w *promptWriter) previewOf(v any, data []byte, size, room int) jsonval.Obj
 }
 
 const (
-	previewKey       = "(large value)"
-	beginningLetters = 200 // how much of a text is shown
+	previewKey          = "(large value)"
+	maxBeginningLetters = 200 // how much of a text is shown
 )
 
 // abbreviateLargeValues shows values that lie in the store by previews.
@@ -112,7 +112,7 @@ func (w *promptWriter) abbreviate(v any, room int) any {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return w.previewOfStored(h, room)
 	}
-	return jsonval.WithHeld(v, func(e any) any { return w.abbreviate(e, room) })
+	return jsonval.WithHeldValues(v, func(e any) any { return w.abbreviate(e, room) })
 }
 
 // previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and
@@ -125,10 +125,10 @@ func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) jsonval.O
 		data = w.stored(h)
 	}
 	path, err := jsonval.ParsePath(h.PathInValue)
-	if len(data) > mostOutlined && len(path) == 0 {
+	if len(data) > maxOutlinedBytes && len(path) == 0 {
 		shown["begins"] = jsonval.JSONPrefix(data)
 	}
-	if err != nil || len(data) == 0 || len(data) > mostOutlined {
+	if err != nil || len(data) == 0 || len(data) > maxOutlinedBytes {
 		return jsonval.Object{previewKey: shown}
 	}
 	v, err := jsonval.Decode(data)

@@ -24,14 +24,14 @@ func Render(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.R
 	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
 		(*promptWriter).writeInstanceStates,
-		(*promptWriter).writeContextErrors, text("notes"), (*promptWriter).writeDraftOutput, text("reply")}
+		(*promptWriter).writeContextErrors, textPart("notes"), (*promptWriter).writeDraftOutput, textPart("reply")}
 	// the parameters of each Call are shown resolved, so that States would only repeat them. Errors say why an
 	// alternative is tried
 	if len(request.Questions) > 0 {
-		about = []func(*promptWriter){(*promptWriter).writeContextErrors, text("reply")}
+		about = []func(*promptWriter){(*promptWriter).writeContextErrors, textPart("reply")}
 	}
 	return []Message{
-		{"system", w.render(text("rules"), (*promptWriter).writePalette)},
+		{"system", w.render(textPart("rules"), (*promptWriter).writePalette)},
 		{"user", w.render((*promptWriter).writeSharedContext)},
 		{"user", w.render(about...)},
 	}

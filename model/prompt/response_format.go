@@ -155,8 +155,8 @@ func anyOfSchema(choices ...any) jsonval.OrderedObject {
 	return jsonval.OrderedObject{}.With("anyOf", choices)
 }
 
-// description begins a schema with a text; an empty one is left out.
-func description(text string) jsonval.OrderedObject {
+// schemaWithDescription begins a schema with a text; an empty one is left out.
+func schemaWithDescription(text string) jsonval.OrderedObject {
 	if text == "" {
 		return nil
 	}
@@ -207,7 +207,8 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
 	isRequired := func(name string) bool { return b.strict || !optional[name] }
-	return append(description(b.toolDescription(t)), objectSchema(props, isRequired, !b.strict && t.AllowsExtraParams)...)
+	return append(schemaWithDescription(b.toolDescription(t)),
+		objectSchema(props, isRequired, !b.strict && t.AllowsExtraParams)...)
 }
 
 func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {

@@ -9,9 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// texts are the templates of what a prompt says in fixed words. They see the promptWriter. A rule that only some
-// processes need is only in their prompts.
-var texts = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join, "oneLine": oneLine}).Parse(
+// textTemplates are the templates of what a prompt says in fixed words. They see the promptWriter. A rule that only
+// some processes need is only in their prompts.
+var textTemplates = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join,
+	"oneLine": oneLine}).Parse(
 	`{{define "rules"}}` + rulesText + `{{end}}` + outputText + requestText + callsText))
 
 // rulesText has the rules of every Request of the process, so that prompt caches match it. Its example shows a chain of
@@ -80,13 +81,13 @@ Follow the lines that begin with ">", and the comments /* … */ in forms: this 
 
 // writeText writes the template of a name.
 func (w *promptWriter) writeText(name string) {
-	if err := texts.ExecuteTemplate(w, name, w); err != nil {
+	if err := textTemplates.ExecuteTemplate(w, name, w); err != nil {
 		panic("prompt: " + err.Error()) // a mistake in the template
 	}
 }
 
-// text is writeText as a part of a prompt.
-func text(name string) func(*promptWriter) { return func(w *promptWriter) { w.writeText(name) } }
+// textPart is writeText as a part of a prompt.
+func textPart(name string) func(*promptWriter) { return func(w *promptWriter) { w.writeText(name) } }
 
 // Several reports whether the process may have several instances.
 func (w *promptWriter) Several() bool { return !isOfSingleUnnamedInstance(w.idea) }

@@ -14,10 +14,11 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Differ reports whether two answers about an instance decide differently: by the Tools of their Calls, and by the
-// parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
+// AnswersDiffer reports whether two answers about an instance decide differently: by the Tools of their Calls, and by
+// the parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
 // count: alternatives are the same in another order. view is the instance's view, by kind.
-func Differ(palette *ideafile.Palette, view jsonval.Object, token string, first, second []ideafile.WrittenCall) bool {
+func AnswersDiffer(palette *ideafile.Palette, view jsonval.Object, token string, first,
+	second []ideafile.WrittenCall) bool {
 	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
 	if len(a) != len(b) {
 		return true
@@ -50,9 +51,9 @@ type leaf struct {
 	schema jsonval.Object
 }
 
-// rules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the case,
-// and another one is another decision. Any other text is not: it is worded differently each time.
-var rules = []func(leaf) bool{
+// decisionRules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the
+// case, and another one is another decision. Any other text is not: it is worded differently each time.
+var decisionRules = []func(leaf) bool{
 	// a number, a boolean, null: an amount or a yes is acted on unchanged; 1 and 1.0 are one number
 	func(l leaf) bool { _, isText := l.value.(string); return !isText },
 	// one of an enum, or a const: the file defines the choices
@@ -107,18 +108,18 @@ func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 		list = append(list, d)
 	}
 	for n := range list {
-		list[n].parts = jsonval.AsObject(list[n].resolve(view, writers, nil, list[n].parts))
+		list[n].parts = jsonval.AsObject(list[n].resolveReferences(view, writers, nil, list[n].parts))
 	}
 	return list
 }
 
-// resolve replaces References by their values, and records their places. A value that another Call of the answer is to
-// write is replaced by that Call's Tool: where in State it goes is no decision.
-func (d decision) resolve(view jsonval.Object, writers map[string]string, at jsonval.Path, v any) any {
+// resolveReferences replaces References by their values, and records their places. A value that another Call of the
+// answer is to write is replaced by that Call's Tool: where in State it goes is no decision.
+func (d decision) resolveReferences(view jsonval.Object, writers map[string]string, at jsonval.Path, v any) any {
 	text, isText := v.(string)
 	if !isText {
 		return jsonval.WithMembers(v, func(step string, held any) any {
-			return d.resolve(view, writers, at.With(step), held)
+			return d.resolveReferences(view, writers, at.With(step), held)
 		})
 	}
 	if !refexpr.IsReference(text) {
@@ -150,21 +151,21 @@ func (d decision) sameAs(o decision) bool {
 			both[at] = both[at] || is
 		}
 	}
-	mine, _ := d.decided(nil, d.parts, both)
-	others, _ := o.decided(nil, o.parts, both)
+	mine, _ := d.decidedPart(nil, d.parts, both)
+	others, _ := o.decidedPart(nil, o.parts, both)
 	return jsonval.Equal(mine, others)
 }
 
-// decided returns the part of a value that the rules count; counts reports whether there is one.
-func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
+// decidedPart returns the part of a value that the rules count; counts reports whether there is one.
+func (d decision) decidedPart(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
 	if references[at.String()] {
-		return exact(v), true
+		return exactNumber(v), true
 	}
 	switch v := v.(type) {
 	case jsonval.Object:
 		object := jsonval.Object{}
 		for k, value := range jsonval.Sorted(v) {
-			if part, counts := d.decided(at.With(k), value, references); counts {
+			if part, counts := d.decidedPart(at.With(k), value, references); counts {
 				object[k] = part
 			}
 		}
@@ -172,7 +173,7 @@ func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (o
 	case []any:
 		list := []any{}
 		for n, e := range v {
-			if part, counts := d.decided(at.With(strconv.Itoa(n)), e, references); counts {
+			if part, counts := d.decidedPart(at.With(strconv.Itoa(n)), e, references); counts {
 				list = append(list, part)
 			}
 		}
@@ -184,11 +185,11 @@ func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (o
 			l.name = at[n]
 		}
 	}
-	return exact(v), slices.ContainsFunc(rules, func(decides func(leaf) bool) bool { return decides(l) })
+	return exactNumber(v), slices.ContainsFunc(decisionRules, func(decides func(leaf) bool) bool { return decides(l) })
 }
 
-// exact gives equal numbers one form, without a float: 1 for 1.0.
-func exact(v any) any {
+// exactNumber gives equal numbers one form, without a float: 1 for 1.0.
+func exactNumber(v any) any {
 	n, isNumber := v.(json.Number)
 	// a number outside a float's range has too many digits to convert in time
 	if about, err := n.Float64(); !isNumber || err != nil || (about == 0 && len(n) > 20) {

@@ -77,7 +77,7 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 			return ideafile.ParseWrittenCalls(list.([]any))
 		}
 		for _, pair := range [][2]string{{c.first, c.second}, {c.second, c.first}} {
-			if got := quality.Differ(palette, view, "1", calls(pair[0]), calls(pair[1])); got != c.differ {
+			if got := quality.AnswersDiffer(palette, view, "1", calls(pair[0]), calls(pair[1])); got != c.differ {
 				t.Errorf("%s: they differ: %v", name, got)
 			}
 		}
@@ -266,7 +266,7 @@ func TestTheSizeFollowsFromWhatTheLLMDoesForEachInstance(t *testing.T) {
 	} {
 		idea := modeltest.IdeaFrom(t, `{"config":{`+c.config+`},"schema":{`+c.schema+`}}`)
 		got := quality.SizeFor(idea, c.bindings)
-		_, _, certain := quality.Kind(idea, c.bindings)
+		_, _, certain := quality.RecommendedSize(idea, c.bindings)
 		if got.First != c.want || got.Now != c.want || !strings.Contains(got.Because, c.because) || certain != c.certain {
 			t.Errorf("%s: %+v, certain: %v", name, got, certain)
 		}

@@ -12,9 +12,9 @@ import (
 // The purposes of an order: the instances in the prompt of a Request, in that of its recheck, and the drawing for the
 // recheck.
 const (
-	AskedFirst = 0
-	AskedAgain = 1
-	drawing    = 2
+	AskedFirst     = 0
+	AskedAgain     = 1
+	purposeDrawing = 2
 )
 
 // Order is a permutation of n places by a seed, the number of a Request, and its purpose. Without a seed it is the
@@ -57,15 +57,15 @@ func (t *Tally) Draw(seed string, request, n int, share float64, whole bool) []i
 		lot = n
 	}
 	t.Covered += n
-	due := min(max(int(float64(share*float64(t.Covered))+float64(rest(seed)*float64(lot)))-t.Drawn, 0), n)
+	due := min(max(int(float64(share*float64(t.Covered))+float64(initialRest(seed)*float64(lot)))-t.Drawn, 0), n)
 	due -= due % lot
 	t.Drawn += due
-	return Order(seed, request, drawing, n)[:due]
+	return Order(seed, request, purposeDrawing, n)[:due]
 }
 
-// rest is how much of a share a seed says that there is at first. Those of parts, whose seeds end in their number, are
-// spread evenly, by steps of the golden ratio: together the parts keep the share, too.
-func rest(seed string) float64 {
+// initialRest is how much of a share a seed says that there is at first. Those of parts, whose seeds end in their
+// number, are spread evenly, by steps of the golden ratio: together the parts keep the share, too.
+func initialRest(seed string) float64 {
 	at := strings.LastIndexByte(seed, '/')
 	part, err := strconv.Atoi(seed[at+1:])
 	if at < 0 || err != nil {

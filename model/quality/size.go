@@ -34,13 +34,14 @@ func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) Size {
 	if n := i.Config.MaxInstancesPerPart; n > 0 {
 		return Size{n, n, "the file says so"}
 	}
-	n, because, _ := Kind(i, bindings)
+	n, because, _ := RecommendedSize(i, bindings)
 	return Size{n, n, because}
 }
 
-// Kind is the size by the LLM's work for each instance, and the reason. It is certain only if bindings or the file say
-// for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as latent.
-func Kind(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, because string, certain bool) {
+// RecommendedSize is the size by the LLM's work for each instance, and the reason. It is certain only if bindings or
+// the file say for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as
+// latent.
+func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, because string, certain bool) {
 	certain = true
 	for _, t := range i.Tools {
 		b, bound := bindings[t.Name]
@@ -78,12 +79,12 @@ func hasEntryForEach(schema jsonval.Object) bool {
 // to most, if it is below with confidence.
 func NextSize(now, most int, c Count, limit float64) (size int, because string) {
 	switch grown := min(now+max(1, now/4), most); {
-	case c.Passes(limit) && now > 1:
-		return now / 2, fmt.Sprintf("%s, above the limit of %s %%", c, percent(limit))
-	case c.keeps(limit) && grown > now:
-		return grown, fmt.Sprintf("%s, below the limit of %s %%", c, percent(limit))
+	case c.IsAbove(limit) && now > 1:
+		return now / 2, fmt.Sprintf("%s, above the limit of %s %%", c, formatPercent(limit))
+	case c.isBelow(limit) && grown > now:
+		return grown, fmt.Sprintf("%s, below the limit of %s %%", c, formatPercent(limit))
 	}
 	return now, ""
 }
 
-func percent(share float64) string { return fmt.Sprintf("%g", rounded(100*share)) }
+func formatPercent(share float64) string { return fmt.Sprintf("%g", roundShare(100*share)) }

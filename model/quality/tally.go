@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// FewestRechecks is the minimum number of instances asked about twice before anything is reported or done about it.
-	FewestRechecks = 30
+	// MinRechecks is the minimum number of instances asked about twice before anything is reported or done about it.
+	MinRechecks = 30
 	// bucketSize is the number of places of a prompt that are counted together.
 	bucketSize = 25
 	z95        = 1.959964 // of the normal distribution, for 95 %
@@ -99,21 +99,21 @@ func (c Count) Interval() (low, high float64) {
 	return max(0, (middle-half)/(1+z95*z95/n)), min(1, (middle+half)/(1+z95*z95/n))
 }
 
-// Passes reports whether the true share is above the limit with confidence, and keeps whether it is below it. A limit
+// IsAbove reports whether the true share is above the limit with confidence, and keeps whether it is below it. A limit
 // below 0 is no limit.
-func (c Count) Passes(limit float64) bool {
+func (c Count) IsAbove(limit float64) bool {
 	low, _ := c.Interval()
-	return c.Rechecked >= FewestRechecks && limit >= 0 && low > limit
+	return c.Rechecked >= MinRechecks && limit >= 0 && low > limit
 }
 
-func (c Count) keeps(limit float64) bool {
+func (c Count) isBelow(limit float64) bool {
 	_, high := c.Interval()
-	return c.Rechecked >= FewestRechecks && high < limit
+	return c.Rechecked >= MinRechecks && high < limit
 }
 
 // PauseFault is why a process pauses whose answers were decided otherwise more often than the limit allows.
 func PauseFault(c Count, limit float64) *diag.Fault {
-	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, percent(limit))
+	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, formatPercent(limit))
 }
 
 // String describes it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
@@ -123,7 +123,7 @@ func (c Count) String() string {
 		were = "was"
 	}
 	text := fmt.Sprintf("of %d asked twice %d %s decided otherwise", c.Rechecked, c.Differed, were)
-	if c.Rechecked < FewestRechecks {
+	if c.Rechecked < MinRechecks {
 		return text + ": too few to say"
 	}
 	low, high := c.Interval()
@@ -166,8 +166,8 @@ func (t Tally) Report(size Size) *Report {
 		return nil
 	}
 	low, high := t.Interval()
-	r := &Report{Count: t.Count, Share: rounded(float64(t.Differed) / float64(t.Rechecked)),
-		Interval: [2]float64{rounded(low), rounded(high)}, ByPosition: []Bucket{},
+	r := &Report{Count: t.Count, Share: roundShare(float64(t.Differed) / float64(t.Rechecked)),
+		Interval: [2]float64{roundShare(low), roundShare(high)}, ByPosition: []Bucket{},
 		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage}
 	for n, c := range t.ByPosition {
 		if c.Rechecked > 0 {
@@ -196,4 +196,4 @@ func (r *Report) Lines() []string {
 	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.Size, r.Usage))
 }
 
-func rounded(share float64) float64 { return math.Round(share*1000) / 1000 }
+func roundShare(share float64) float64 { return math.Round(share*1000) / 1000 }

@@ -45,16 +45,16 @@ func (c *Condition) Check() error {
 // Decide evaluates the Condition. A part that cannot be evaluated does not hold.
 func (c *Condition) Decide(view any) Verdict {
 	switch {
-	case Holds(c.When, view):
+	case FitsSchema(c.When, view):
 		return Do
-	case c.Unless == nil || Holds(c.Unless, view):
+	case c.Unless == nil || FitsSchema(c.Unless, view):
 		return Omit
 	}
 	return Undecided
 }
 
-// Holds reports whether a value fits a JSON Schema. It does not fit one that cannot be evaluated.
-func Holds(schema, view any) bool {
+// FitsSchema reports whether a value fits a JSON Schema. It does not fit one that cannot be evaluated.
+func FitsSchema(schema, view any) bool {
 	s, err := jsonschema.CompileSchema(schema)
 	if err != nil {
 		return false

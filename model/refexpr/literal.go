@@ -11,5 +11,5 @@ func Literal(v any) any {
 	if text := jsonval.AsText(v); strings.HasPrefix(text, Dagger) {
 		return Dagger + text
 	}
-	return jsonval.WithHeld(v, Literal)
+	return jsonval.WithHeldValues(v, Literal)
 }

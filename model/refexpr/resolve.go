@@ -41,7 +41,7 @@ func (p *Parsed) parseLeaf(v any) (any, error) {
 func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 	switch v.(type) {
 	case jsonval.Object, []any:
-		out = jsonval.WithHeld(v, func(held any) (mapped any) {
+		out = jsonval.WithHeldValues(v, func(held any) (mapped any) {
 			if err == nil {
 				mapped, err = mapLeaves(held, f)
 			}

@@ -33,7 +33,7 @@ func (p *Process) followQuality() {
 		}
 	case ideafile.PauseProcess:
 		all := p.rechecked(0).Count
-		if p.PauseReason == nil && !p.PausedForDisagreement && all.Passes(p.QualityLimit) {
+		if p.PauseReason == nil && !p.PausedForDisagreement && all.IsAbove(p.QualityLimit) {
 			p.PausedForDisagreement = true
 			p.PauseReason = quality.PauseFault(all, p.QualityLimit)
 		}

@@ -79,7 +79,7 @@ func TestAProcessThatWasPausedForDisagreementGoesOnWhenItIsResumed(t *testing.T)
 func TestAPartKnowsItsSizeAndHasASeedOfItsOwn(t *testing.T) {
 	t.Parallel()
 	i, p := newSplit(t, 7, "")
-	whole := jsonval.WithoutKey(ideafile.WithSeed(i.Source, "s"), "config")
+	whole := jsonval.WithoutKey(ideafile.WithQualitySeed(i.Source, "s"), "config")
 	for n, part := range p.All {
 		got := string(jsonval.Encode(part.IdeaSource(whole)))
 		if want := fmt.Sprintf(`"batch":%d`, len(part.Tokens)); !strings.Contains(got, want) ||

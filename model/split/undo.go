@@ -109,7 +109,7 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	taken := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return f.Reason == "" })
 	var said []string
 	for _, f := range u.Fates {
-		if f.Reason != "" && !(taken && f.Nothing) {
+		if f.Reason != "" && !(taken && f.NothingToDo) {
 			said = append(said, f.Reason)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 	t.Parallel()
 	token := "5"
-	nothing, done := approval.Fate{Reason: "none", Nothing: true}, approval.Fate{}
+	nothing, done := approval.Fate{Reason: "none", NothingToDo: true}, approval.Fate{}
 	for name, c := range map[string]struct {
 		order         approval.UndoOrder
 		orders        string          // by part

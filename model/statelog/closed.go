@@ -24,15 +24,15 @@ func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 	return ""
 }
 
-// Start is the author of what an instance started with.
-const Start = "start"
+// AuthorStart is the author of what an instance started with.
+const AuthorStart = "start"
 
 // AuthorWhoClosedPath reports whether no Call may write a path any more, and who closed it: there is a value there or
 // below, something other than an object above, or an ancestor was written whole.
 func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	_, present := jsonval.ValueAt(s.CurrentValue, p)
 	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
-		return cmp.Or(FirstAuthorAt(s.writesThatMayOverlap(p), p), Start), true
+		return cmp.Or(FirstAuthorAt(s.writesThatMayOverlap(p), p), AuthorStart), true
 	}
 	return "", false
 }

@@ -26,9 +26,9 @@ type HeldUp struct {
 // Forever is the patience for waits with a time limit of their own.
 const Forever = time.Duration(math.MaxInt64)
 
-// WaitOut decides whether to retry something unavailable after a pause. It retries while patience lasts, counted from
-// the first attempt. It sets Since, Next and Until.
-func (h *HeldUp) WaitOut(begun, now time.Time, pause, patience time.Duration) (again bool) {
+// ShouldRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted
+// from the first attempt. It sets Since, Next and Until.
+func (h *HeldUp) ShouldRetry(begun, now time.Time, pause, patience time.Duration) (again bool) {
 	h.Since, h.Next = begun, now.Add(pause)
 	if patience == Forever {
 		h.Since = now // the attempts before only looked whether it was ready
@@ -45,11 +45,11 @@ const HeldUpPrefix = "held up"
 func (h HeldUp) String() string {
 	text := h.prefix()
 	if !h.Since.IsZero() {
-		text += " since " + h.clock(h.Since)
+		text += " since " + h.formatTime(h.Since)
 	}
 	text += ": " + h.Message
 	if !h.Next.IsZero() {
-		text += "; asked again at " + h.clock(h.Next)
+		text += "; asked again at " + h.formatTime(h.Next)
 	}
 	return text
 }
@@ -58,7 +58,7 @@ func (h HeldUp) String() string {
 func (h HeldUp) Brief() string {
 	text := h.prefix()
 	if !h.Next.IsZero() {
-		text += ", next try " + h.clock(h.Next)
+		text += ", next try " + h.formatTime(h.Next)
 	}
 	return text + ": " + h.Message
 }
@@ -70,8 +70,8 @@ func (h HeldUp) prefix() string {
 	return HeldUpPrefix
 }
 
-// clock leaves the day out where all happens within one.
-func (h HeldUp) clock(t time.Time) string {
+// formatTime leaves the day out where all happens within one.
+func (h HeldUp) formatTime(t time.Time) string {
 	form := "15:04:05 UTC"
 	if last := h.Next; last.IsZero() || last.Sub(h.Since) > 12*time.Hour {
 		form = time.RFC3339

@@ -26,7 +26,7 @@ func TestWhatIsAwayIsTriedAgainWhileThePatienceLasts(t *testing.T) {
 	} {
 		h := turn.HeldUp{}
 		now := begun.Add(row.passed)
-		if again := h.WaitOut(begun, now, row.pause, row.patience); again != row.again {
+		if again := h.ShouldRetry(begun, now, row.pause, row.patience); again != row.again {
 			t.Errorf("%s: again is %t", name, again)
 		}
 		if !h.Next.Equal(now.Add(row.pause)) || h.Until.IsZero() != (row.patience == turn.Forever) {

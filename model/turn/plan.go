@@ -12,7 +12,7 @@ import (
 // the reason.
 func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
 	p.Request = input.RequestNumber
-	p.Instances = named(input.InstanceTokens())
+	p.Instances = namedOnly(input.InstanceTokens())
 	for n, w := range calls {
 		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), Written: w}
 		tokens, f := TargetInstances(input, w)
@@ -20,15 +20,15 @@ func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approva
 			c.Error = f.Message
 		}
 		if len(tokens) > 0 {
-			deliverable, c.Instances = true, named(tokens)
+			deliverable, c.Instances = true, namedOnly(tokens)
 		}
 		p.Calls = append(p.Calls, c)
 	}
 	return p, deliverable
 }
 
-// named lists the tokens; none for the only instance, which has no name.
-func named(tokens []string) []string {
+// namedOnly lists the tokens; none for the only instance, which has no name.
+func namedOnly(tokens []string) []string {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return nil
 	}

@@ -147,7 +147,7 @@ func (c CallReport) FaultsForLLM() []diag.Fault {
 	for _, n := range c.NotWrittenPaths {
 		by, _, _ := strings.Cut(n.WrittenBy, "@")
 		why := by + " had written there before, and a value that a call or a person wrote is never replaced"
-		if by == statelog.Start {
+		if by == statelog.AuthorStart {
 			why = "something has stood there since the start"
 		}
 		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path, why))

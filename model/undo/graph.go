@@ -33,8 +33,8 @@ func newGraph(calls []Call) *graph {
 	return g
 }
 
-// walk visits a Call, and all that edges lead to from it.
-func walk(edges [][]int, from int, visit func(n int)) {
+// visitFrom visits a Call, and all that edges lead to from it.
+func visitFrom(edges [][]int, from int, visit func(n int)) {
 	seen := map[int]bool{from: true}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
 		visit(queue[0])

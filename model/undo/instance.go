@@ -83,7 +83,7 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
 				map[string]any{"by": o.By, "reason": o.Reason})
 		}
-		u.Calls = append(u.Calls, dataflow.UndoCall{Of: key, Call: ideafile.ParseWrittenCall(call)})
+		u.Calls = append(u.Calls, dataflow.UndoCall{UndoneCall: key, Call: ideafile.ParseWrittenCall(call)})
 	}
 	for _, id := range p.Withdraw {
 		key, _ := ideafile.ParseCallKey(id)

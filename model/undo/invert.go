@@ -59,7 +59,7 @@ func (l Left) Alone() string {
 	return l.Did.Delegate
 }
 
-func left(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c, nil} }
+func newLeft(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c, nil} }
 
 // Plan is the Plan that undoes Calls.
 type Plan struct {
@@ -104,15 +104,15 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 		if !chosen[n] {
 			continue
 		}
-		step, fate, why := invert(c, find, state)
+		step, fate, why := invertCall(c, find, state)
 		switch fate {
 		case takeBack:
 			steps[n] = step
-		case cannot:
-			p.Cannot = append(p.Cannot, left(c, why))
+		case fateCannot:
+			p.Cannot = append(p.Cannot, newLeft(c, why))
 			because[n] = "is not taken back"
-		case keep:
-			p.Kept = append(p.Kept, left(c, why))
+		case fateKeep:
+			p.Kept = append(p.Kept, newLeft(c, why))
 		default:
 			p.Withdrawn = append(p.Withdrawn, c.ID)
 		}
@@ -133,8 +133,8 @@ type fate int
 const (
 	leaveNothing fate = iota
 	takeBack
-	cannot
-	keep
+	fateCannot
+	fateKeep
 )
 
 // leavesEffect reports whether a Call may have left something in the world. One that failed may have, in its process.
@@ -156,40 +156,42 @@ func isDone(c *Call) bool {
 	return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c) || c.Within != nil && leavesEffect(c))
 }
 
-// invert decides on one Call.
-func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, why string) {
+// invertCall decides on one Call.
+func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fate, why string) {
 	switch {
 	case c.TakenBackBy != "":
-		return step, keep, "it was taken back by " + c.TakenBackBy
+		return step, fateKeep, "it was taken back by " + c.TakenBackBy
 	case c.DoneBefore != "":
-		return step, keep, "it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
+		return step, fateKeep,
+			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
 		return step, leaveNothing, ""
 	case c.Within != nil && len(c.Within.Cannot) > 0:
 		l := c.Within.Cannot[0]
-		return step, cannot, "it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
+		return step, fateCannot,
+			"it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
 	case c.Within != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: map[string]any{}, Within: c.Within, Process: c.Process,
 			Instance: c.Instance, Did: c}, takeBack, ""
 	case c.How.Kind == ideafile.UndoProcess:
-		return step, cannot, "it ran a process of its own: take back " + c.Delegate
+		return step, fateCannot, "it ran a process of its own: take back " + c.Delegate
 	case isUnknown(c):
-		return step, cannot, "it is not known whether it took effect: a person looks, and says"
+		return step, fateCannot, "it is not known whether it took effect: a person looks, and says"
 	case c.Tool == "" && c.NotKnown != "":
-		return step, cannot, "it is not known what ran: " + c.NotKnown
+		return step, fateCannot, "it is not known what ran: " + c.NotKnown
 	case c.How.Kind == ideafile.UndoNever:
-		return step, cannot, "nothing takes " + c.Tool + " back"
+		return step, fateCannot, "nothing takes " + c.Tool + " back"
 	}
 	tool := find(*c, c.How.Tool)
 	if tool == nil {
-		return step, cannot, "there is no tool " + c.How.Tool + " that would take it back"
+		return step, fateCannot, "there is no tool " + c.How.Tool + " that would take it back"
 	}
 	params, err := ParamsOf(*c, tool, state(*c))
 	switch {
 	case err != nil && c.Params == nil:
-		return step, cannot, "it is not known with what it ran: " + c.NotKnown
+		return step, fateCannot, "it is not known with what it ran: " + c.NotKnown
 	case err != nil:
-		return step, cannot, err.Error()
+		return step, fateCannot, err.Error()
 	}
 	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance, Did: c}
 	return step, takeBack, ""
@@ -235,7 +237,7 @@ func (g *graph) choose(choice Choice) (map[int]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		walk(g.readers, at, func(n int) { chosen[n] = isDone(&g.calls[n]) })
+		visitFrom(g.readers, at, func(n int) { chosen[n] = isDone(&g.calls[n]) })
 		return chosen, nil
 	}
 	known := !choice.IsInstance
@@ -282,7 +284,7 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 		if !stays {
 			continue
 		}
-		walk(g.reads, reader, func(n int) {
+		visitFrom(g.reads, reader, func(n int) {
 			if n == reader {
 				return
 			}
@@ -291,7 +293,7 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 				return
 			}
 			delete(steps, n)
-			l := left(&g.calls[n], strings.Join([]string{g.calls[reader].Name(), "reads from it and", why}, " "))
+			l := newLeft(&g.calls[n], strings.Join([]string{g.calls[reader].Name(), "reads from it and", why}, " "))
 			l.Reader = &g.calls[reader]
 			p.Kept = append(p.Kept, l)
 		})

@@ -13,7 +13,7 @@ type embedded struct{}
 
 func (embedded) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
 	return devserver.Start(ctx, devserver.Options{
-		Memory: o.Memory, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, UsualUIPorts: o.UsualUIPorts,
+		Memory: o.Memory, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, DefaultUIPorts: o.DefaultUIPorts,
 		SearchAttributes: connect.SearchAttributes,
 		CodecEndpoint:    o.CodecEndpoint,
 	})

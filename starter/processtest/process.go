@@ -52,7 +52,7 @@ func (p *Process) followEnd() {
 // test.
 func (p *Process) Result() loop.Result {
 	p.t.Helper()
-	r, waiting := p.rest()
+	r, waiting := p.awaitRest()
 	switch {
 	case len(waiting) > 0:
 		p.t.Fatalf("processtest: process %s does not end: it waits for a person at %s", p.ID(),
@@ -66,7 +66,7 @@ func (p *Process) Result() loop.Result {
 // Rest waits until the process has ended, is paused, or waits only for people, and returns its current Result.
 func (p *Process) Rest() loop.Result {
 	p.t.Helper()
-	r, _ := p.rest()
+	r, _ := p.awaitRest()
 	return r
 }
 
@@ -74,7 +74,7 @@ func (p *Process) Rest() loop.Result {
 // does. A process that ends or pauses instead fails the test.
 func (p *Process) Waiting() []client.Approval {
 	p.t.Helper()
-	r, waiting := p.rest()
+	r, waiting := p.awaitRest()
 	if len(waiting) == 0 {
 		p.t.Fatalf("processtest: process %s waits for nobody: it is %s: %s", p.ID(), r.Status, errorOf(r))
 	}
@@ -108,8 +108,8 @@ func errorOf(r loop.Result) string {
 	return r.Error.Code + ": " + r.Error.Message
 }
 
-// rest waits until nothing happens any more, and gives what waits for people.
-func (p *Process) rest() (loop.Result, []client.Approval) {
+// awaitRest waits until nothing happens any more, and gives what waits for people.
+func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 	p.t.Helper()
 	ctx, cancel := p.context()
 	defer cancel()
@@ -129,7 +129,7 @@ func (p *Process) rest() (loop.Result, []client.Approval) {
 				p.timeout, v.Status, v.Waiting,
 				errors.Join(unseen, err))
 		case <-tick.C:
-			r, waiting, resting, err := p.look(ctx)
+			r, waiting, resting, err := p.checkRest(ctx)
 			if resting {
 				return r, waiting
 			}
@@ -138,8 +138,8 @@ func (p *Process) rest() (loop.Result, []client.Approval) {
 	}
 }
 
-// look finds out whether the process, which has not ended, rests.
-func (p *Process) look(ctx context.Context) (r loop.Result, waiting []client.Approval, resting bool, err error) {
+// checkRest finds out whether the process, which has not ended, rests.
+func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []client.Approval, resting bool, err error) {
 	status, err := p.Process.Status(ctx)
 	if err != nil {
 		return r, nil, false, err

@@ -52,14 +52,14 @@ func (d driver) SelectDriver(_ converter.StorageDriverSelectContext,
 	p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
 	if protocol.IsKeptInline(p) || len(m[encryption.MetadataInline]) > 0 ||
-		string(m[converter.MetadataMessageType]) == workflowMetadata {
+		string(m[converter.MetadataMessageType]) == workflowMetadataMessageType {
 		return nil, nil
 	}
 	return d, nil
 }
 
-// workflowMetadata is the message type of the answer to the query __temporal_workflow_metadata.
-const workflowMetadata = "temporal.api.sdk.v1.WorkflowMetadata"
+// workflowMetadataMessageType is the message type of the answer to the query __temporal_workflow_metadata.
+const workflowMetadataMessageType = "temporal.api.sdk.v1.WorkflowMetadata"
 
 // Store puts payloads into the store.
 func (d driver) Store(c converter.StorageDriverStoreContext,
@@ -103,9 +103,9 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	return err
 }
 
-// Rehearse makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to, which
-// tries once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
-func (s *Store) Rehearse(ctx context.Context, p *commonpb.Payload) error {
+// CheckStorable makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to,
+// which tries once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
+func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 	if proto.Size(p) < InlineThreshold {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (s *Store) Rehearse(ctx context.Context, p *commonpb.Payload) error {
 	if claim.ClaimData[claimOwner] != "" {
 		return s.Remove(ctx, s.Name(ctx, digest))
 	}
-	return s.Remove(ctx, plainly(digest).name)
+	return s.Remove(ctx, plainLocation(digest).name)
 }
 
 // Retrieve gives back what Store put.

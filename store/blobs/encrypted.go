@@ -32,15 +32,15 @@ func (s *Store) locations(ctx context.Context, digest string) (all []location, e
 	for _, key := range s.keys.All() {
 		all = append(all, encryptedWith(key, digest))
 	}
-	return append(all, plainly(digest)), nil
+	return append(all, plainLocation(digest)), nil
 }
 
-// current is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of
-// use.
-func (s *Store) current(ctx context.Context, digest string) (location, error) {
+// currentLocation is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go
+// out of use.
+func (s *Store) currentLocation(ctx context.Context, digest string) (location, error) {
 	key, err := s.keyToWrite(ctx)
 	if key == nil || err != nil {
-		return plainly(digest), err
+		return plainLocation(digest), err
 	}
 	return encryptedWith(key, digest), nil
 }
@@ -66,8 +66,8 @@ const (
 	encryptedFolder = "encrypted/"
 )
 
-// plainly is where a value is stored that the store did not encrypt. Values are spread over 256 folders.
-func plainly(digest string) location {
+// plainLocation is where a value is stored that the store did not encrypt. Values are spread over 256 folders.
+func plainLocation(digest string) location {
 	return location{name: plainFolder + digest[:2] + "/" + digest, digest: digest}
 }
 
@@ -78,7 +78,7 @@ func encryptedWith(key *encryption.Key, digest string) location {
 	if key.Owner != "" {
 		folder = valuesOf(key.Owner)
 	}
-	name := key.Name(digest)
+	name := key.HideName(digest)
 	return location{name: folder + name[:2] + "/" + name, key: key, digest: digest}
 }
 
@@ -100,22 +100,22 @@ const (
 	boundCheck = "processidea key check 1"
 )
 
-func (s *Store) sealed(at location, data []byte) ([]byte, error) {
+func (s *Store) sealAt(at location, data []byte) ([]byte, error) {
 	if at.key == nil {
 		return data, nil
 	}
 	return at.key.Seal(data, boundValue+at.digest)
 }
 
-func (s *Store) opened(at location, data []byte) ([]byte, error) {
+func (s *Store) openAt(at location, data []byte) ([]byte, error) {
 	if at.key == nil {
 		return data, nil
 	}
-	return unsealed(at.key.Open(data, boundValue+at.digest))
+	return openedData(at.key.Open(data, boundValue+at.digest))
 }
 
-// unsealed is what Open gave, for what the store keeps.
-func unsealed(plain []byte, err error) ([]byte, error) {
+// openedData is what Open gave, for what the store keeps.
+func openedData(plain []byte, err error) ([]byte, error) {
 	if errors.Is(err, encryption.ErrAltered) {
 		return nil, fmt.Errorf("%w: %w", ErrChanged, err)
 	}
@@ -125,8 +125,8 @@ func unsealed(plain []byte, err error) ([]byte, error) {
 // These begin an encrypted named object; the id of the key, or the process whose data key it is, and a line end follow.
 // JSON never begins like this.
 const (
-	header    = "processidea encrypted 1 "
-	ownHeader = "processidea encrypted 2 "
+	encryptedHeader = "processidea encrypted 1 "
+	ownHeader       = "processidea encrypted 2 "
 )
 
 func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
@@ -136,7 +136,7 @@ func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte
 	}
 	head := ownHeader
 	if key.Owner == "" {
-		head = header
+		head = encryptedHeader
 	}
 	sealed, err := key.Seal(data, boundName+name)
 	return append([]byte(head+cmp.Or(key.Owner, key.ID)+"\n"), sealed...), err
@@ -144,15 +144,15 @@ func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte
 
 func (s *Store) openNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
 	own := bytes.HasPrefix(data, []byte(ownHeader))
-	if !own && !bytes.HasPrefix(data, []byte(header)) {
+	if !own && !bytes.HasPrefix(data, []byte(encryptedHeader)) {
 		return data, nil
 	}
-	of, sealed, ok := bytes.Cut(data[len(header):], []byte("\n"))
+	of, sealed, ok := bytes.Cut(data[len(encryptedHeader):], []byte("\n"))
 	if !ok {
 		return nil, ErrChanged
 	}
 	if !own {
-		return unsealed(s.keys.Open(string(of), sealed, boundName+name))
+		return openedData(s.keys.Open(string(of), sealed, boundName+name))
 	}
 	key, err := s.dataKeyOf(ctx, string(of))
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Store) openNamed(ctx context.Context, name string, data []byte) ([]byte
 	if key == nil {
 		return nil, &DataKeyError{string(of), dataKeyName(string(of)), ErrMissing}
 	}
-	return unsealed(key.Open(sealed, boundName+name))
+	return openedData(key.Open(sealed, boundName+name))
 }
 
 // keysInUseFolder is the folder that lists the keys which have encrypted something here: under the id of each is an
@@ -216,7 +216,7 @@ func (s *Store) checkKeys(ctx context.Context) error {
 // missingKeys lists the keys in use that are not here.
 func (s *Store) missingKeys(ctx context.Context) ([]string, error) {
 	var ids []string
-	items, err := s.Under(ctx, keysInUseFolder)
+	items, err := s.ListUnder(ctx, keysInUseFolder)
 	for _, i := range items {
 		if id := strings.TrimPrefix(i.Name, keysInUseFolder); !s.keys.Has(id) {
 			ids = append(ids, id)

@@ -20,7 +20,7 @@ import (
 // fresh makes a key as an entry of the variable.
 func fresh(t *testing.T, id string) string {
 	t.Helper()
-	entry, err := encryption.Generate(id)
+	entry, err := encryption.GenerateKey(id)
 	if err != nil {
 		t.Fatal(err)
 	}

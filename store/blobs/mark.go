@@ -36,9 +36,9 @@ func (s *Store) ID() string {
 	return id
 }
 
-// Mark returns the id of the store, and makes one if it has none.
-func (s *Store) Mark(ctx context.Context) (id string, err error) {
-	defer failed(&err, "mark %s", s.place)
+// EnsureID returns the id of the store, and makes one if it has none.
+func (s *Store) EnsureID(ctx context.Context) (id string, err error) {
+	defer wrapError(&err, "mark %s", s.place)
 	opened := s.ID()
 	err = s.ensureMarked(ctx)
 	if err == nil && opened == "" {

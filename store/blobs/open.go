@@ -30,9 +30,9 @@ func WithCache(bytes int) Option {
 	return func(s *Store) { s.cache = newCache(cmp.Or(bytes, DefaultCacheBytes)) }
 }
 
-// Unsynced leaves it to the operating system when it brings a folder's files to the disk: for tests, which need not
+// WithoutSync leaves it to the operating system when it brings a folder's files to the disk: for tests, which need not
 // outlast a power cut.
-func Unsynced() Option { return func(s *Store) { s.unsynced = true } }
+func WithoutSync() Option { return func(s *Store) { s.unsynced = true } }
 
 // Place is where the store is, as it was opened.
 func (s *Store) Place() string { return s.place }
@@ -43,7 +43,7 @@ func (s *Store) Keys() *encryption.Keys { return s.keys }
 // Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …). A
 // store that holds encrypted values is not opened without keys, nor with another key under the id of one of its own.
 func Open(ctx context.Context, place string, options ...Option) (s *Store, err error) {
-	defer failed(&err, "open %s", place)
+	defer wrapError(&err, "open %s", place)
 	if s, err = openBucket(ctx, place); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ const (
 
 // putPieces stores bytes in pieces, and gives the digest of the list of them: their digests, a line each.
 func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
-	pieces, err := cut(data)
+	pieces, err := cutPieces(data)
 	if err != nil {
 		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
 	}
@@ -90,8 +90,8 @@ func (s *Store) Join(ctx context.Context, list []string,
 	return bytes.Join(pieces, nil), nil
 }
 
-// cut gives the pieces of some bytes, in order.
-func cut(data []byte) (pieces [][]byte, err error) {
+// cutPieces gives the pieces of some bytes, in order.
+func cutPieces(data []byte) (pieces [][]byte, err error) {
 	c, err := chunkers.NewChunker("fastcdc", bytes.NewReader(data),
 		&chunkers.ChunkerOpts{MinSize: minPieceBytes, NormalSize: averagePieceBytes, MaxSize: maxPieceBytes})
 	if err != nil {

@@ -118,7 +118,7 @@ func TestPiecesAreWhatWasCut(t *testing.T) {
 	for _, data := range [][]byte{nil, []byte("x"), noise(minPieceBytes, 1), noise(maxPieceBytes, 2),
 		noise(3*maxPieceBytes+1, 3),
 		make([]byte, 1<<20), likeState} {
-		pieces, err := cut(data)
+		pieces, err := cutPieces(data)
 		if err != nil || !bytes.Equal(bytes.Join(pieces, nil), data) {
 			t.Errorf("%d bytes: %d pieces, %v", len(data), len(pieces), err)
 		}

@@ -27,11 +27,11 @@ const (
 	dataKeyFolder = "datakeys/"
 )
 
-// destroyed replaces a destroyed data key, so that no new one is made.
-const destroyed = "processidea data key destroyed\n"
+// destroyedKeyText replaces a destroyed data key, so that no new one is made.
+const destroyedKeyText = "processidea data key destroyed\n"
 
-// moved replaces a data key that was superseded; the owner of the new key and a line end follow.
-const moved = "processidea data key moved "
+// movedKeyText replaces a data key that was superseded; the owner of the new key and a line end follow.
+const movedKeyText = "processidea data key moved "
 
 // ErrForgotten means that what a process worked on was forgotten: nothing of it can be read or written any more.
 var ErrForgotten = errors.New("what the process worked on was forgotten")
@@ -85,11 +85,11 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil, nil
 	}
-	if err == nil && string(wrapped) == destroyed {
+	if err == nil && string(wrapped) == destroyedKeyText {
 		err = ErrForgotten
 	}
 	var opened *encryption.Key
-	if next, isMoved := bytes.CutPrefix(wrapped, []byte(moved)); isMoved && err == nil {
+	if next, isMoved := bytes.CutPrefix(wrapped, []byte(movedKeyText)); isMoved && err == nil {
 		opened, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(next, []byte("\n"))))
 	} else if err == nil {
 		opened, err = s.keys.OpenDataKey(owner, wrapped)
@@ -155,7 +155,7 @@ func (s *Store) Owners(ctx context.Context) (owners []Item, err error) {
 }
 
 func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []Item, err error) {
-	items, err := s.Under(ctx, dataKeyFolder+prefix)
+	items, err := s.ListUnder(ctx, dataKeyFolder+prefix)
 	for _, i := range items {
 		if owner, err := url.PathUnescape(strings.TrimPrefix(i.Name, dataKeyFolder)); err == nil {
 			i.Name = owner
@@ -165,9 +165,9 @@ func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []Item, 
 	return owners, err
 }
 
-// Owned lists the values of a process that are encrypted with its data key.
-func (s *Store) Owned(ctx context.Context, process string) ([]Item, error) {
-	return s.Under(ctx, valuesOf(process))
+// OwnedValues lists the values of a process that are encrypted with its data key.
+func (s *Store) OwnedValues(ctx context.Context, process string) ([]Item, error) {
+	return s.ListUnder(ctx, valuesOf(process))
 }
 
 // Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the
@@ -178,22 +178,22 @@ func (s *Store) Forget(ctx context.Context, process string) error {
 		return err
 	}
 	for _, owner := range owners {
-		if err := s.retire(ctx, owner, destroyed); err != nil {
+		if err := s.retireKey(ctx, owner, destroyedKeyText); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// retire destroys a data key, and removes what was encrypted with it.
-func (s *Store) retire(ctx context.Context, owner, says string) error {
+// retireKey destroys a data key, and removes what was encrypted with it.
+func (s *Store) retireKey(ctx context.Context, owner, says string) error {
 	if s.keys != nil {
-		if err := s.destroy(ctx, dataKeyName(owner), says); err != nil {
+		if err := s.overwriteObject(ctx, dataKeyName(owner), says); err != nil {
 			return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
 		}
 	}
 	s.dataKeys.Remove(owner)
-	items, err := s.Owned(ctx, owner)
+	items, err := s.OwnedValues(ctx, owner)
 	for _, i := range items {
 		if err == nil {
 			err = s.Remove(ctx, i.Name)
@@ -208,19 +208,19 @@ func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
 	return s.Remove(ctx, dataKeyName(process))
 }
 
-// destroy writes over an object, in a folder over its very bytes, before a file that says what became of it takes its
-// place.
-func (s *Store) destroy(ctx context.Context, name, says string) error {
+// overwriteObject writes over an object, in a folder over its very bytes, before a file that says what became of it
+// takes its place.
+func (s *Store) overwriteObject(ctx context.Context, name, says string) error {
 	if s.folder != "" {
-		if err := overwrite(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
+		if err := zeroFile(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
 	return s.writeAll(ctx, name, []byte(says))
 }
 
-// overwrite zeroes the bytes of a file, if there is one.
-func overwrite(path string) error {
+// zeroFile zeroes the bytes of a file, if there is one.
+func zeroFile(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

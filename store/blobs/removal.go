@@ -12,12 +12,13 @@ import (
 // values first announces it in an object of the store: every writer reads that object every removalNoticed, and from
 // then on rewrites older values.
 const (
-	removalName    = "removals/latest"
-	removalNoticed = 2 * time.Second
+	lastRemovalName = "removals/latest"
+	removalNoticed  = 2 * time.Second
 )
 
-// Settling is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had put before.
-const Settling = 5 * time.Second
+// RemovalSettleTime is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had
+// put before.
+const RemovalSettleTime = 5 * time.Second
 
 // removals is what this program knows of the latest announcement.
 type removals struct {
@@ -29,8 +30,8 @@ type removals struct {
 // AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young
 // they are. What anybody puts Settling after that is not older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
-	defer failed(&err, "announce that values are removed")
-	err = s.writeAll(ctx, removalName,
+	defer wrapError(&err, "announce that values are removed")
+	err = s.writeAll(ctx, lastRemovalName,
 		[]byte("Values that are older than this file were removed, or are about to be.\n"))
 	if err != nil {
 		return at, err
@@ -50,7 +51,7 @@ func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
 		return r.latest, nil
 	}
 	asked := time.Now()
-	a, err := s.bucket.Attributes(ctx, removalName)
+	a, err := s.bucket.Attributes(ctx, lastRemovalName)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		r.checked = asked
 		return r.latest, nil

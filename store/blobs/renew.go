@@ -12,9 +12,9 @@ import (
 	"processidea/store/encryption"
 )
 
-// renewed stands between a process and the number of its data key, from the second one on, in the owner that the data
-// key is made for.
-const renewed = "/~"
+// renewedMark stands between a process and the number of its data key, from the second one on, in the owner that the
+// data key is made for.
+const renewedMark = "/~"
 
 // Renewal moves the remaining values of a process to another data key, so that copies of the removed ones become
 // unreadable: Value and Named for all that stays, then Finish. Until Finish everything is read as before, and all steps
@@ -26,28 +26,28 @@ type Renewal struct {
 	next    string // owner of the new data key
 }
 
-// Renew begins a Renewal; nil where the process has no data key. Nobody may write for the process.
-func (s *Store) Renew(ctx context.Context, process string) (*Renewal, error) {
+// RenewDataKey begins a Renewal; nil where the process has no data key. Nobody may write for the process.
+func (s *Store) RenewDataKey(ctx context.Context, process string) (*Renewal, error) {
 	s.dataKeys.Remove(process)
 	old, err := s.dataKeyOf(ctx, process)
 	if old == nil || err != nil {
 		return nil, err
 	}
 	number := 1
-	if _, text, has := strings.Cut(old.Owner, renewed); has {
+	if _, text, has := strings.Cut(old.Owner, renewedMark); has {
 		if number, err = strconv.Atoi(text); err != nil {
 			return nil, fmt.Errorf("blobs: data key of %s: %w", old.Owner, err)
 		}
 	}
-	return &Renewal{s, process, old, process + renewed + strconv.Itoa(number+1)}, nil
+	return &Renewal{s, process, old, process + renewedMark + strconv.Itoa(number+1)}, nil
 }
 
 func (r *Renewal) withNewKey(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, r.next)
 }
 
-// Value keeps a value, if it is encrypted with the data key.
-func (r *Renewal) Value(ctx context.Context, digest string) error {
+// KeepValue keeps a value, if it is encrypted with the data key.
+func (r *Renewal) KeepValue(ctx context.Context, digest string) error {
 	data, err := r.store.readFirst(ctx, []location{encryptedWith(r.old, digest)})
 	if errors.Is(err, ErrMissing) {
 		return nil
@@ -61,8 +61,8 @@ func (r *Renewal) Value(ctx context.Context, digest string) error {
 	return nil
 }
 
-// Named keeps what lies under a name.
-func (r *Renewal) Named(ctx context.Context, name string) error {
+// KeepNamed keeps what lies under a name.
+func (r *Renewal) KeepNamed(ctx context.Context, name string) error {
 	data, ok, err := r.store.Read(ctx, name)
 	if err == nil && ok {
 		err = r.store.Write(r.withNewKey(ctx), name, data)
@@ -80,7 +80,7 @@ func (r *Renewal) Finish(ctx context.Context) error {
 		return err
 	}
 	for _, owner := range slices.DeleteFunc(owners, func(o string) bool { return o == r.next }) {
-		if err := r.store.retire(ctx, owner, moved+r.next+"\n"); err != nil {
+		if err := r.store.retireKey(ctx, owner, movedKeyText+r.next+"\n"); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (r *Renewal) Finish(ctx context.Context) error {
 // another.
 func (s *Store) ownersOf(ctx context.Context, process string) ([]string, error) {
 	owners := []string{process}
-	items, err := s.ownersUnder(ctx, url.PathEscape(process+renewed))
+	items, err := s.ownersUnder(ctx, url.PathEscape(process+renewedMark))
 	for _, i := range items {
 		owners = append(owners, i.Name)
 	}

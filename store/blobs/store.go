@@ -72,8 +72,8 @@ func IsTransient(err error) bool {
 // ErrTooLarge means that a value has more bytes than it may, once stored values are put in the places of their handles.
 var ErrTooLarge = errors.New("the value is too large with all that it refers to")
 
-// failed prefixes a returned error with the operation that failed.
-func failed(err *error, format string, args ...any) {
+// wrapError prefixes a returned error with the operation that failed.
+func wrapError(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("blobs: "+format+": %w", append(args, *err)...)
 	}
@@ -92,10 +92,10 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) { return s
 func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest string, err error) {
 	digest = digestOf(data)
 	defer s.reportFailure(ctx, &err)
-	defer failed(&err, "put %s", digest)
-	at := plainly(digest)
+	defer wrapError(&err, "put %s", digest)
+	at := plainLocation(digest)
 	if !isPlain {
-		at, err = s.current(ctx, digest)
+		at, err = s.currentLocation(ctx, digest)
 	}
 	var removal time.Time
 	if err == nil {
@@ -138,13 +138,13 @@ func (s *Store) isStored(ctx context.Context, at location, data []byte, removal 
 	}
 	there, err := s.bucket.ReadAll(ctx, at.name)
 	if err == nil {
-		there, err = s.opened(at, there)
+		there, err = s.openAt(at, there)
 	}
 	return err == nil && bytes.Equal(there, data), nil
 }
 
 func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
-	data, err := s.sealed(at, data)
+	data, err := s.sealAt(at, data)
 	if err != nil {
 		return err
 	}
@@ -178,9 +178,9 @@ func (s *Store) check(ctx context.Context, digest string, isPlain bool) (data []
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
 	defer s.reportFailure(ctx, &err)
-	defer failed(&err, "get %s", digest)
+	defer wrapError(&err, "get %s", digest)
 	if isPlain {
-		return s.readFirst(ctx, []location{plainly(digest)})
+		return s.readFirst(ctx, []location{plainLocation(digest)})
 	}
 	read := func() ([]byte, error) {
 		places, err := s.locations(ctx, digest)
@@ -205,7 +205,7 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error
 			continue
 		}
 		if err == nil {
-			data, err = s.opened(at, data)
+			data, err = s.openAt(at, data)
 		}
 		if err == nil && digestOf(data) != at.digest {
 			err = ErrChanged
@@ -231,7 +231,7 @@ func IsDigest(s string) bool {
 // Write stores bytes under a name, for what is looked up by name: the Ideas of a process. The name stays readable.
 func (s *Store) Write(ctx context.Context, name string, data []byte) (err error) {
 	defer s.reportFailure(ctx, &err)
-	defer failed(&err, "write %s", name)
+	defer wrapError(&err, "write %s", name)
 	data, err = s.sealNamed(ctx, name, data)
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) (err error)
 // do not open, and is an *encryption.MissingKeyError if their key is not here.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	defer s.reportFailure(ctx, &err)
-	defer failed(&err, "read %s", name)
+	defer wrapError(&err, "read %s", name)
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		if err = s.checkUnchanged(ctx); err == nil {

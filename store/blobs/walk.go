@@ -47,8 +47,8 @@ func HoldsValues(folder string) bool {
 	return folder == plainFolder || folder == encryptedFolder || folder == processFolder || folder == dataKeyFolder
 }
 
-// Under lists what Write stored under names with a prefix, in no particular order.
-func (s *Store) Under(ctx context.Context, prefix string) ([]Item, error) {
+// ListUnder lists what Write stored under names with a prefix, in no particular order.
+func (s *Store) ListUnder(ctx context.Context, prefix string) ([]Item, error) {
 	return s.list(ctx, prefix, "")
 }
 
@@ -83,7 +83,7 @@ func (s *Store) Values(ctx context.Context) (values []Item, err error) {
 			return nil, err
 		}
 		for _, f := range folders {
-			items, err := s.Under(ctx, f)
+			items, err := s.ListUnder(ctx, f)
 			if err != nil {
 				return nil, err
 			}
@@ -96,12 +96,12 @@ func (s *Store) Values(ctx context.Context) (values []Item, err error) {
 
 // Unfinished lists what programs that were killed left half written; what others are just writing is among it.
 func (s *Store) Unfinished() (items []Item, err error) {
-	defer failed(&err, "list unfinished files")
+	defer wrapError(&err, "list unfinished files")
 	if s.folder == "" {
 		return nil, nil
 	}
 	err = filepath.WalkDir(s.folder, func(name string, e fs.DirEntry, err error) error {
-		if readable := err == nil; !readable || e.IsDir() || !temporary.MatchString(name) {
+		if readable := err == nil; !readable || e.IsDir() || !temporaryFile.MatchString(name) {
 			return nil
 		}
 		below, err := filepath.Rel(s.folder, name)
@@ -116,17 +116,17 @@ func (s *Store) Unfinished() (items []Item, err error) {
 	return items, err
 }
 
-// rereads is how often a page of a list is read again because a file was renamed or removed at that moment.
-const rereads = 100
+// maxRereads is how often a page of a list is read again because a file was renamed or removed at that moment.
+const maxRereads = 100
 
 // list gives the objects of a store, and the folders where a delimiter ends their names. What some program is only
 // writing, or was, is no object.
 func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Item, err error) {
-	defer failed(&err, "list %s", prefix)
+	defer wrapError(&err, "list %s", prefix)
 	if err := s.checkUnchanged(ctx); err != nil {
 		return nil, err
 	}
-	objects, left := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), rereads
+	objects, left := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), maxRereads
 	for {
 		o, err := objects.Next(ctx)
 		switch {
@@ -136,7 +136,7 @@ func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Ite
 			left--
 		case err != nil:
 			return nil, err
-		case o.IsDir || s.folder == "" || !temporary.MatchString(o.Key):
+		case o.IsDir || s.folder == "" || !temporaryFile.MatchString(o.Key):
 			items = append(items, Item{o.Key, o.Size, o.ModTime})
 		}
 	}

@@ -21,7 +21,7 @@ func TestWhatLiesInTheStoreIsListedByKind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	items, err := s.Under(t.Context(), "ideas/a/")
+	items, err := s.ListUnder(t.Context(), "ideas/a/")
 	if err != nil || len(items) != 2 || items[0].Size != 2 || time.Since(items[0].Written) > time.Hour {
 		t.Errorf("%+v, %v", items, err)
 	}

@@ -66,7 +66,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 	for _, entries := range [][]string{nil, {fresh(t, "k1")}} {
 		dir := t.TempDir()
 		s := mustKeyed(t, dir, entries...)
-		if _, err := s.Mark(t.Context()); err != nil {
+		if _, err := s.EnsureID(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.NoteKeys(t.Context()); err != nil {
@@ -95,7 +95,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 				t.Errorf("there is no room for as much as was refused: %v", tried)
 			}
 			if err := s.Writable(t.Context()); err != nil ||
-				errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trial))) {
+				errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trialData))) {
 				t.Errorf("with room for %d bytes: %v; then: %v", c.room, unfit, err)
 			}
 			_ = s.Remove(t.Context(), trialName)
@@ -184,7 +184,7 @@ func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
 		_, putErr := s.Put(t.Context(), []byte(name))
 		_, getErr := s.Check(t.Context(), digest)
 		_, _, readErr := s.Read(t.Context(), "ideas/p/1.json")
-		_, listErr := s.Under(t.Context(), "ideas/")
+		_, listErr := s.ListUnder(t.Context(), "ideas/")
 		for _, err := range []error{putErr, getErr, readErr, listErr, s.Write(t.Context(), "ideas/p/2.json", nil)} {
 			if err == nil || errors.Is(err, ErrMissing) ||
 				(!strings.HasSuffix(name, "enter") && !errors.Is(err, ErrAway)) {
@@ -222,7 +222,7 @@ func TestAStoreHasOneIDForAllAndKeepsIt(t *testing.T) {
 		var g sync.WaitGroup
 		for n, s := range stores {
 			g.Go(func() {
-				if _, err := s.Mark(t.Context()); err != nil {
+				if _, err := s.EnsureID(t.Context()); err != nil {
 					t.Error(err)
 				}
 				ids[n] = s.ID()
@@ -253,7 +253,7 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	items, err := s.Under(t.Context(), "ideas/p/")
+	items, err := s.ListUnder(t.Context(), "ideas/p/")
 	if err != nil || len(items) != 1 || items[0].Name != "ideas/p/1.json" {
 		t.Errorf("%+v, %v", items, err)
 	}
@@ -268,7 +268,7 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 func TestAListIsReadWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, err := Open(t.Context(), dir, Unsynced())
+	s, err := Open(t.Context(), dir, WithoutSync())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestAListIsReadWhileOthersWrite(t *testing.T) {
 		})
 	}
 	for range 300 {
-		if _, err := s.Under(t.Context(), "ideas/p/"); err != nil {
+		if _, err := s.ListUnder(t.Context(), "ideas/p/"); err != nil {
 			t.Error(err)
 		}
 	}

@@ -18,24 +18,26 @@ import (
 // in Temporal's history.
 const trialName = "health/worker"
 
-var trial = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
+var trialData = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
 
 // maxTrialBytes bounds what TryRefused writes.
 const maxTrialBytes = 16 << 20
 
-// Try returns an error where nothing can be written now: it writes something of no meaning.
-func (s *Store) Try(ctx context.Context) error { return s.Write(ForProcess(ctx, ""), trialName, trial) }
+// CheckWritable returns an error where nothing can be written now: it writes something of no meaning.
+func (s *Store) CheckWritable(ctx context.Context) error {
+	return s.Write(ForProcess(ctx, ""), trialName, trialData)
+}
 
 // TryRefused is Try with as much as could not be written last: where that is large, something small may find room.
 func (s *Store) TryRefused(ctx context.Context) error {
-	times := 1 + int(s.refused.Load())/len(trial)
-	return s.Write(ForProcess(ctx, ""), trialName, bytes.Repeat(trial, times))
+	times := 1 + int(s.refused.Load())/len(trialData)
+	return s.Write(ForProcess(ctx, ""), trialName, bytes.Repeat(trialData, times))
 }
 
 // Writable is Try where there is reason to doubt; else it costs next to nothing.
 func (s *Store) Writable(ctx context.Context) error {
 	if s.failing.Load() {
-		return s.Try(ctx)
+		return s.CheckWritable(ctx)
 	}
 	return s.checkUnchanged(ctx)
 }
@@ -126,5 +128,5 @@ func syncFolder(name string) error {
 	return err
 }
 
-// temporary is what a file is called in a folder until it is whole; a program that was killed leaves it.
-var temporary = regexp.MustCompile(`\.[0-9a-f]{1,16}\.tmp$`)
+// temporaryFile is what a file is called in a folder until it is whole; a program that was killed leaves it.
+var temporaryFile = regexp.MustCompile(`\.[0-9a-f]{1,16}\.tmp$`)

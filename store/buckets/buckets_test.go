@@ -34,7 +34,7 @@ func bucket(t *testing.T) string {
 // both want to make it. A server's environment is the whole process's, so that this runs alone.
 func TestABucketOnS3IsAStoreForAllThatOpenIt(t *testing.T) {
 	place := bucket(t)
-	entry, err := encryption.Generate("k1")
+	entry, err := encryption.GenerateKey("k1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestABucketOnS3IsAStoreForAllThatOpenIt(t *testing.T) {
 			stores[n], err = blobs.Open(t.Context(), place, blobs.WithKeys(keys))
 		}
 		if err == nil {
-			_, err = stores[n].Mark(t.Context())
+			_, err = stores[n].EnsureID(t.Context())
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestABucketOnS3IsAStoreForAllThatOpenIt(t *testing.T) {
 	if owners, err := stores[0].Owners(ctx); err != nil || len(owners) != 1 {
 		t.Errorf("there are %d data keys: %v", len(owners), err)
 	}
-	if items, err := stores[0].Owned(ctx, "refund-17"); err != nil || len(items) < 2 {
+	if items, err := stores[0].OwnedValues(ctx, "refund-17"); err != nil || len(items) < 2 {
 		t.Errorf("%d values belong to the process: %v", len(items), err)
 	}
 	if err := stores[0].Forget(ctx, "refund-17"); err != nil {

@@ -21,7 +21,7 @@ type Authors struct {
 
 // Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea if there is no such Idea.
 func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors, err error) {
-	defer failed(&err, "find who wrote in %s", process)
+	defer wrapError(&err, "find who wrote in %s", process)
 	manifests, err := s.manifestsUpTo(ctx, process, at)
 	if err != nil {
 		return nil, err

@@ -37,14 +37,14 @@ type Blame struct {
 	Origin any    `json:"origin,omitempty"`
 	Found  *Found `json:"found,omitempty"`
 	// Last is the write that counts, Earlier are those before it, the latest first.
-	Last    *Written  `json:"last,omitempty"`
-	Earlier []Written `json:"earlier"`
-	Call    *Proposed `json:"call,omitempty"`
+	Last    *Written      `json:"last,omitempty"`
+	Earlier []Written     `json:"earlier"`
+	Call    *ProposedCall `json:"call,omitempty"`
 	// Decisions are those on the Call, in order, or the revision; Decision is the last one.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
 	Decision  *approval.Decision  `json:"decision,omitempty"`
-	// Adapted is what the LLM fitted of the Call's parameters before it ran.
-	Adapted *approval.ParamsAdaptation `json:"adapted,omitempty"`
+	// ParamsAdaptation is what the LLM fitted of the Call's parameters before it ran.
+	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
 
@@ -69,8 +69,8 @@ type Written struct {
 	entry turn.LogEntry
 }
 
-// Proposed is the Call that wrote, as the LLM proposed it. Tool is the one that ran.
-type Proposed struct {
+// ProposedCall is the Call that wrote, as the LLM proposed it. Tool is the one that ran.
+type ProposedCall struct {
 	ID      string `json:"id"`
 	Request int    `json:"request"`
 	Tool    string `json:"tool"`
@@ -94,7 +94,7 @@ type Read struct {
 
 // The authors of what nobody wrote.
 const (
-	ByStart   = statelog.Start
+	ByStart   = statelog.AuthorStart
 	ByUnknown = "unknown"
 )
 
@@ -107,7 +107,7 @@ var (
 // Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in
 // the anonymous instance.
 func (s *Store) Blame(ctx context.Context, process, place string, at int) (b *Blame, err error) {
-	defer failed(&err, "blame %s of %s", place, process)
+	defer wrapError(&err, "blame %s of %s", place, process)
 	return s.blame(blobs.ForProcess(ctx, process), process, place, at)
 }
 
@@ -126,7 +126,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: shown.number("at"),
+	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: shown.metaNumber("at"),
 		Earlier: []Written{}}
 	state := owners.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 	value, there := jsonval.ValueAt(state, path)
@@ -142,9 +142,9 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 		if n := len(b.Decisions); n > 0 {
 			b.Decision = &b.Decisions[n-1]
 		}
-		err = s.propose(ctx, b, manifests)
+		err = s.findProposedCall(ctx, b, manifests)
 	case there:
-		err = s.unlogged(ctx, b, manifests, path)
+		err = s.findUnlogged(ctx, b, manifests, path)
 		if err == nil && b.Origin != nil {
 			b.Found, err = s.findInOrigin(ctx, b, place)
 		}
@@ -157,7 +157,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 // findInOrigin finds the Idea of another process that has the initial value of a fork.
 func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Found, error) {
 	from := &manifest{Meta: jsonval.AsObject(b.Origin)}
-	process, at := from.text("process"), from.number("at")
+	process, at := from.metaText("process"), from.metaNumber("at")
 	there, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
 	switch {
 	case isBroken(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
@@ -187,7 +187,7 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 		return all, err
 	}
 	for i, m := range all {
-		if m.number("at") == at {
+		if m.metaNumber("at") == at {
 			return all[:i+1], nil
 		}
 	}
@@ -244,7 +244,7 @@ func (s *Store) instanceLog(ctx context.Context, token string,
 		}
 		facts = append(facts, e)
 		if e.IsWrite() {
-			writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
+			writes = append(writes, Written{e.Author, m.metaNumber("at"), e.WrittenAt, e.Path.String(),
 				e.OutputMethod, e.Value, e})
 		}
 	})
@@ -272,7 +272,7 @@ func (s *Store) findContributingWrites(ctx context.Context, b *Blame, logged []W
 	}
 	slices.Reverse(all)
 	b.Last, b.Earlier = &all[0], all[1:]
-	b.By, b.Adapted = b.Last.By, b.Last.entry.ParamsAdaptation
+	b.By, b.ParamsAdaptation = b.Last.By, b.Last.entry.ParamsAdaptation
 	return nil
 }
 
@@ -288,7 +288,8 @@ func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written,
 	for n, w := range all {
 		entries[n] = w.entry
 	}
-	list, value := contributingWrites(withoutWrites(stateIn(whole, b.Instance), all, first.number("at")), entries, path)
+	before := stateBeforeWrites(stateIn(whole, b.Instance), all, first.metaNumber("at"))
+	list, value := contributingWrites(before, entries, path)
 	var made []Written
 	for n, w := range all {
 		if slices.Contains(list, n) || (!jsonval.Equal(value, b.Value) && w.entry.OverlapsPath(path)) {
@@ -303,9 +304,9 @@ func stateIn(whole map[string]any, instance string) any {
 	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
-// withoutWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran before
-// its first Request has such.
-func withoutWrites(state any, all []Written, first int) any {
+// stateBeforeWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran
+// before its first Request has such.
+func stateBeforeWrites(state any, all []Written, first int) any {
 	for _, w := range all {
 		if w.Idea == first && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {
 			if before, ok := jsonval.RemoveAt(state, w.entry.Path); ok {
@@ -316,8 +317,8 @@ func withoutWrites(state any, all []Written, first int) any {
 	return state
 }
 
-// join appends a key to a path, as people read it.
-func join(path, key string) string {
+// joinPath appends a key to a path, as people read it.
+func joinPath(path, key string) string {
 	p := jsonval.Path{key}.String()
 	if path == "" || p[0] == '[' {
 		return path + p

@@ -47,7 +47,7 @@ type Kept struct {
 // Collect removes the chains whose latest Idea is old and whose processes have nothing open in Temporal, and the values
 // that are old and that neither a remaining chain nor a history in Temporal needs.
 func (s *Store) Collect(ctx context.Context, r Rules) (done *Collected, err error) {
-	defer failed(&err, "collect")
+	defer wrapError(&err, "collect")
 	c := s.collector(ctx, r)
 	return &c.result, c.collect(ctx)
 }
@@ -103,7 +103,7 @@ func (c *collector) mark(ctx context.Context, held *Held,
 		return err
 	}
 	for _, process := range processes {
-		items, err := c.values.Under(ctx, placeOf(process))
+		items, err := c.values.ListUnder(ctx, placeOf(process))
 		counts := false
 		if err == nil {
 			counts, err = of(ctx, process, items)
@@ -116,23 +116,23 @@ func (c *collector) mark(ctx context.Context, held *Held,
 		}
 	}
 	if elsewhere {
-		if err := c.others(ctx); err != nil {
+		if err := c.markOthers(ctx); err != nil {
 			return err
 		}
 	}
 	for r := range held.references() {
-		c.need(r)
+		c.markValue(r)
 	}
-	return c.follow(ctx)
+	return c.markNeeded(ctx)
 }
 
 // keepChain reports whether a chain stays, and drops one that does not.
 func (c *collector) keepChain(ctx context.Context, process string, items []blobs.Item) (bool, error) {
-	old, err := c.old(ctx, process)
+	old, err := c.isOld(ctx, process)
 	if err != nil {
 		return false, err
 	}
-	if old && !c.rules.Held.open(process) {
+	if old && !c.rules.Held.isOpen(process) {
 		c.drop(process, items)
 		return false, nil
 	}
@@ -140,9 +140,9 @@ func (c *collector) keepChain(ctx context.Context, process string, items []blobs
 	return true, nil
 }
 
-// old reports whether the latest Idea of a process is older than the rules say. An Idea that cannot be read is not old:
-// nobody knows what it was.
-func (c *collector) old(ctx context.Context, process string) (bool, error) {
+// isOld reports whether the latest Idea of a process is older than the rules say. An Idea that cannot be read is not
+// old: nobody knows what it was.
+func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
 	at, err := c.Latest(ctx, process)
 	if err != nil || at == 0 {
 		return false, err
@@ -154,7 +154,7 @@ func (c *collector) old(ctx context.Context, process string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	created, err := time.Parse(time.RFC3339Nano, m.text(createdAt))
+	created, err := time.Parse(time.RFC3339Nano, m.metaText(createdAt))
 	return err == nil && created.Before(c.rules.Before), nil
 }
 
@@ -229,10 +229,10 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	}
 	for _, owner := range owners {
 		root := blobs.RootOf(owner.Name)
-		if known[root] || c.rules.Held.knows(root) || !owner.Written.Before(c.rules.Before) {
+		if known[root] || c.rules.Held.hasProcess(root) || !owner.Written.Before(c.rules.Before) {
 			continue
 		}
-		left, err := c.values.Owned(ctx, owner.Name)
+		left, err := c.values.OwnedValues(ctx, owner.Name)
 		if err == nil && len(left) == 0 {
 			err = c.values.RemoveDataKey(ctx, owner.Name)
 		}

@@ -296,7 +296,8 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := &Held{refs: map[reference]bool{}, opener: o}
-		if err := held.refer("", &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}); err != nil {
+		claim := &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}
+		if err := held.noteReferences("", claim); err != nil {
 			t.Fatal(err)
 		}
 		s.age(t)

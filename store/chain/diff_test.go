@@ -187,7 +187,7 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%s on %s: %v", jsonOf(d.Patch), jsonOf(from), err)
 		}
-		if v, err := decode(got); err != nil || !jsonval.Equal(v, to) {
+		if v, err := decodeStored(got); err != nil || !jsonval.Equal(v, to) {
 			rt.Fatalf("%s leads to %s, %v", jsonOf(d.Patch), got, err)
 		}
 	})

@@ -17,7 +17,7 @@ func keys(t testing.TB, ids ...string) []string {
 	t.Helper()
 	var entries []string
 	for _, id := range ids {
-		entry, err := encryption.Generate(id)
+		entry, err := encryption.GenerateKey(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 	})))
 	held := &Held{openProcesses: map[string]bool{"p": true}, refs: map[reference]bool{},
 		opener: s.values.Keys().OpenPayload}
-	if err := held.refer("", claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
+	if err := held.noteReferences("", claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
 		t.Fatal(err)
 	}
 	nobodys := []string{plain.put(t, "nobody's"), before.put(t, "no one's"), s.put(t, "not a soul's")}

@@ -27,14 +27,14 @@ type exportHead struct {
 // Export writes a whole chain as one file that VerifyExport checks without a store. A chain with a broken place is not
 // exported: the error names the place.
 func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err error) {
-	defer failed(&err, "export %s", process)
+	defer wrapError(&err, "export %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
 		return err
 	}
 	for i, m := range manifests {
-		if at := m.number("at"); at != i+1 {
+		if at := m.metaNumber("at"); at != i+1 {
 			return brokenf(Place(process, i+1), "%s", gapText(i+1, at-1))
 		}
 	}
@@ -45,7 +45,7 @@ func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err er
 	}
 	x := exporter{Store: s, written: map[string]bool{}}
 	for _, m := range manifests {
-		line, err := x.line(ctx, m)
+		line, err := x.encodeLine(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ type exporter struct {
 	written map[string]bool // the digests of the values that were given
 }
 
-func (x *exporter) line(ctx context.Context, m *manifest) (map[string]any, error) {
+func (x *exporter) encodeLine(ctx context.Context, m *manifest) (map[string]any, error) {
 	whole, tip, err := x.load(ctx, m, x.tip)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (x *exporter) collectValues(ctx context.Context, v any, values map[string]a
 			continue
 		}
 		x.written[digest] = true
-		inside, err := x.part(ctx, digest)
+		inside, err := x.readPart(ctx, digest)
 		if err != nil {
 			return err
 		}

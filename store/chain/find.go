@@ -31,15 +31,15 @@ type Findings struct {
 // Find looks for a text, in whatever case, in all that the Ideas of a process hold: in keys, numbers and large values
 // too. It holds one Idea and one value at a time. A chain that was forgotten holds nothing.
 func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (found *Findings, err error) {
-	defer failed(&err, "look through the Ideas of %s", process)
+	defer wrapError(&err, "look through the Ideas of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
-	numbers, _, err := s.numbers(ctx, process)
+	numbers, _, err := s.ideaNumbers(ctx, process)
 	f := finder{Store: s, process: process, needle: needle, without: map[string]bool{}}
 	for _, at := range numbers {
 		if err != nil {
 			break
 		}
-		err = f.idea(ctx, at)
+		err = f.searchIdea(ctx, at)
 		switch {
 		case errors.Is(err, blobs.ErrForgotten):
 			err = nil
@@ -61,7 +61,7 @@ type finder struct {
 	without map[string]bool // digests of large values that do not hold it
 }
 
-func (f *finder) idea(ctx context.Context, at int) error {
+func (f *finder) searchIdea(ctx context.Context, at int) error {
 	m, err := f.manifest(ctx, f.process, at)
 	if err != nil {
 		return err
@@ -77,20 +77,20 @@ func (f *finder) idea(ctx context.Context, at int) error {
 // walk reports every place that holds the text.
 func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 	look := func(place texts.Place, text string) {
-		if f.needle.In(text) {
+		if f.needle.IsIn(text) {
 			found(place)
 		}
 	}
-	load := func(h jsonval.BlobHandle) (any, error) { return f.load(ctx, h) }
-	return texts.Walk{Load: load, Give: look, Number: look}
+	load := func(h jsonval.BlobHandle) (any, error) { return f.loadMatching(ctx, h) }
+	return texts.Walk{Load: load, OnText: look, OnNumber: look}
 }
 
-// load gives large values that hold the text; of the others nothing, without reading them again.
-func (f *finder) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
+// loadMatching gives large values that hold the text; of the others nothing, without reading them again.
+func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 	if f.without[h.Digest] {
 		return nil, nil
 	}
-	v, err := f.part(ctx, h.Digest)
+	v, err := f.readPart(ctx, h.Digest)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ type Forgetting struct {
 	Held func(context.Context) (own, others *Held, err error)
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
-	// QuietPeriod is how long to wait for others who write before values are removed; blobs.Settling, but in tests.
+	// QuietPeriod is how long to wait for others who write before values are removed; blobs.RemovalSettleTime, but in
+	// tests.
 	QuietPeriod time.Duration
 }
 
@@ -47,9 +48,9 @@ type ForgottenContents struct {
 // interrupts it, doing it again completes it: what says where something lies goes after it. The histories in Temporal,
 // which say it too, are for the caller to delete then.
 func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
-	defer failed(&err, "forget %s", f.Process)
+	defer wrapError(&err, "forget %s", f.Process)
 	ctx = blobs.ForProcess(ctx, "")
-	tree, err := s.tree(ctx, f.Process)
+	tree, err := s.processTree(ctx, f.Process)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,8 @@ func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenConten
 	return done, s.values.Forget(ctx, f.Process)
 }
 
-// tree lists the process, and its parts and delegates that have a chain.
-func (s *Store) tree(ctx context.Context, process string) ([]string, error) {
+// processTree lists the process, and its parts and delegates that have a chain.
+func (s *Store) processTree(ctx context.Context, process string) ([]string, error) {
 	processes, err := s.Processes(ctx)
 	tree := []string{process}
 	for _, id := range processes {
@@ -88,7 +89,7 @@ func (s *Store) tree(ctx context.Context, process string) ([]string, error) {
 // sealForgotten puts an Idea at the end of a chain that says that the contents of those before were forgotten, unless
 // it is there. It gives how many there are before it.
 func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideas int, err error) {
-	numbers, _, err := s.numbers(ctx, process)
+	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return 0, err
 	}
@@ -136,13 +137,13 @@ func (s *Store) storeNote(ctx context.Context, e Entry, key string, says map[str
 	return m, err
 }
 
-// keptMeta are the keys of meta that stay when the contents are forgotten.
-var keptMeta = []string{"process", "at", "parent", createdAt, originKey}
+// metaKeysKeptByForget are the keys of meta that stay when the contents are forgotten.
+var metaKeysKeptByForget = []string{"process", "at", "parent", createdAt, originKey}
 
 // emptyChain leaves of all Ideas of a chain but the last what links them.
 func (s *Store) emptyChain(ctx context.Context, process string) error {
 	s.tips.Remove(process)
-	numbers, strange, err := s.numbers(ctx, process)
+	numbers, strange, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return err
 	}
@@ -171,9 +172,9 @@ func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgot
 	case err != nil || m.Forgotten != nil:
 		return err
 	}
-	left := manifest{Format: format, Digest: m.Digest, Meta: map[string]any{}, lineage: lineage{Since: at},
+	left := manifest{Format: manifestFormat, Digest: m.Digest, Meta: map[string]any{}, lineage: lineage{Since: at},
 		Forgotten: f}
-	for _, k := range keptMeta {
+	for _, k := range metaKeysKeptByForget {
 		if v, has := m.Meta[k]; has {
 			left.Meta[k] = v
 		}
@@ -251,7 +252,7 @@ func (s *Store) removeUnfinished(of func(name string) bool) error {
 // unsharedValues lists the values that the process refers to and nobody else does, each after something that refers to
 // it.
 func (s *Store) unsharedValues(ctx context.Context, f Forgetting, tree []string) ([]*stored, error) {
-	ownHeld, otherHeld, err := f.held(ctx)
+	ownHeld, otherHeld, err := f.readHeld(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -267,8 +268,8 @@ func (s *Store) unsharedValues(ctx context.Context, f Forgetting, tree []string)
 		func(v *stored) bool { return others.listed[v.Name] != nil && others.listed[v.Name].needed }), nil
 }
 
-// held reads what the histories refer to that go, and what everything else does.
-func (f Forgetting) held(ctx context.Context) (own, others *Held, err error) {
+// readHeld reads what the histories refer to that go, and what everything else does.
+func (f Forgetting) readHeld(ctx context.Context) (own, others *Held, err error) {
 	if f.Held == nil {
 		return nil, nil, nil
 	}

@@ -66,7 +66,7 @@ func journalOf(process string) string { return strings.TrimSuffix(placeOf(proces
 // With keys the process gets another data key, and the one that was is destroyed. Whatever interrupts it, doing it
 // again completes it.
 func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
-	defer failed(&err, "forget %s of %s", f.Instance, f.Process)
+	defer wrapError(&err, "forget %s of %s", f.Instance, f.Process)
 	ctx = blobs.ForProcess(ctx, f.Process)
 	var j journal
 	data, begun, err := s.values.Read(ctx, journalOf(f.Process))
@@ -88,14 +88,14 @@ func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (done *Forgott
 			return nil, err
 		}
 	}
-	return s.complete(ctx, f, j)
+	return s.completeForget(ctx, f, j)
 }
 
 // FindInstance gives the token of an instance that the Ideas of a process, or of its parts, name, in either spelling.
 // The error wraps ErrNoInstance where none does.
 func (s *Store) FindInstance(ctx context.Context, process, word string) (token string, err error) {
-	defer failed(&err, "find instance %q of %s", word, process)
-	tree, err := s.tree(ctx, process)
+	defer wrapError(&err, "find instance %q of %s", word, process)
+	tree, err := s.processTree(ctx, process)
 	for _, id := range tree {
 		if err != nil || token != "" || strings.Contains(id, "/~call/") {
 			continue
@@ -116,7 +116,7 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 // writeAllWithout rewrites the Ideas of the chains that have the instance, beside the originals.
 func (s *Store) writeAllWithout(ctx context.Context, f Forgetting) (j journal, err error) {
 	j = journal{Token: f.Instance, Forgotten: f.Forgotten}
-	tree, err := s.tree(ctx, f.Process)
+	tree, err := s.processTree(ctx, f.Process)
 	if err != nil {
 		return j, err
 	}
@@ -176,7 +176,7 @@ func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []s
 
 // eachState reads the Ideas of a chain one after the other.
 func (s *Store) eachState(ctx context.Context, process string, do func(*manifest, *state) error) error {
-	numbers, _, err := s.numbers(ctx, process)
+	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (s *Store) eachState(ctx context.Context, process string, do func(*manifest
 
 // removableValues lists the values that the chains and histories to be removed refer to.
 func (s *Store) removableValues(ctx context.Context, f Forgetting, chains []string) (names []string, err error) {
-	own, _, err := f.held(ctx)
+	own, _, err := f.readHeld(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (s *Store) writeChainWithout(
 		if err != nil {
 			return err
 		}
-		left = r.draft(draft{m.Meta, st.body, log})
+		left = r.redactDraft(draft{m.Meta, st.body, log})
 		digest, size, err := left.digest(ctx, s.values)
 		if err != nil {
 			return err
@@ -241,7 +241,7 @@ func (s *Store) writeChainWithout(
 			changed++
 		}
 		redacted = append(redacted, redactedIdea{st.at, m.Digest, last.Left})
-		if err := found.collect(s.loader(ctx), st.at, left); err != nil {
+		if err := found.collect(s.valueLoader(ctx), st.at, left); err != nil {
 			return err
 		}
 		return s.values.Write(ctx, Place(process, st.at)+redactedSuffix, last.encode())
@@ -251,7 +251,7 @@ func (s *Store) writeChainWithout(
 	}
 	note, err := s.forgottenNote(ctx, last, left, f, redacted, latest, found)
 	if err == nil {
-		err = s.values.Write(ctx, Place(process, note.number("at"))+redactedSuffix, note.encode())
+		err = s.values.Write(ctx, Place(process, note.metaNumber("at"))+redactedSuffix, note.encode())
 	}
 	return changed, found.list, err
 }
@@ -266,10 +266,10 @@ func (s *Store) forgottenNote(
 		solution = maps.Clone(solution)
 		idea["solution"], solution["calls"] = solution, []any{}
 	}
-	e := Entry{Process: last.text("process"), At: latest.at + 1, Parent: last.Digest, Idea: idea, Created: f.At}
+	e := Entry{Process: last.metaText("process"), At: latest.at + 1, Parent: last.Digest, Idea: idea, Created: f.At}
 	d, err := e.draft()
 	if err == nil {
-		err = found.collect(s.loader(ctx), e.At, d)
+		err = found.collect(s.valueLoader(ctx), e.At, d)
 	}
 	if err != nil {
 		return nil, err
@@ -279,10 +279,10 @@ func (s *Store) forgottenNote(
 	return s.storeNote(ctx, e, forgottenInstanceKey, says, latest)
 }
 
-// loader gives values of the store, as far as they can be read.
-func (s *Store) loader(ctx context.Context) func(jsonval.BlobHandle) (any, error) {
+// valueLoader gives values of the store, as far as they can be read.
+func (s *Store) valueLoader(ctx context.Context) func(jsonval.BlobHandle) (any, error) {
 	return func(h jsonval.BlobHandle) (any, error) {
-		v, err := s.part(ctx, h.Digest)
+		v, err := s.readPart(ctx, h.Digest)
 		if isBroken(err) {
 			return nil, nil
 		}
@@ -298,13 +298,13 @@ type mentionFinder struct {
 }
 
 func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at int, left draft) error {
-	w := texts.Walk{Load: load, Give: func(place texts.Place, text string) {
-		why := g.r.mention(place, text)
+	w := texts.Walk{Load: load, OnText: func(place texts.Place, text string) {
+		why := g.r.mentionReason(place, text)
 		if why == "" {
 			return
 		}
 		part := place.Part
-		for g.r.mention(texts.Place{}, part) != "" { // it is a key that tells: what is said of it stays for ever
+		for g.r.mentionReason(texts.Place{}, part) != "" { // it is a key that tells: what is said of it stays for ever
 			part = part[:max(strings.LastIndexByte(part, '.'), 0)]
 		}
 		n := slices.IndexFunc(g.list, func(m Mention) bool { return m.Part == part && m.Why == why })
@@ -319,8 +319,8 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at i
 	return left.eachText(w)
 }
 
-// complete does what a journal says.
-func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*ForgottenContents, error) {
+// completeForget does what a journal says.
+func (s *Store) completeForget(ctx context.Context, f Forgetting, j journal) (*ForgottenContents, error) {
 	done := &ForgottenContents{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
 	for _, process := range j.Chains {
 		if err := s.eachRedacted(ctx, process, s.replace); err != nil {
@@ -361,7 +361,7 @@ func (s *Store) eachRedacted(
 	ctx context.Context, process string, do func(ctx context.Context, beside, place string) error,
 ) error {
 	ctx = blobs.ForProcess(ctx, process)
-	_, strange, err := s.numbers(ctx, process)
+	_, strange, err := s.ideaNumbers(ctx, process)
 	for _, name := range strange {
 		if place, isWithout := strings.CutSuffix(name, redactedSuffix); isWithout && err == nil {
 			err = do(ctx, name, place)
@@ -394,7 +394,7 @@ func (s *Store) unneededValues(ctx context.Context, f Forgetting, names []string
 
 // markAllReferred marks what everything refers to that stays.
 func (s *Store) markAllReferred(ctx context.Context, f Forgetting, keep func(reference) error) (*collector, error) {
-	_, held, err := f.held(ctx)
+	_, held, err := f.readHeld(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -403,7 +403,7 @@ func (s *Store) markAllReferred(ctx context.Context, f Forgetting, keep func(ref
 
 // renewKey encrypts all that stays of the process with another data key, and destroys the one that was.
 func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err error) {
-	renewal, err := s.values.Renew(ctx, f.Process)
+	renewal, err := s.values.RenewDataKey(ctx, f.Process)
 	if renewal == nil || err != nil {
 		return false, err
 	}
@@ -411,22 +411,22 @@ func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err
 		if r.process != f.Process {
 			return nil
 		}
-		return renewal.Value(ctx, r.digest)
+		return renewal.KeepValue(ctx, r.digest)
 	})
 	if err != nil {
 		return false, err
 	}
-	tree, err := s.tree(ctx, f.Process)
+	tree, err := s.processTree(ctx, f.Process)
 	if err != nil {
 		return false, err
 	}
 	for _, process := range tree {
-		items, err := s.values.Under(ctx, placeOf(process))
+		items, err := s.values.ListUnder(ctx, placeOf(process))
 		if err != nil {
 			return false, err
 		}
 		for _, i := range items {
-			if err := renewal.Named(ctx, i.Name); err != nil {
+			if err := renewal.KeepNamed(ctx, i.Name); err != nil {
 				return false, err
 			}
 		}

@@ -73,7 +73,7 @@ func (m *manifest) readable() error {
 	if m.Forgotten == nil {
 		return nil
 	}
-	return &ForgottenError{m.text("process"), *m.Forgotten}
+	return &ForgottenError{m.metaText("process"), *m.Forgotten}
 }
 
 // lookForgotten finds out whether the last Idea says that the contents of the process were forgotten.
@@ -97,7 +97,7 @@ func (v *verifier) compareForgotten() {
 		return
 	}
 	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.before.Meta[forgottenKey])[digestsKey])
-	if at := v.before.number("at"); !slices.Equal(digests, v.forgotten) {
+	if at := v.before.metaNumber("at"); !slices.Equal(digests, v.forgotten) {
 		v.report.add(at, Place(v.process, at), "it says that other Ideas were forgotten than those before it")
 	}
 }
@@ -105,7 +105,7 @@ func (v *verifier) compareForgotten() {
 // Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents
 // were not forgotten: they hold what it had worked on by then.
 func (s *Store) Forks(ctx context.Context, process string) (forks []string, err error) {
-	defer failed(&err, "look for forks of %s", process)
+	defer wrapError(&err, "look for forks of %s", process)
 	processes, err := s.Processes(ctx)
 	if err != nil {
 		return nil, err

@@ -31,9 +31,9 @@ func (m *manifest) forgottenInstance() (f ForgottenInstance) {
 	return f
 }
 
-// note adds the next Idea.
-func (l *redactionCheck) note(r *Report, m *manifest) {
-	at := m.number("at")
+// addIdea adds the next Idea.
+func (l *redactionCheck) addIdea(r *Report, m *manifest) {
+	at := m.metaNumber("at")
 	if says, ok := m.Meta[forgottenInstanceKey].(map[string]any); ok {
 		l.stated, l.statedBefore, l.statedBy, l.missing = nil, len(l.list), at, 0
 		if readInto(says[ideasKey], &l.stated) {

@@ -36,12 +36,12 @@ type Link struct {
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
 }
 
-// readers is how many manifests are read at a time: a bucket answers many as fast as one.
-const readers = 16
+// maxConcurrentReads is how many manifests are read at a time: a bucket answers many as fast as one.
+const maxConcurrentReads = 16
 
 // List returns the Ideas of a process in order. The error wraps ErrNoIdea if there are none.
 func (s *Store) List(ctx context.Context, process string) (links []Link, err error) {
-	defer failed(&err, "list Ideas of %s", process)
+	defer wrapError(&err, "list Ideas of %s", process)
 	manifests, err := s.manifests(ctx, process)
 	for _, m := range manifests {
 		links = append(links, m.link())
@@ -51,7 +51,7 @@ func (s *Store) List(ctx context.Context, process string) (links []Link, err err
 
 // LinkAt returns one Idea of a process by its number. The error wraps ErrNoIdea if there is no such Idea.
 func (s *Store) LinkAt(ctx context.Context, process string, at int) (l Link, err error) {
-	defer failed(&err, "read Idea %d of %s", at, process)
+	defer wrapError(&err, "read Idea %d of %s", at, process)
 	m, err := s.manifest(ctx, process, at)
 	if err == nil {
 		l = m.link()
@@ -61,14 +61,14 @@ func (s *Store) LinkAt(ctx context.Context, process string, at int) (l Link, err
 
 func (m *manifest) link() Link {
 	// What is no time stays the zero one; Verify says so.
-	created, _ := time.Parse(time.RFC3339Nano, m.text(createdAt))
+	created, _ := time.Parse(time.RFC3339Nano, m.metaText(createdAt))
 	var parts []string
 	for _, part := range jsonval.AsList(m.Meta["parts"]) {
 		parts = append(parts, jsonval.AsText(jsonval.AsObject(part)["process"]))
 	}
 	return Link{
-		Parts: parts, At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
-		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[originKey],
+		Parts: parts, At: m.metaNumber("at"), Digest: m.Digest, Parent: m.metaText("parent"), Created: created,
+		Request: m.metaNumber("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[originKey],
 		Undoes: m.Meta["undoes"], Simulated: m.Meta["simulated"],
 		Forgotten: m.forgotten(),
 	}
@@ -76,7 +76,7 @@ func (m *manifest) link() Link {
 
 // manifests reads all manifests of a process in order.
 func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, error) {
-	numbers, _, err := s.numbers(ctx, process)
+	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 	}
 	all := make([]*manifest, len(numbers))
 	g, ctx := safego.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(maxConcurrentReads)
 	for i, at := range numbers {
 		g.Go("chain.manifests", func() (err error) {
 			all[i], err = s.manifest(ctx, process, at)
@@ -98,8 +98,8 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 	return all, nil
 }
 
-// folder is where the manifests lie.
-const folder = "ideas/"
+// manifestFolder is where the manifests lie.
+const manifestFolder = "ideas/"
 
 // Place names the place of a process's Idea in the store.
 func Place(process string, at int) string {
@@ -107,7 +107,7 @@ func Place(process string, at int) string {
 }
 
 // placeOf names the folder of a process's Ideas.
-func placeOf(process string) string { return folder + url.PathEscape(process) + "/" }
+func placeOf(process string) string { return manifestFolder + url.PathEscape(process) + "/" }
 
 // numberAt reads the number of the Idea at a place; ok is false where no Idea of the process lies.
 func numberAt(process, name string) (at int, ok bool) {
@@ -118,11 +118,11 @@ func numberAt(process, name string) (at int, ok bool) {
 
 // Processes lists the processes that have Ideas, in the order of their names.
 func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
-	defer failed(&err, "list processes")
-	folders, err := s.values.Folders(ctx, folder)
+	defer wrapError(&err, "list processes")
+	folders, err := s.values.Folders(ctx, manifestFolder)
 	processes = []string{}
 	for _, f := range folders {
-		if p, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(f, folder), "/")); err == nil {
+		if p, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(f, manifestFolder), "/")); err == nil {
 			processes = append(processes, p)
 		}
 	}
@@ -130,9 +130,9 @@ func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
 	return processes, err
 }
 
-// numbers lists the numbers of a process's Ideas in order, and whatever else lies among them.
-func (s *Store) numbers(ctx context.Context, process string) (numbers []int, strange []string, err error) {
-	items, err := s.values.Under(ctx, placeOf(process))
+// ideaNumbers lists the numbers of a process's Ideas in order, and whatever else lies among them.
+func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int, strange []string, err error) {
+	items, err := s.values.ListUnder(ctx, placeOf(process))
 	for _, i := range items {
 		if at, ok := numberAt(process, i.Name); ok {
 			numbers = append(numbers, at)
@@ -146,8 +146,8 @@ func (s *Store) numbers(ctx context.Context, process string) (numbers []int, str
 
 // Latest gives the number of a process's latest Idea; 0 where it has none.
 func (s *Store) Latest(ctx context.Context, process string) (at int, err error) {
-	defer failed(&err, "find the latest Idea of %s", process)
-	numbers, _, err := s.numbers(ctx, process)
+	defer wrapError(&err, "find the latest Idea of %s", process)
+	numbers, _, err := s.ideaNumbers(ctx, process)
 	if len(numbers) > 0 {
 		at = numbers[len(numbers)-1]
 	}
@@ -166,7 +166,7 @@ func (s *Store) NameUndo(ctx context.Context, process, as string) error {
 // NamedUndos lists the processes that NameUndo has named for a process.
 func (s *Store) NamedUndos(ctx context.Context, process string) (names []string, err error) {
 	folder := undoFolder + url.PathEscape(process) + "/"
-	items, err := s.values.Under(ctx, folder)
+	items, err := s.values.ListUnder(ctx, folder)
 	if err != nil {
 		return nil, fmt.Errorf("chain: find what takes %s back: %w", process, err)
 	}

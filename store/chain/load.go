@@ -15,7 +15,7 @@ import (
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
 // ErrNoIdea where the chain has none of the number, and names the part where one is missing or broken.
 func (s *Store) Load(ctx context.Context, process string, at int) (whole map[string]any, err error) {
-	defer failed(&err, "load Idea %d of %s", at, process)
+	defer wrapError(&err, "load Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
 	if err == nil {
@@ -34,14 +34,14 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string
 	if err != nil {
 		return nil, st, err
 	}
-	if digestOf(jsonval.Encode(whole)) != m.contents() {
+	if digestOf(jsonval.Encode(whole)) != m.contentDigest() {
 		return nil, st, brokenf(m.place(), "what it leads to has another digest")
 	}
-	return sealed(whole, m.Digest), st, nil
+	return withDigest(whole, m.Digest), st, nil
 }
 
-// sealed puts the digest into an Idea's meta.
-func sealed(whole map[string]any, digest string) map[string]any {
+// withDigest puts the digest into an Idea's meta.
+func withDigest(whole map[string]any, digest string) map[string]any {
 	jsonval.AsObject(whole["meta"])["digest"] = digest
 	return whole
 }
@@ -68,7 +68,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	if err := m.readable(); err != nil {
 		return nil, err
 	}
-	digest := m.text("log")
+	digest := m.metaText("log")
 	if m.Log == nil && digest == "" {
 		return nil, nil
 	}
@@ -95,7 +95,7 @@ func (s *Store) draft(ctx context.Context, m *manifest, known *state) (draft, *s
 // Log returns the writes in the logs of all Ideas of a process, in order, with stored values restored. The error wraps
 // ErrNoIdea if the process has none.
 func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, err error) {
-	defer failed(&err, "read the log of %s", process)
+	defer wrapError(&err, "read the log of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn
 }
 
 func (s *Store) logAt(ctx context.Context, process string, at int, whole bool) (log []turn.LogEntry, err error) {
-	defer failed(&err, "read the log of Idea %d of %s", at, process)
+	defer wrapError(&err, "read the log of Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
 	if err == nil {
@@ -146,7 +146,7 @@ func (s *Store) logAt(ctx context.Context, process string, at int, whole bool) (
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.
 func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (states map[string]any, err error) {
-	defer failed(&err, "read the States of Idea %d of %s", at.At, process)
+	defer wrapError(&err, "read the States of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef)
 
 // Context gives the context of an Idea, with handles in place of large values.
 func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (found any, err error) {
-	defer failed(&err, "read the context of Idea %d of %s", at.At, process)
+	defer wrapError(&err, "read the context of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef
 
 // bodyOf reads an Idea, or remembers it.
 func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef) (*state, error) {
-	if st := s.tip(process, at.Digest); st != nil {
+	if st := s.cachedTip(process, at.Digest); st != nil {
 		return st, nil
 	}
 	ctx = blobs.ForProcess(ctx, process)

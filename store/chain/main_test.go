@@ -29,7 +29,7 @@ func newShelf(t testing.TB) *shelf {
 
 func openShelf(t testing.TB, dir string) *shelf {
 	t.Helper()
-	values, err := blobs.Open(t.Context(), dir, blobs.Unsynced())
+	values, err := blobs.Open(t.Context(), dir, blobs.WithoutSync())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// format is the version of what a manifest looks like.
-const format = 1
+// manifestFormat is the version of what a manifest looks like.
+const manifestFormat = 1
 
 // manifest is the file of one Idea: its digest, its meta as it is hashed, where its body comes from, and its log. The
 // sum is over all of it, so that a change is found even if it does not touch the Idea.
@@ -43,8 +43,8 @@ type lineage struct {
 	Bytes int `json:"bytes"`
 }
 
-// contents is the digest of what the manifest leads to.
-func (m *manifest) contents() string { return cmp.Or(m.Left, m.Digest) }
+// contentDigest is the digest of what the manifest leads to.
+func (m *manifest) contentDigest() string { return cmp.Or(m.Left, m.Digest) }
 
 // Counts is how much an Idea holds: instances, Calls in its solution, and in its log the writes, and how many of them
 // people decided.
@@ -69,7 +69,7 @@ func digestOf(data []byte) string {
 
 // readManifest reads the bytes of a manifest and checks that they are those that were written.
 func readManifest(data []byte) (*manifest, error) {
-	v, err := decode(data)
+	v, err := decodeStored(data)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func readManifest(data []byte) (*manifest, error) {
 	if err := d.Decode(m); err != nil {
 		return nil, fmt.Errorf("this is no manifest: %w", err)
 	}
-	if m.Format != format {
-		return nil, fmt.Errorf("this is no manifest of format %d", format)
+	if m.Format != manifestFormat {
+		return nil, fmt.Errorf("this is no manifest of format %d", manifestFormat)
 	}
 	if digestOf(jsonval.Encode(jsonval.WithoutKey(jsonval.AsObject(v), "sum"))) != m.Sum {
 		return nil, errors.New("these are not the bytes that were written: the sum does not fit")
@@ -108,14 +108,14 @@ func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest
 	if err != nil {
 		return nil, &broken{place, err}
 	}
-	if m.Meta["process"] != process || m.number("at") != at {
-		return nil, brokenf(place, "it is the manifest of Idea %d of %v", m.number("at"), m.Meta["process"])
+	if m.Meta["process"] != process || m.metaNumber("at") != at {
+		return nil, brokenf(place, "it is the manifest of Idea %d of %v", m.metaNumber("at"), m.Meta["process"])
 	}
 	return m, nil
 }
 
 // place is where the manifest lies.
-func (m *manifest) place() string { return Place(m.text("process"), m.number("at")) }
+func (m *manifest) place() string { return Place(m.metaText("process"), m.metaNumber("at")) }
 
 // partOf is the part that is broken where something under a name cannot be read: that, or the data key that opens it.
 func partOf(name string, err error) string {
@@ -125,13 +125,13 @@ func partOf(name string, err error) string {
 	return name
 }
 
-// text gives a text of the meta; empty where it has none.
-func (m *manifest) text(key string) string {
+// metaText gives a text of the meta; empty where it has none.
+func (m *manifest) metaText(key string) string {
 	return jsonval.AsText(m.Meta[key])
 }
 
-// number gives a number of the meta; 0 where it has none.
-func (m *manifest) number(key string) int {
+// metaNumber gives a number of the meta; 0 where it has none.
+func (m *manifest) metaNumber(key string) int {
 	n, _ := m.Meta[key].(json.Number)
 	i, _ := n.Int64()
 	return int(i)

@@ -36,8 +36,8 @@ func eachDigest(data []byte, give func(text []byte)) {
 // reference is a value that is referred to from what belongs to a process; from what is nobody's where that is empty.
 type reference struct{ process, digest string }
 
-// need marks a value as needed.
-func (c *collector) need(r reference) {
+// markValue marks a value as needed.
+func (c *collector) markValue(r reference) {
 	found := false
 	for _, name := range c.values.Names(blobs.ForProcess(c.ctx, r.process), r.digest) {
 		if v := c.listed[name]; v != nil && !v.needed {
@@ -50,16 +50,16 @@ func (c *collector) need(r reference) {
 	}
 }
 
-// needs marks the values that some bytes refer to.
-func (c *collector) needs(process string, data []byte) {
-	eachDigest(data, func(text []byte) { c.need(reference{process, string(text)}) })
+// markValuesIn marks the values that some bytes refer to.
+func (c *collector) markValuesIn(process string, data []byte) {
+	eachDigest(data, func(text []byte) { c.markValue(reference{process, string(text)}) })
 }
 
 // Opener decrypts a payload. One that is not encrypted it gives back as it is.
 type Opener func(*commonpb.Payload) (*commonpb.Payload, error)
 
-// inside returns the bytes, followed by what they hold decrypted if they are an encrypted payload.
-func (o Opener) inside(data []byte) ([]byte, error) {
+// withDecrypted returns the bytes, followed by what they hold decrypted if they are an encrypted payload.
+func (o Opener) withDecrypted(data []byte) ([]byte, error) {
 	p := &commonpb.Payload{}
 	if isPayload := proto.Unmarshal(data, p) == nil; o == nil || !isPayload {
 		return data, nil
@@ -68,8 +68,8 @@ func (o Opener) inside(data []byte) ([]byte, error) {
 	return append(data[:len(data):len(data)], p.GetData()...), err
 }
 
-// follow marks what the needed values need.
-func (c *collector) follow(ctx context.Context) error {
+// markNeeded marks what the needed values need.
+func (c *collector) markNeeded(ctx context.Context) error {
 	for len(c.todo) > 0 {
 		r := c.todo[len(c.todo)-1]
 		c.todo = c.todo[:len(c.todo)-1]
@@ -82,12 +82,12 @@ func (c *collector) follow(ctx context.Context) error {
 			err = c.onNeeded(r)
 		}
 		if err == nil {
-			data, err = c.rules.Open.inside(data)
+			data, err = c.rules.Open.withDecrypted(data)
 		}
 		if err != nil {
 			return err
 		}
-		c.needs(r.process, data)
+		c.markValuesIn(r.process, data)
 		if err := c.needsOfPieces(ctx, r.process, data); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (c *collector) needsOfPieces(ctx context.Context, process string, data []by
 	if isLost(err) {
 		return nil
 	}
-	c.needs(process, whole)
+	c.markValuesIn(process, whole)
 	return err
 }
 
@@ -124,22 +124,22 @@ func (c *collector) readAll(ctx context.Context, process string, items []blobs.I
 		if err != nil {
 			return err
 		}
-		c.needs(blobs.RootOf(process), data)
+		c.markValuesIn(blobs.RootOf(process), data)
 	}
 	return nil
 }
 
-// others marks what is referred to from folders that this package does not know.
-func (c *collector) others(ctx context.Context) error {
+// markOthers marks what is referred to from folders that this package does not know.
+func (c *collector) markOthers(ctx context.Context) error {
 	folders, err := c.values.Folders(ctx, "")
 	if err != nil {
 		return err
 	}
 	for _, f := range folders {
-		if f == folder || blobs.HoldsValues(f) {
+		if f == manifestFolder || blobs.HoldsValues(f) {
 			continue
 		}
-		items, err := c.values.Under(ctx, f)
+		items, err := c.values.ListUnder(ctx, f)
 		if err == nil {
 			err = c.readAll(ctx, "", items)
 		}

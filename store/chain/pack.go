@@ -14,7 +14,8 @@ import (
 // would take longer than reading it.
 func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, parent *state,
 	size int) (*manifest, *state, error) {
-	m := &manifest{Format: format, Digest: digest, Meta: d.meta, Counts: d.counts(), lineage: lineage{Since: at}}
+	m := &manifest{Format: manifestFormat, Digest: digest, Meta: d.meta, Counts: d.counts(),
+		lineage: lineage{Since: at}}
 	st := &state{at: at, digest: digest}
 	node, err := s.storeBody(ctx, d.body, m, st, parent, size)
 	if err != nil {
@@ -29,7 +30,7 @@ func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, p
 
 func (s *Store) storeBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state,
 	size int) (any, error) {
-	under := baseFor(st.at, parent)
+	under := deltaBaseFor(st.at, parent)
 	if under != nil {
 		delta, _ := jsonval.ComputeDelta(under.body, body)
 		data := jsonval.Encode(delta)
@@ -49,8 +50,8 @@ func (s *Store) storeBody(ctx context.Context, body map[string]any, m *manifest,
 	return s.storeWholeBody(ctx, st.body)
 }
 
-// baseFor returns the Idea to store this one against; nil if it is to be stored whole.
-func baseFor(at int, parent *state) *state {
+// deltaBaseFor returns the Idea to store this one against; nil if it is to be stored whole.
+func deltaBaseFor(at int, parent *state) *state {
 	if parent == nil || at-parent.Since >= maxDeltaDistance {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, er
 
 // ownCopy decodes bytes, so that what is remembered shares nothing with a caller's values.
 func ownCopy(data []byte) (map[string]any, error) {
-	v, err := decode(data)
+	v, err := decodeStored(data)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	case isValue:
 		return v, nil
 	case isPart:
-		return s.part(ctx, digest)
+		return s.readPart(ctx, digest)
 	case isEach:
 		out := make(map[string]any, len(each))
 		for k, n := range each {
@@ -129,13 +130,13 @@ func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
 	return out, nil
 }
 
-// part reads a part that is stored under its own digest.
-func (s *Store) part(ctx context.Context, digest string) (any, error) {
+// readPart reads a part that is stored under its own digest.
+func (s *Store) readPart(ctx context.Context, digest string) (any, error) {
 	data, err := s.values.Get(ctx, digest)
 	if err != nil {
 		return nil, s.partError(ctx, digest, err)
 	}
-	v, err := decode(data)
+	v, err := decodeStored(data)
 	if err != nil {
 		return nil, &broken{s.values.Name(ctx, digest), err}
 	}
@@ -150,9 +151,9 @@ func (s *Store) partError(ctx context.Context, digest string, err error) error {
 	return err
 }
 
-// decode reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because a
-// delta is nested deeper than what it changes.
-func decode(data []byte) (any, error) {
+// decodeStored reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because
+// a delta is nested deeper than what it changes.
+func decodeStored(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var v any

@@ -11,16 +11,17 @@ import (
 	"processidea/model/turn"
 )
 
-// propose finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
-func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) error {
+// findProposedCall finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
+func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*manifest) error {
 	e := b.Last.entry
 	if e.CorrectionNumber > 0 {
 		return nil
 	}
-	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
+	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
 		Written: e.Call.RawValue(), Reads: []Read{}, Ran: b.ran}
 	b.Call = p
-	logged := manifests[slices.IndexFunc(manifests, func(m *manifest) bool { return m.number("at") == b.Last.Idea })]
+	at := slices.IndexFunc(manifests, func(m *manifest) bool { return m.metaNumber("at") == b.Last.Idea })
+	logged := manifests[at]
 	if e.PartProcessID != "" {
 		made, err := s.manifests(ctx, e.PartProcessID)
 		if err != nil && !isBroken(err) {
@@ -30,12 +31,12 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 	}
 	for _, m := range manifests {
 		switch {
-		case m.number("request") == e.Request && e.Request > 0:
-			p.Saw = m.number("at")
-		case e.Request > 0 || m.number("at") > 1:
+		case m.metaNumber("request") == e.Request && e.Request > 0:
+			p.Saw = m.metaNumber("at")
+		case e.Request > 0 || m.metaNumber("at") > 1:
 			continue
 		}
-		if err := s.proposedIn(ctx, p, e, m); err != nil {
+		if err := s.readProposedCall(ctx, p, e, m); err != nil {
 			return err
 		}
 	}
@@ -44,11 +45,11 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 	if p.Ran != nil {
 		p.Tool = p.Ran.Tool
 	}
-	return s.reads(ctx, p, e, call, logged)
+	return s.resolveReads(ctx, p, e, call, logged)
 }
 
-// proposedIn takes the Call from the solution of its Request's Idea, where the log does not hold it.
-func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m *manifest) error {
+// readProposedCall takes the Call from the solution of its Request's Idea, where the log does not hold it.
+func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.LogEntry, m *manifest) error {
 	if p.Written != nil {
 		return nil
 	}
@@ -66,8 +67,9 @@ func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m 
 	return nil
 }
 
-// reads resolves the References of a Call in the Idea whose log has its write.
-func (s *Store) reads(ctx context.Context, p *Proposed, e turn.LogEntry, call map[string]any, m *manifest) error {
+// resolveReads resolves the References of a Call in the Idea whose log has its write.
+func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call map[string]any,
+	m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {
 		return nil
@@ -99,8 +101,9 @@ func referencesIn(call map[string]any) []refexpr.Reference {
 	return references
 }
 
-// unlogged finds whether a value that is in no log was there from the beginning, or else the first Idea that shows it.
-func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
+// findUnlogged finds whether a value that is in no log was there from the beginning, or else the first Idea that shows
+// it.
+func (s *Store) findUnlogged(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
 	var tip *state
 	for _, m := range manifests {
 		whole, next, err := s.load(ctx, m, tip)
@@ -113,11 +116,11 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 		case !there || !jsonval.Equal(value, b.Value):
 			b.Since = 0
 		case b.Since == 0:
-			b.Since = m.number("at")
+			b.Since = m.metaNumber("at")
 		}
 	}
 	b.By = ByUnknown
-	if b.Since == manifests[0].number("at") && b.Since == 1 {
+	if b.Since == manifests[0].metaNumber("at") && b.Since == 1 {
 		b.By, b.Since, b.Origin = ByStart, 0, manifests[0].Meta[originKey]
 	}
 	return nil

@@ -37,7 +37,7 @@ func (r *redaction) collectTexts(m *manifest, body map[string]any) (found bool) 
 	}
 	owners := ideafile.SplitContextByInstance(body["context"])
 	own := owners.MessagesByInstance[r.token]
-	isGone := len(own) == 1 && jsonval.Equal(own[0].Source, r.stub())
+	isGone := len(own) == 1 && jsonval.Equal(own[0].Source, r.messageStub())
 	if found = len(own) > 0 && !isGone; found {
 		for _, m := range own {
 			r.addTexts(m.Payload, true)
@@ -72,40 +72,41 @@ func (r *redaction) addTexts(v any, mine bool) {
 			r.own[text] = true
 		}
 	}
-	_ = texts.Walk{Give: look}.Each(v, texts.Place{}) // nothing is loaded, and nothing fails
+	_ = texts.Walk{OnText: look}.Each(v, texts.Place{}) // nothing is loaded, and nothing fails
 }
 
-func (r *redaction) draft(d draft) draft {
+func (r *redaction) redactDraft(d draft) draft {
 	left := draft{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
 	if list, ok := d.body["context"].([]any); ok {
-		left.body["context"] = r.messages(list)
+		left.body["context"] = r.redactMessages(list)
 	}
 	if solution, ok := d.body["solution"].(map[string]any); ok {
 		solution = maps.Clone(solution)
 		if calls, ok := solution["calls"].([]any); ok {
-			solution["calls"] = r.calls(calls)
+			solution["calls"] = r.redactCalls(calls)
 		}
 		left.body["solution"] = solution
 	}
 	for _, key := range []string{"decisions", turn.EndedByRequestKey} {
 		if list, ok := d.meta[key].([]any); ok {
-			left.meta[key] = r.without(list)
+			left.meta[key] = r.withoutInstance(list)
 		}
 	}
 	if log, ok := d.log.([]any); ok {
-		left.log = r.without(log)
+		left.log = r.withoutInstance(log)
 		left.meta["log"] = digestOf(jsonval.Encode(left.log))
 	}
 	return left
 }
 
-// without removes from a list the instance's token, and entries that concern only the instance or one of its Calls.
-func (r *redaction) without(list []any) []any {
+// withoutInstance removes from a list the instance's token, and entries that concern only the instance or one of its
+// Calls.
+func (r *redaction) withoutInstance(list []any) []any {
 	left := []any{}
 	for _, e := range list {
 		m := jsonval.AsObject(e)
 		if of, ok := m["instances"].([]any); ok && slices.Contains(of, any(r.token)) {
-			rest := r.without(of)
+			rest := r.withoutInstance(of)
 			if len(rest) == 0 {
 				continue
 			}
@@ -121,25 +122,25 @@ func (r *redaction) without(list []any) []any {
 
 func (r *redaction) ofCall(id string) bool { return ideafile.InstanceTokenOfCallID(id) == r.token }
 
-// stub is what stays of the instance's Messages.
-func (r *redaction) stub() map[string]any {
+// messageStub is what stays of the instance's Messages.
+func (r *redaction) messageStub() map[string]any {
 	return map[string]any{"type": ideafile.TypeState, "_instance": r.token, "state": map[string]any{},
 		ideafile.StatusKey: string(ideafile.InstanceSettled)}
 }
 
-func (r *redaction) messages(list []any) []any {
+func (r *redaction) redactMessages(list []any) []any {
 	left, stands := []any{}, false
 	for _, raw := range list {
 		m := jsonval.AsObject(raw)
 		switch {
 		case m["_instance"] == r.token && !stands:
 			stands = true
-			left = append(left, r.stub())
+			left = append(left, r.messageStub())
 		case m["_instance"] == r.token:
 		case m["type"] == ideafile.TypePlan:
-			left = append(left, r.plan(m)...)
+			left = append(left, r.redactPlan(m)...)
 		case m["type"] == ideafile.TypeError:
-			left = append(left, r.without([]any{m})...)
+			left = append(left, r.withoutInstance([]any{m})...)
 		default:
 			left = append(left, raw)
 		}
@@ -147,21 +148,21 @@ func (r *redaction) messages(list []any) []any {
 	return left
 }
 
-// plan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
-func (r *redaction) plan(m map[string]any) []any {
+// redactPlan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
+func (r *redaction) redactPlan(m map[string]any) []any {
 	raw, ok := turn.FilterPlanRecord(m, r.others)
 	if !ok {
 		return nil
 	}
 	m = maps.Clone(jsonval.AsObject(raw))
 	if calls, ok := m["plan"].([]any); ok {
-		m["plan"] = r.calls(calls)
+		m["plan"] = r.redactCalls(calls)
 	}
 	return []any{m}
 }
 
-// calls leaves of the instance's Calls the Tool.
-func (r *redaction) calls(list []any) []any {
+// redactCalls leaves of the instance's Calls the Tool.
+func (r *redaction) redactCalls(list []any) []any {
 	left := slices.Clone(list)
 	for n, raw := range left {
 		call := ideafile.ParseWrittenCall(raw)
@@ -180,12 +181,12 @@ func (r *redaction) calls(list []any) []any {
 	return left
 }
 
-// mention returns why a remaining text may reveal the instance; "" if it does not.
-func (r *redaction) mention(at texts.Place, text string) string {
+// mentionReason returns why a remaining text may reveal the instance; "" if it does not.
+func (r *redaction) mentionReason(at texts.Place, text string) string {
 	if text == r.token && at.Instance != r.token {
 		return "names the instance"
 	}
-	if slices.ContainsFunc(r.needles, func(own texts.Needle) bool { return own.In(text) }) {
+	if slices.ContainsFunc(r.needles, func(own texts.Needle) bool { return own.IsIn(text) }) {
 		return "has a text of the instance"
 	}
 	return ""

@@ -13,7 +13,7 @@ import (
 // Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
 // never replaced: the error wraps ErrTaken.
 func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err error) {
-	defer failed(&err, "seal Idea %d of %s", e.At, e.Process)
+	defer wrapError(&err, "seal Idea %d of %s", e.At, e.Process)
 	ctx = blobs.ForProcess(ctx, e.Process)
 	d, err := e.draft()
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err != nil {
 		return sealed, err
 	}
-	parent, err := s.parent(ctx, e)
+	parent, err := s.parentState(ctx, e)
 	if err != nil {
 		return sealed, err
 	}
@@ -63,7 +63,7 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	case err == nil && there.forgotten() != nil:
 		return "", &ForgottenError{e.Process, *there.forgotten()}
 	case err == nil:
-		d.meta[createdAt] = there.text(createdAt)
+		d.meta[createdAt] = there.metaText(createdAt)
 		digest, _, err := d.digest(ctx, s.values)
 		if err != nil || digest == there.Digest {
 			return digest, err
@@ -76,13 +76,13 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	return "", err
 }
 
-// parent returns the previous Idea; nil if none can be read. A broken chain continues with an Idea that is stored
+// parentState returns the previous Idea; nil if none can be read. A broken chain continues with an Idea that is stored
 // whole, and Verify names the gap.
-func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
+func (s *Store) parentState(ctx context.Context, e Entry) (*state, error) {
 	if e.Parent == "" || e.At == 1 {
 		return nil, nil
 	}
-	if st := s.tip(e.Process, e.Parent); st != nil && st.at == e.At-1 {
+	if st := s.cachedTip(e.Process, e.Parent); st != nil && st.at == e.At-1 {
 		return st, nil
 	}
 	// An Idea may be stored against any before it, even one that is not its parent.

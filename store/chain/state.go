@@ -46,15 +46,15 @@ func (st *state) find(at int) *state {
 	return nil
 }
 
-// weight is roughly how many bytes the state and those that it was built from have.
-func (st *state) weight() int { return st.whole + st.Bytes }
+// roughBytes is roughly how many bytes the state and those that it was built from have.
+func (st *state) roughBytes() int { return st.whole + st.Bytes }
 
 // state reads the body of an Idea. known is one read before, which may spare some reading.
 func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
 	if err := m.readable(); err != nil {
 		return nil, err
 	}
-	st := &state{at: m.number("at"), digest: m.Digest, lineage: m.lineage}
+	st := &state{at: m.metaNumber("at"), digest: m.Digest, lineage: m.lineage}
 	body, err := s.unpack(ctx, m.Body)
 	if err != nil {
 		return nil, m.broken(err)
@@ -82,13 +82,13 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 
 // loadBase reads the Idea that another is stored against.
 func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state, error) {
-	if m.On < 0 || m.On >= m.number("at") {
+	if m.On < 0 || m.On >= m.metaNumber("at") {
 		return nil, brokenf(m.place(), "it is stored against Idea %d, which is none before it", m.On)
 	}
 	if under := known.find(m.On); under != nil {
 		return under, nil
 	}
-	below, err := s.manifest(ctx, m.text("process"), m.On)
+	below, err := s.manifest(ctx, m.metaText("process"), m.On)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state
 
 // broken names the manifest where an error names no part.
 func (m *manifest) broken(err error) error {
-	if namesPart(err) {
+	if isPartError(err) {
 		return err
 	}
 	return &broken{m.place(), err}
@@ -110,10 +110,12 @@ const (
 	maxTipBytes = 32 << 20
 )
 
-func newTips() *blobs.Recent[*state] { return blobs.NewRecent(maxTips, maxTipBytes, (*state).weight) }
+func newTips() *blobs.Recent[*state] {
+	return blobs.NewRecent(maxTips, maxTipBytes, (*state).roughBytes)
+}
 
-// tip gives the remembered Idea of a process if it has the digest; else nil.
-func (s *Store) tip(process, digest string) *state {
+// cachedTip gives the remembered Idea of a process if it has the digest; else nil.
+func (s *Store) cachedTip(process, digest string) *state {
 	if st, ok := s.tips.Get(process); ok && st.digest == digest {
 		return st
 	}

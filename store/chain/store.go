@@ -21,8 +21,8 @@ type Store struct {
 // New gives the chains of a store.
 func New(values *blobs.Store) *Store { return &Store{values: values, tips: newTips()} }
 
-// Trusting returns the same chains; Verify checks the signatures of decisions with these keys.
-func (s *Store) Trusting(deciders proofs.Keys) *Store {
+// WithKeys returns the same chains; Verify checks the signatures of decisions with these keys.
+func (s *Store) WithKeys(deciders proofs.Keys) *Store {
 	trusting := *s
 	trusting.deciders = deciders
 	return &trusting
@@ -49,8 +49,8 @@ func brokenf(part, format string, args ...any) error {
 	return &broken{part, fmt.Errorf(format, args...)}
 }
 
-// failed prefixes a returned error with the operation that failed.
-func failed(err *error, format string, args ...any) {
+// wrapError prefixes a returned error with the operation that failed.
+func wrapError(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("chain: "+format+": %w", append(args, *err)...)
 	}
@@ -63,11 +63,11 @@ func isBroken(err error) bool {
 			return true
 		}
 	}
-	return namesPart(err)
+	return isPartError(err)
 }
 
-// namesPart reports whether an error names the part that is broken.
-func namesPart(err error) bool {
+// isPartError reports whether an error names the part that is broken.
+func isPartError(err error) bool {
 	_, is := errors.AsType[*broken](err)
 	return is
 }
@@ -124,8 +124,8 @@ func (r *Report) add(at int, part, format string, args ...any) {
 	r.Broken = append(r.Broken, Broken{At: at, Part: part, Problem: fmt.Sprintf(format, args...)})
 }
 
-// harms notes that an Idea cannot be loaded because of a broken part.
-func (r *Report) harms(part string, at int) {
+// addHarm notes that an Idea cannot be loaded because of a broken part.
+func (r *Report) addHarm(part string, at int) {
 	n, told := r.known[part]
 	if told && !slices.Contains(r.Broken[n].Harms, at) {
 		r.Broken[n].Harms = append(r.Broken[n].Harms, at)

@@ -28,11 +28,11 @@ type Held struct {
 	opener Opener
 }
 
-// knows reports whether there is anything of a process, or anything that its data key opens.
-func (h *Held) knows(process string) bool { return h != nil && h.known[process] }
+// hasProcess reports whether there is anything of a process, or anything that its data key opens.
+func (h *Held) hasProcess(process string) bool { return h != nil && h.known[process] }
 
-// open reports whether anything of a process is open: itself, an instance or a part.
-func (h *Held) open(process string) bool { return h != nil && h.openProcesses[blobs.RootOf(process)] }
+// isOpen reports whether anything of a process is open: itself, an instance or a part.
+func (h *Held) isOpen(process string) bool { return h != nil && h.openProcesses[blobs.RootOf(process)] }
 
 func (h *Held) references() map[reference]bool {
 	if h == nil {
@@ -58,13 +58,13 @@ func ReadTemporalApart(
 	own, others = newHeld(open), newHeld(open)
 	err = EachExecution(ctx, c, namespace, func(workflow string, m proto.Message) error {
 		if goes(workflow) {
-			return own.execution(ctx, workflow, m)
+			return own.noteExecution(ctx, workflow, m)
 		}
-		return others.execution(ctx, workflow, m)
+		return others.noteExecution(ctx, workflow, m)
 	})
 	if err == nil {
 		err = EachSchedule(ctx, c, namespace,
-			func(_ string, m proto.Message) error { return others.visit(ctx, "", m) })
+			func(_ string, m proto.Message) error { return others.noteDigests(ctx, "", m) })
 	}
 	return own, others, err
 }
@@ -73,8 +73,8 @@ func newHeld(open Opener) *Held {
 	return &Held{openProcesses: map[string]bool{}, known: map[string]bool{}, refs: map[reference]bool{}, opener: open}
 }
 
-// execution notes what belongs to an execution of a workflow.
-func (h *Held) execution(ctx context.Context, workflow string, m proto.Message) error {
+// noteExecution notes what belongs to an execution of a workflow.
+func (h *Held) noteExecution(ctx context.Context, workflow string, m proto.Message) error {
 	root := blobs.RootOf(workflow)
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
 		h.Executions++
@@ -83,7 +83,7 @@ func (h *Held) execution(ctx context.Context, workflow string, m proto.Message) 
 			h.openProcesses[root] = true
 		}
 	}
-	return h.visit(ctx, root, m)
+	return h.noteDigests(ctx, root, m)
 }
 
 func isRunning(e *workflowpb.WorkflowExecutionInfo) bool {
@@ -183,13 +183,13 @@ func EachSchedule(
 	}
 }
 
-// visit notes every digest in the payloads of a message of a process: claims of payloads that lie in the store, and
-// handles of values.
-func (h *Held) visit(ctx context.Context, process string, m proto.Message) error {
+// noteDigests notes every digest in the payloads of a message of a process: claims of payloads that lie in the store,
+// and handles of values.
+func (h *Held) noteDigests(ctx context.Context, process string, m proto.Message) error {
 	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
 		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 			for _, p := range payloads {
-				if err := h.refer(process, p); err != nil {
+				if err := h.noteReferences(process, p); err != nil {
 					return nil, err
 				}
 			}
@@ -198,7 +198,7 @@ func (h *Held) visit(ctx context.Context, process string, m proto.Message) error
 	})
 }
 
-func (h *Held) refer(process string, p *commonpb.Payload) error {
+func (h *Held) noteReferences(process string, p *commonpb.Payload) error {
 	note := func(process string, p *commonpb.Payload) {
 		eachDigest(p.GetData(), func(text []byte) { h.refs[reference{process, string(text)}] = true })
 	}

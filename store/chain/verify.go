@@ -34,9 +34,9 @@ func (d Digests) Add(at int, digest string) {
 // to the store can write a whole new chain. It calls progress before each Idea with the number checked and the total.
 func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests,
 	progress func(checked, of int)) (r *Report, err error) {
-	defer failed(&err, "verify %s", process)
+	defer wrapError(&err, "verify %s", process)
 	ctx = blobs.ForProcess(ctx, process)
-	numbers, strange, err := s.numbers(ctx, process)
+	numbers, strange, err := s.ideaNumbers(ctx, process)
 	if err == nil && len(numbers)+len(strange) == 0 {
 		err = ErrNoIdea
 	}
@@ -107,31 +107,31 @@ func (v *verifier) checkNext(ctx context.Context, at int) error {
 	m, err := v.manifest(ctx, v.process, at)
 	if err != nil {
 		v.before = nil
-		return v.broken(at, err)
+		return v.noteBroken(at, err)
 	}
-	v.meta(m)
-	if err := v.origin(ctx, m); err != nil {
+	v.checkMeta(m)
+	if err := v.checkOrigin(ctx, m); err != nil {
 		return err
 	}
 	v.before = m
-	v.left.note(v.report, m)
+	v.left.addIdea(v.report, m)
 	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
 		v.forgotten = append(v.forgotten, m.Digest)
 		return nil
 	}
-	whole, err := v.parts(ctx, m)
+	whole, err := v.checkParts(ctx, m)
 	if err != nil || !whole {
 		v.report.Unreadable = append(v.report.Unreadable, at)
 		return err
 	}
-	if err := v.idea(ctx, m); err != nil {
-		return v.broken(at, err)
+	if err := v.checkIdea(ctx, m); err != nil {
+		return v.noteBroken(at, err)
 	}
 	return nil
 }
 
-// broken notes what cannot be read. The part may be one of an Idea before, which was named there.
-func (v *verifier) broken(at int, err error) error {
+// noteBroken notes what cannot be read. The part may be one of an Idea before, which was named there.
+func (v *verifier) noteBroken(at int, err error) error {
 	if !isBroken(err) {
 		return err
 	}
@@ -141,22 +141,22 @@ func (v *verifier) broken(at int, err error) error {
 		part = b.part
 	}
 	v.report.add(at, part, "%s", withoutPartName(err))
-	v.report.harms(part, at)
+	v.report.addHarm(part, at)
 	return nil
 }
 
-// meta checks the meta of an Idea.
-func (v *verifier) meta(m *manifest) {
-	at := m.number("at")
+// checkMeta checks the meta of an Idea.
+func (v *verifier) checkMeta(m *manifest) {
+	at := m.metaNumber("at")
 	v.report.noteSimulated(m.Meta)
 	place := Place(v.process, at)
-	switch parent := m.text("parent"); {
+	switch parent := m.metaText("parent"); {
 	case at == 1 && parent != "":
 		v.report.add(at, place, "the first Idea names a parent")
 	case v.before != nil && parent != v.before.Digest:
 		v.report.add(at, place, "its parent is not the Idea before it")
 	}
-	if _, err := time.Parse(time.RFC3339Nano, m.text(createdAt)); err != nil {
+	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAt)); err != nil {
 		v.report.add(at, place, "meta.createdAt is no time")
 	}
 	if digests := v.witnessed[at]; len(digests) > 0 {
@@ -168,36 +168,36 @@ func (v *verifier) meta(m *manifest) {
 	}
 }
 
-// origin checks that a forked process says rightly where it comes from, as far as the store has that chain.
-func (v *verifier) origin(ctx context.Context, m *manifest) error {
-	at := m.number("at")
+// checkOrigin checks that a forked process says rightly where it comes from, as far as the store has that chain.
+func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
+	at := m.metaNumber("at")
 	if at != 1 || m.Meta[originKey] == nil {
 		return nil
 	}
 	v.report.Origin = m.Meta[originKey]
 	from := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
-	there, err := v.manifest(ctx, from.text("process"), from.number("at"))
+	there, err := v.manifest(ctx, from.metaText("process"), from.metaNumber("at"))
 	switch {
 	case isBroken(err):
 		return nil // that chain is gone, or has a broken place of its own
 	case err != nil:
 		return err
-	case there.Digest != from.text("digest"):
+	case there.Digest != from.metaText("digest"):
 		v.report.add(at, Place(v.process, at), "it says that it comes from Idea %d of %s, which has another digest",
-			from.number("at"), from.text("process"))
+			from.metaNumber("at"), from.metaText("process"))
 	}
 	return nil
 }
 
-// idea checks that what a manifest leads to is the Idea that it says.
-func (v *verifier) idea(ctx context.Context, m *manifest) error {
-	at := m.number("at")
+// checkIdea checks that what a manifest leads to is the Idea that it says.
+func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
+	at := m.metaNumber("at")
 	d, st, err := v.draft(ctx, m, v.tip)
 	v.tip = st
 	if err != nil {
 		return err
 	}
-	if err := v.handles(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
+	if err := v.checkHandles(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
 		return err
 	}
 	whole, err := wholeIdea(ctx, v.values, d.meta, d.body)
@@ -205,12 +205,12 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 		return err
 	}
 	place := Place(v.process, at)
-	v.report.addProblems(at, place, v.audit.Log(v.process, d.log))
+	v.report.addProblems(at, place, v.audit.CheckLog(v.process, d.log))
 	if at == 1 {
 		v.report.addProblems(at, place, v.audit.VerifyInherited(whole))
 	}
 	switch counts := d.counts(); {
-	case digestOf(jsonval.Encode(whole)) != m.contents():
+	case digestOf(jsonval.Encode(whole)) != m.contentDigest():
 		v.report.add(at, place, "the Idea has another digest than it says")
 	case counts != m.Counts:
 		v.report.add(at, place, "it holds %+v and says %+v", counts, m.Counts)

@@ -20,7 +20,7 @@ var ErrNoExport = errors.New("this is no export of a chain")
 // signatures of decisions with keys; nil: it leaves these alone. The error is for a file that cannot be read or is no
 // export.
 func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error) {
-	defer failed(&err, "verify export")
+	defer wrapError(&err, "verify export")
 	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), given: map[string]bool{},
 		needed: map[string]bool{}}
 	lines := bufio.NewReader(r)
@@ -35,12 +35,12 @@ func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error)
 		if v.line == 1 && !bytes.Contains(data, []byte(exportFormat)) && !bytes.Contains(data, []byte(`"digest"`)) {
 			break
 		}
-		v.read(data)
+		v.readLine(data)
 	}
 	if v.line == 1 {
 		return nil, ErrNoExport
 	}
-	v.end()
+	v.checkHead()
 	return v.report.finish(), nil
 }
 
@@ -57,20 +57,20 @@ type exportVerifier struct {
 	left    redactionCheck
 }
 
-func (v *exportVerifier) add(line int, format string, args ...any) {
+func (v *exportVerifier) addBroken(line int, format string, args ...any) {
 	v.report.add(max(line-1, 0), fmt.Sprintf("line %d", line), format, args...)
 }
 
-func (v *exportVerifier) read(data []byte) {
+func (v *exportVerifier) readLine(data []byte) {
 	err := v.checkLine(data)
 	if err == nil {
 		return
 	}
-	v.add(v.line, "%s", err)
+	v.addBroken(v.line, "%s", err)
 	if v.line > 1 {
 		v.report.Ideas++
 		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
-		v.report.harms(fmt.Sprintf("line %d", v.line), v.line-1)
+		v.report.addHarm(fmt.Sprintf("line %d", v.line), v.line-1)
 		v.before = ""
 	}
 }
@@ -80,7 +80,7 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	if !ended {
 		return errors.New("the file ends inside the line")
 	}
-	value, err := decode(text)
+	value, err := decodeStored(text)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	if v.line == 1 {
 		return v.readHead(line, text)
 	}
-	return v.idea(line)
+	return v.checkIdea(line)
 }
 
 func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
@@ -105,31 +105,31 @@ func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
 	return nil
 }
 
-func (v *exportVerifier) idea(line map[string]any) error {
+func (v *exportVerifier) checkIdea(line map[string]any) error {
 	idea := jsonval.AsObject(line["idea"])
 	meta := jsonval.AsObject(idea["meta"])
 	digest := jsonval.AsText(meta["digest"])
 	delete(meta, "digest")
 	m := &manifest{Meta: meta, Digest: digest, Left: jsonval.AsText(line["left"])}
-	if digestOf(jsonval.Encode(idea)) != m.contents() {
+	if digestOf(jsonval.Encode(idea)) != m.contentDigest() {
 		return errors.New("the Idea has another digest than it says")
 	}
-	v.left.note(v.report, m)
+	v.left.addIdea(v.report, m)
 	for _, k := range jsonval.SortedKeys(line) {
 		if k != "idea" && k != "log" && k != "values" && k != "left" {
 			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
 		}
 	}
-	if err := v.link(m); err != nil {
+	if err := v.checkLink(m); err != nil {
 		return err
 	}
-	if err := v.log(meta, line); err != nil {
+	if err := v.checkLog(meta, line); err != nil {
 		return err
 	}
 	v.report.Ideas++
 	v.report.noteSimulated(meta)
 	place := fmt.Sprintf("line %d", v.line)
-	v.report.addProblems(v.line-1, place, v.audit.Log(v.process, line["log"]))
+	v.report.addProblems(v.line-1, place, v.audit.CheckLog(v.process, line["log"]))
 	if v.line == 2 {
 		v.report.addProblems(v.line-1, place, v.audit.VerifyInherited(idea))
 		v.report.Origin = meta[originKey]
@@ -139,29 +139,29 @@ func (v *exportVerifier) idea(line map[string]any) error {
 	return nil
 }
 
-// link checks that an Idea follows the one before.
-func (v *exportVerifier) link(m *manifest) error {
+// checkLink checks that an Idea follows the one before.
+func (v *exportVerifier) checkLink(m *manifest) error {
 	if v.process == "" {
-		v.process = m.text("process")
+		v.process = m.metaText("process")
 	}
-	switch at := m.number("at"); {
-	case m.text("process") != v.process:
-		return fmt.Errorf("it is an Idea of %s", m.text("process"))
+	switch at := m.metaNumber("at"); {
+	case m.metaText("process") != v.process:
+		return fmt.Errorf("it is an Idea of %s", m.metaText("process"))
 	case at != v.line-1:
 		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", at, v.line-1)
-	case v.line == 2 && m.text("parent") != "", v.before != "" && m.text("parent") != v.before:
+	case v.line == 2 && m.metaText("parent") != "", v.before != "" && m.metaText("parent") != v.before:
 		return errors.New("its parent is not the Idea before it")
 	}
 	return nil
 }
 
-// log checks an Idea's log, and the values that were given for its handles.
-func (v *exportVerifier) log(meta, line map[string]any) error {
+// checkLog checks an Idea's log, and the values that were given for its handles.
+func (v *exportVerifier) checkLog(meta, line map[string]any) error {
 	log, has := line["log"]
 	if named, names := meta["log"]; has != names || (has && digestOf(jsonval.Encode(log)) != named) {
 		return errors.New("the log is not the one that meta.log names")
 	}
-	v.need(log)
+	v.needHandles(log)
 	values, isObject := line["values"].(map[string]any)
 	if _, has := line["values"]; has != isObject || (has && len(values) == 0) {
 		return errors.New("its values are no object by digest")
@@ -171,7 +171,7 @@ func (v *exportVerifier) log(meta, line map[string]any) error {
 			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
 		v.given[digest] = true
-		v.need(value)
+		v.needHandles(value)
 	}
 	for digest := range v.needed {
 		if !v.given[digest] {
@@ -186,25 +186,25 @@ func (v *exportVerifier) log(meta, line map[string]any) error {
 	return nil
 }
 
-func (v *exportVerifier) need(value any) {
+func (v *exportVerifier) needHandles(value any) {
 	for _, digest := range handlesIn(value) {
 		v.needed[digest] = true
 	}
 }
 
-// end checks the head, now that it is known what follows it.
-func (v *exportVerifier) end() {
+// checkHead checks the head, now that it is known what follows it.
+func (v *exportVerifier) checkHead() {
 	v.report.Process, v.report.Digest = v.process, v.before
 	v.left.compare(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
 	case v.process != "" && v.head.Process != v.process:
-		v.add(1, "it says that the process is %s, and it is %s", v.head.Process, v.process)
+		v.addBroken(1, "it says that the process is %s, and it is %s", v.head.Process, v.process)
 	case v.head.Ideas != v.report.Ideas:
-		v.add(1, "it says that there are %d Ideas, and there are %d", v.head.Ideas, v.report.Ideas)
+		v.addBroken(1, "it says that there are %d Ideas, and there are %d", v.head.Ideas, v.report.Ideas)
 	case v.before != "" && v.head.Digest != v.before:
-		v.add(1, "it says that the last Idea is another")
+		v.addBroken(1, "it says that the last Idea is another")
 	case v.report.Ideas == 0:
-		v.add(1, "there is no Idea")
+		v.addBroken(1, "there is no Idea")
 	}
 }

@@ -8,22 +8,22 @@ import (
 	"processidea/store/blobs"
 )
 
-// parts checks every part that a manifest names.
-func (v *verifier) parts(ctx context.Context, m *manifest) (whole bool, err error) {
-	at, named := m.number("at"), partsOf(m.Body, "")
+// checkParts checks every part that a manifest names.
+func (v *verifier) checkParts(ctx context.Context, m *manifest) (whole bool, err error) {
+	at, named := m.metaNumber("at"), partsOf(m.Body, "")
 	if m.Log != nil {
 		named = append(named, partsOf(m.Log, "log")...)
 	}
 	whole = true
 	for _, p := range named {
-		err := v.check(ctx, p.digest)
+		err := v.checkValue(ctx, p.digest)
 		if err != nil && !isBroken(err) {
 			return false, err
 		}
 		if err != nil {
 			part := v.values.Name(ctx, p.digest)
 			v.report.add(at, part, "%s%s", p.at, withoutPartName(err))
-			v.report.harms(part, at)
+			v.report.addHarm(part, at)
 			whole = false
 		}
 	}
@@ -43,8 +43,8 @@ func withoutPartName(err error) error {
 	return err
 }
 
-// check reads a value from the store once, whatever is remembered of it.
-func (v *verifier) check(ctx context.Context, digest string) error {
+// checkValue reads a value from the store once, whatever is remembered of it.
+func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	if err, done := v.checked[digest]; done {
 		return err
 	}
@@ -56,29 +56,29 @@ func (v *verifier) check(ctx context.Context, digest string) error {
 	return err
 }
 
-// handles checks the values of the store that a value holds, and those that they hold. The error is for a store that
-// does not answer, or for a value that is lost.
-func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
+// checkHandles checks the values of the store that a value holds, and those that they hold. The error is for a store
+// that does not answer, or for a value that is lost.
+func (v *verifier) checkHandles(ctx context.Context, at int, value any) (err error) {
 	for _, digest := range handlesIn(value) {
-		err = mostSevere(err, v.handle(ctx, at, digest))
+		err = mostSevere(err, v.checkHandle(ctx, at, digest))
 	}
 	return err
 }
 
-// handle checks a value and those that it holds, once.
-func (v *verifier) handle(ctx context.Context, at int, digest string) error {
+// checkHandle checks a value and those that it holds, once.
+func (v *verifier) checkHandle(ctx context.Context, at int, digest string) error {
 	if err, done := v.inside[digest]; done {
 		return err
 	}
-	err := v.check(ctx, digest)
+	err := v.checkValue(ctx, digest)
 	if isBroken(err) {
 		v.report.add(at, v.values.Name(ctx, digest), "a value: %s", withoutPartName(err))
 	}
 	if err == nil {
 		var inside any
-		inside, err = v.part(ctx, digest)
+		inside, err = v.readPart(ctx, digest)
 		if err == nil {
-			err = v.handles(ctx, at, inside)
+			err = v.checkHandles(ctx, at, inside)
 		}
 	}
 	v.inside[digest] = err
@@ -108,7 +108,7 @@ func partsOf(node any, at string) []namedPart {
 	var all []namedPart
 	each := jsonval.AsObject(m[nodeObject])
 	for k, v := range jsonval.Sorted(each) {
-		all = append(all, partsOf(v, join(at, k))...)
+		all = append(all, partsOf(v, joinPath(at, k))...)
 	}
 	for _, n := range jsonval.AsList(m[nodeRuns]) {
 		all = append(all, partsOf(n, at)...)

@@ -35,15 +35,15 @@ func (c *codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 	if c.keys == nil {
 		return payloads, nil
 	}
-	return each(payloads, c.encrypt)
+	return eachPayload(payloads, c.encrypt)
 }
 
 // Decode decrypts payloads that were encrypted. It returns the errors of Keys.Open.
 func (c *codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	return each(payloads, c.keys.OpenPayload)
+	return eachPayload(payloads, c.keys.OpenPayload)
 }
 
-func each(payloads []*commonpb.Payload,
+func eachPayload(payloads []*commonpb.Payload,
 	do func(*commonpb.Payload) (*commonpb.Payload, error)) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for n, p := range payloads {

@@ -25,7 +25,7 @@ type invalidError struct {
 }
 
 func (e *invalidError) Error() string {
-	return fmt.Sprintf("encryption: parse %s: entry %d: %s", Variable, e.entry, e.cause)
+	return fmt.Sprintf("encryption: parse %s: entry %d: %s", KeysVariable, e.entry, e.cause)
 }
 
 // MissingKeyError means that something is encrypted with a key that is not here.
@@ -45,7 +45,7 @@ func (e *MissingKeyError) Error() string {
 	}
 	text := "encrypted with key " + strings.Join(ids, ", ")
 	if e.None {
-		return text + ", and " + Variable + " is not set"
+		return text + ", and " + KeysVariable + " is not set"
 	}
-	return text + ", which is not in " + Variable
+	return text + ", which is not in " + KeysVariable
 }

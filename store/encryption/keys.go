@@ -11,9 +11,9 @@ import (
 	"github.com/tink-crypto/tink-go/v2/daead/subtle"
 )
 
-// Variable names the environment variable that holds the keys: `id:key,id:key,…`, each key 32 random bytes in base64.
-// The first one encrypts, all of them decrypt.
-const Variable = "PROCESSIDEA_KEYS"
+// KeysVariable names the environment variable that holds the keys: `id:key,id:key,…`, each key 32 random bytes in
+// base64. The first one encrypts, all of them decrypt.
+const KeysVariable = "PROCESSIDEA_KEYS"
 
 // Keys are the keys of one deployment. They are safe for concurrent use. Nil encrypts nothing and opens nothing.
 type Keys struct{ ring []*Key }
@@ -70,8 +70,8 @@ func (k *Keys) IDs() []string {
 // Has reports whether a key is among them.
 func (k *Keys) Has(id string) bool { return k.find(id) != nil }
 
-// Need gives a *MissingKeyError where a key is not among them.
-func (k *Keys) Need(id string) error {
+// Require gives a *MissingKeyError where a key is not among them.
+func (k *Keys) Require(id string) error {
 	if k.Has(id) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
 
 // Open decrypts what Seal made with the key of an id. Errors are a *MissingKeyError, or wrap ErrAltered.
 func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
-	if err := k.Need(id); err != nil {
+	if err := k.Require(id); err != nil {
 		return nil, err
 	}
 	return k.find(id).Open(sealed, bound)
@@ -125,8 +125,8 @@ func (k *Key) Open(sealed []byte, bound string) ([]byte, error) {
 	return plain, nil
 }
 
-// Name returns a name for an object whose own name would reveal what it is: an HMAC under the key, in hex.
-func (k *Key) Name(of string) string {
+// HideName returns a name for an object whose own name would reveal what it is: an HMAC under the key, in hex.
+func (k *Key) HideName(of string) string {
 	mac := hmac.New(sha256.New, k.names)
 	mac.Write([]byte(of))
 	return hex.EncodeToString(mac.Sum(nil))

@@ -16,7 +16,7 @@ import (
 // fresh makes a key as an entry of the variable.
 func fresh(t *testing.T, id string) string {
 	t.Helper()
-	entry, err := Generate(id)
+	entry, err := GenerateKey(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,8 @@ func TestNamesDependOnTheKeyAndAreNotThoseOfTheDigest(t *testing.T) {
 	t.Parallel()
 	k := parse(t, fresh(t, "k1"), fresh(t, "k2"))
 	digest := hex.EncodeToString(make([]byte, 32))
-	one, two := k.find("k1").Name(digest), k.find("k2").Name(digest)
-	if one != k.find("k1").Name(digest) || one == two || one == digest || len(one) != 64 {
+	one, two := k.find("k1").HideName(digest), k.find("k2").HideName(digest)
+	if one != k.find("k1").HideName(digest) || one == two || one == digest || len(one) != 64 {
 		t.Errorf("%s %s", one, two)
 	}
 }
@@ -179,7 +179,7 @@ func TestKeysAreReadAsTheyArePrintedAndAsOthersWriteThem(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"", "a:b", "a,b", strings.Repeat("k", 33), "ключ"} {
-		if entry, err := Generate(id); err == nil {
+		if entry, err := GenerateKey(id); err == nil {
 			t.Errorf("%q: %s", id, entry)
 		}
 	}

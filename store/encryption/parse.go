@@ -50,7 +50,7 @@ func parseEntry(entry string) (id string, secret []byte, err error) {
 	if err := checkID(id); err != nil {
 		return "", nil, err
 	}
-	secret, err = decode(encoded)
+	secret, err = decodeBase64(encoded)
 	if err == nil {
 		err = checkSecret(secret)
 	}
@@ -65,8 +65,8 @@ func checkID(id string) error {
 	return nil
 }
 
-// decode takes both alphabets of base64, with padding or without.
-func decode(encoded string) ([]byte, error) {
+// decodeBase64 takes both alphabets of base64, with padding or without.
+func decodeBase64(encoded string) ([]byte, error) {
 	encoded = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(encoded, "="))
 	secret, err := base64.RawStdEncoding.DecodeString(encoded)
 	if err != nil {
@@ -100,8 +100,8 @@ func checkSecret(secret []byte) error {
 	return nil
 }
 
-// Generate makes a fresh key, in the form of an entry of Variable.
-func Generate(id string) (string, error) {
+// GenerateKey makes a fresh key, in the form of an entry of Variable.
+func GenerateKey(id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", fmt.Errorf("encryption: make key %q: %w", id, err)
 	}

@@ -72,18 +72,20 @@ func (d *Diff) compare(from, to map[string]any) error {
 	}
 	d.Patch = make([]any, len(patch))
 	for i, op := range patch {
-		d.Patch[i] = operation(op)
+		d.Patch[i] = patchStep(op)
 	}
-	err = d.values("", pick(from, "config", "schema", "delegates"), pick(to, "config", "schema", "delegates"),
+	err = d.compareValues("", pickKeys(from, "config", "schema", "delegates"),
+		pickKeys(to, "config", "schema", "delegates"),
 		jsonval.Path.String)
 	if err != nil {
 		return err
 	}
-	return d.contexts(ideafile.SplitContextByInstance(from["context"]), ideafile.SplitContextByInstance(to["context"]))
+	return d.compareContexts(ideafile.SplitContextByInstance(from["context"]),
+		ideafile.SplitContextByInstance(to["context"]))
 }
 
-// operation is one step of a JSON Patch.
-func operation(op jsondiff.Operation) any {
+// patchStep is one step of a JSON Patch.
+func patchStep(op jsondiff.Operation) any {
 	o := map[string]any{"op": op.Type, "path": op.Path}
 	if op.Type != jsondiff.OperationRemove {
 		o["value"] = op.Value
@@ -91,7 +93,7 @@ func operation(op jsondiff.Operation) any {
 	return o
 }
 
-func pick(m map[string]any, keys ...string) map[string]any {
+func pickKeys(m map[string]any, keys ...string) map[string]any {
 	out := map[string]any{}
 	for _, k := range keys {
 		if v, ok := m[k]; ok {
@@ -101,22 +103,22 @@ func pick(m map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// solved is one Call of an Idea's solution.
-type solved struct {
+// solutionCall is one Call of an Idea's solution.
+type solutionCall struct {
 	id, instance, tool string
 	call               any
 	// place is what makes two Calls with other parameters the same Call that changed: instance, tool and output path.
 	place, text string
 }
 
-func solutionOf(idea map[string]any) []solved {
+func solutionOf(idea map[string]any) []solutionCall {
 	calls := jsonval.AsList(jsonval.AsObject(idea["solution"])["calls"])
 	number, _ := jsonval.AsObject(idea["meta"])["request"].(json.Number)
 	request, _ := number.Int64()
-	out := make([]solved, len(calls))
+	out := make([]solutionCall, len(calls))
 	for i, raw := range calls {
 		m := jsonval.AsObject(raw)
-		c := solved{call: raw, text: string(jsonval.Encode(raw))}
+		c := solutionCall{call: raw, text: string(jsonval.Encode(raw))}
 		c.instance, c.tool = jsonval.AsText(m["_instance"]), jsonval.AsText(m["_tool"])
 		c.place = string(jsonval.Encode([]any{c.instance, c.tool, m["_outputPath"]}))
 		if request > 0 {
@@ -134,7 +136,7 @@ func diffCalls(from, to map[string]any) []CallChange {
 	changes := []CallChange{}
 	for _, c := range b {
 		change := CallChange{c.instance, Added, c.id, c.tool, nil, c.call}
-		if i := slices.IndexFunc(a, func(o solved) bool { return o.place == c.place }); i >= 0 {
+		if i := slices.IndexFunc(a, func(o solutionCall) bool { return o.place == c.place }); i >= 0 {
 			change.What, change.From = Changed, a[i].call
 			a = slices.Delete(a, i, i+1)
 		}
@@ -149,12 +151,12 @@ func diffCalls(from, to map[string]any) []CallChange {
 }
 
 // subtractCalls leaves out the Calls that another solution has too, each as often as it has it.
-func subtractCalls(calls, others []solved) []solved {
+func subtractCalls(calls, others []solutionCall) []solutionCall {
 	there := map[string]int{}
 	for _, o := range others {
 		there[o.text]++
 	}
-	var left []solved
+	var left []solutionCall
 	for _, c := range calls {
 		there[c.text]--
 		if there[c.text] < 0 {

@@ -12,8 +12,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// contexts compares what everybody sees, and then what each instance has for itself.
-func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
+// compareContexts compares what everybody sees, and then what each instance has for itself.
+func (d *Diff) compareContexts(from, to ideafile.ContextByInstance) error {
 	err := d.ofOne("", from.SharedMessages, to.SharedMessages)
 	tokens := slices.Clone(to.InstanceTokens)
 	for _, token := range from.InstanceTokens {
@@ -32,17 +32,17 @@ func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
 // ofOne compares what everybody sees, where the token is empty, or what one instance has for itself: instructions of
 // files step by step, and payloads.
 func (d *Diff) ofOne(token string, from, to []ideafile.Message) error {
-	d.messages(token, from, to)
-	err := d.values(token, instructionsByFile(from), instructionsByFile(to), jsonval.Path.String)
+	d.compareMessages(token, from, to)
+	err := d.compareValues(token, instructionsByFile(from), instructionsByFile(to), jsonval.Path.String)
 	if err != nil {
 		return err
 	}
-	return d.values(token, ideafile.InstanceMessagesView(from, token).PayloadByKind,
-		ideafile.InstanceMessagesView(to, token).PayloadByKind, reference)
+	return d.compareValues(token, ideafile.InstanceMessagesView(from, token).PayloadByKind,
+		ideafile.InstanceMessagesView(to, token).PayloadByKind, referenceText)
 }
 
-// reference names a place in the payloads by kind as Calls refer to it.
-func reference(p jsonval.Path) string {
+// referenceText names a place in the payloads by kind as Calls refer to it.
+func referenceText(p jsonval.Path) string {
 	if len(p) == 0 {
 		return ""
 	}
@@ -68,8 +68,8 @@ func instructionsByFile(messages []ideafile.Message) map[string]any {
 	return map[string]any{ideafile.TypeInstruction: out}
 }
 
-// messages compares texts and instructions without steps, which have no path: one is there or it is not.
-func (d *Diff) messages(instance string, from, to []ideafile.Message) {
+// compareMessages compares texts and instructions without steps, which have no path: one is there or it is not.
+func (d *Diff) compareMessages(instance string, from, to []ideafile.Message) {
 	for _, side := range []struct {
 		what        string
 		list, other []ideafile.Message
@@ -92,13 +92,13 @@ func hasMessage(list []ideafile.Message, m ideafile.Message) bool {
 	return slices.ContainsFunc(list, func(o ideafile.Message) bool { return jsonval.Equal(o.Source, m.Source) })
 }
 
-// values compares two objects, place by place.
-func (d *Diff) values(instance string, from, to map[string]any, name func(jsonval.Path) string) error {
+// compareValues compares two objects, place by place.
+func (d *Diff) compareValues(instance string, from, to map[string]any, name func(jsonval.Path) string) error {
 	patch, err := jsondiff.CompareWithoutMarshal(anyMap(from), anyMap(to))
 	if err != nil {
 		return err
 	}
-	places := places{from: from, used: map[string]int{}}
+	places := patchPlaces{from: from, timesSeen: map[string]int{}}
 	for _, op := range patch {
 		c := Change{Instance: instance, What: Changed, Path: name(places.pathOf(op)), From: op.OldValue, To: op.Value}
 		switch op.Type {
@@ -120,22 +120,22 @@ func anyMap(m map[string]any) any {
 	return m
 }
 
-// places turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
+// patchPlaces turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
 // removes from its end by taking away the same index again and again.
-type places struct {
-	from map[string]any
-	used map[string]int // how often a pointer stood in the patch
+type patchPlaces struct {
+	from      map[string]any
+	timesSeen map[string]int // how often a pointer stood in the patch
 }
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
-func (p places) pathOf(op jsondiff.Operation) jsonval.Path {
+func (p patchPlaces) pathOf(op jsondiff.Operation) jsonval.Path {
 	var path jsonval.Path
 	for step := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
 		path = append(path, unescapePointer.Replace(step))
 	}
 	last := len(path) - 1
-	list, isList := lookup(p.from, path[:last]).([]any)
+	list, isList := valueAt(p.from, path[:last]).([]any)
 	if !isList || op.Type == jsondiff.OperationReplace {
 		return path
 	}
@@ -143,12 +143,12 @@ func (p places) pathOf(op jsondiff.Operation) jsonval.Path {
 	if err != nil {
 		index = len(list)
 	}
-	path[last] = strconv.Itoa(index + p.used[op.Path])
-	p.used[op.Path]++
+	path[last] = strconv.Itoa(index + p.timesSeen[op.Path])
+	p.timesSeen[op.Path]++
 	return path
 }
 
-func lookup(v any, p jsonval.Path) any {
+func valueAt(v any, p jsonval.Path) any {
 	found, _ := jsonval.ValueAt(v, p)
 	return found
 }

@@ -46,8 +46,8 @@ func New(keys Keys) *Audit {
 	return &Audit{keys: keys, used: map[string]bool{}, orders: map[string]*order{}}
 }
 
-// Log checks the decisions in the log of an Idea, and lists what is wrong with each.
-func (a *Audit) Log(process string, log any) (problems []string) {
+// CheckLog checks the decisions in the log of an Idea, and lists what is wrong with each.
+func (a *Audit) CheckLog(process string, log any) (problems []string) {
 	if log == nil {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 		if e.Decision == nil || e.IsWrite() || !isByPerson(*e.Decision) {
 			continue
 		}
-		if why := a.decision(process, *e.Decision); why != "" {
+		if why := a.checkDecision(process, *e.Decision); why != "" {
 			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", e.Decision.CallID,
 				e.Decision.DecidedBy, why))
 		}
@@ -77,7 +77,7 @@ func isByPerson(d approval.Decision) bool {
 	return slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
 }
 
-func (a *Audit) decision(process string, d approval.Decision) string {
+func (a *Audit) checkDecision(process string, d approval.Decision) string {
 	if why := a.whyNoDeputy(d); why != "" {
 		return why
 	}
@@ -102,7 +102,7 @@ func (a *Audit) decision(process string, d approval.Decision) string {
 		return "its proof counts for another decision already"
 	}
 	a.used[id] = true
-	if why := a.check(process, d); why != "" {
+	if why := a.checkProof(process, d); why != "" {
 		return why
 	}
 	if d.Kind == policy.Amend && !ranAsAmended(d) {
@@ -111,9 +111,9 @@ func (a *Audit) decision(process string, d approval.Decision) string {
 	return ""
 }
 
-// check compares a proof with its decision, and with the keys.
-func (a *Audit) check(process string, d approval.Decision) string {
-	f := a.read(d.Proof)
+// checkProof compares a proof with its decision, and with the keys.
+func (a *Audit) checkProof(process string, d approval.Decision) string {
+	f := a.readProof(d.Proof)
 	if a.keys == nil {
 		f.Key = d.Signed.Key
 	}
@@ -145,8 +145,8 @@ func (a *Audit) check(process string, d approval.Decision) string {
 	return ""
 }
 
-// read checks a proof with the keys; without keys it reads what the proof says.
-func (a *Audit) read(jws string) (f proof.Finding) {
+// readProof checks a proof with the keys; without keys it reads what the proof says.
+func (a *Audit) readProof(jws string) (f proof.Finding) {
 	if a.keys != nil {
 		return a.keys.Verify(jws)
 	}
@@ -229,7 +229,7 @@ func (a *Audit) VerifyInherited(idea map[string]any) (problems []string) {
 			continue
 		}
 		a.Counts.Inherited++
-		f := a.read(e.Proof)
+		f := a.readProof(e.Proof)
 		c, why := f.Claims, f.Refused
 		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) ||
 			!policy.SameName(c.Subject, e.By)) {
@@ -243,7 +243,7 @@ func (a *Audit) VerifyInherited(idea map[string]any) (problems []string) {
 func (a *Audit) verifyInherited(d approval.Decision) string {
 	a.Counts.Inherited++
 	proven := a.Proven
-	why := a.check("", d)
+	why := a.checkProof("", d)
 	a.Proven = proven
 	return why
 }

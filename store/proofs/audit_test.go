@@ -84,7 +84,7 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 		d = decided(t, k, keys, d)
 		for _, with := range []proofs.Keys{nil, keys} {
 			a := proofs.New(with)
-			problems := a.Log("refunds", logOf(d))
+			problems := a.CheckLog("refunds", logOf(d))
 			if len(problems) > 0 || a.Signed != 1 || a.Declared != 0 || (with != nil) != (a.Proven == 1) {
 				t.Errorf("%s: %v, %+v", d.Kind, problems, a.Counts)
 			}
@@ -109,7 +109,7 @@ func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
 		`{"values":{"cents":5,"order":"7"}}`:                        "other parameters",
 	} {
 		d.AmendedParams, _ = jsonval.DecodeObject([]byte(params))
-		if got := strings.Join(proofs.New(keys).Log("refunds", logOf(d)), ""); !strings.Contains(got, want) ||
+		if got := strings.Join(proofs.New(keys).CheckLog("refunds", logOf(d)), ""); !strings.Contains(got, want) ||
 			(want == "") != (got == "") {
 			t.Errorf("%s: %q", params, got)
 		}
@@ -155,7 +155,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 	} {
 		d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
 		c.change(&d)
-		if got := strings.Join(proofs.New(c.keys).Log(c.process, logOf(d)), ""); !strings.Contains(got, c.want) ||
+		if got := strings.Join(proofs.New(c.keys).CheckLog(c.process, logOf(d)), ""); !strings.Contains(got, c.want) ||
 			(c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -171,7 +171,7 @@ func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
 		Deciders: d.Deciders}
 	pause := approval.Decision{Kind: approval.SteerPause, DecidedBy: "bob"}
 	a := proofs.New(keys)
-	problems := a.Log("refunds", logOf(d, declared, late, pause, d))
+	problems := a.CheckLog("refunds", logOf(d, declared, late, pause, d))
 	if len(problems) != 1 || !strings.Contains(problems[0], "for another decision already") ||
 		a.Counts != (proofs.Counts{Declared: 1, Signed: 2, Proven: 1}) {
 		t.Errorf("%v, %+v", problems, a.Counts)
@@ -243,7 +243,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		"an order was changed": {logOf(other, a), "another digest"},
 	} {
 		audit := proofs.New(keys)
-		if got := strings.Join(audit.Log("refunds", x.log), "\n"); !strings.Contains(got, x.want) ||
+		if got := strings.Join(audit.CheckLog("refunds", x.log), "\n"); !strings.Contains(got, x.want) ||
 			(x.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
@@ -276,7 +276,7 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 			For: &policy.Person{Name: "ann", Groups: []string{"finance"}}}
 		c.change(&o, &d)
 		named := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", Groups: []string{"finance"}, Order: &o}
-		got := strings.Join(proofs.New(nil).Log("refunds", logOf(named, d)), "")
+		got := strings.Join(proofs.New(nil).CheckLog("refunds", logOf(named, d)), "")
 		if !strings.Contains(got, c.why) || (c.why == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.why)
 		}
@@ -288,11 +288,11 @@ func TestASignedHandOverIsProvenAgain(t *testing.T) {
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, approval.Decision{Kind: approval.HandOver, To: "bob"})
 	a := proofs.New(keys)
-	if problems := a.Log("refunds", logOf(d)); len(problems) > 0 || a.Proven != 1 {
+	if problems := a.CheckLog("refunds", logOf(d)); len(problems) > 0 || a.Proven != 1 {
 		t.Errorf("%v, %+v", problems, a.Counts)
 	}
 	d.To = "eve"
-	if problems := proofs.New(keys).Log("refunds", logOf(d)); len(problems) != 1 {
+	if problems := proofs.New(keys).CheckLog("refunds", logOf(d)); len(problems) != 1 {
 		t.Errorf("whom it names was changed: %v", problems)
 	}
 }

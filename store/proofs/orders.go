@@ -41,7 +41,7 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	if d.Proof == "" {
 		return ""
 	}
-	f := a.read(d.Proof)
+	f := a.readProof(d.Proof)
 	err := f.CheckTime(time.Time{}, d.DecidedAt)
 	if err == nil {
 		err = f.Claims.CheckFor(d.Order.ToProve(process))

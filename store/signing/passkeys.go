@@ -65,7 +65,7 @@ func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
 }
 
 // PasskeyEntry gives the entry of a JWKS for a passkey, on one line. The person is its issuer.
-func PasskeyEntry(made passkey.Made, use *passkey.Use, person string, groups []string) ([]byte, error) {
+func PasskeyEntry(made passkey.MadePasskey, use *passkey.Use, person string, groups []string) ([]byte, error) {
 	k := &Key{}
 	jwk := jose.JSONWebKey{Key: made.Public, KeyID: made.ID, Use: "sig"}
 	err := k.setPublic(jwk)

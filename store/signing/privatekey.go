@@ -15,8 +15,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Variable names the environment variable with the file of a person's own key.
-const Variable = "PROCESSIDEA_KEY"
+// KeyVariable names the environment variable with the file of a person's own key.
+const KeyVariable = "PROCESSIDEA_KEY"
 
 // PrivateKey signs proofs.
 type PrivateKey struct {

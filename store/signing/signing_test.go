@@ -29,7 +29,7 @@ import (
 func claims(change ...func(*proof.Claims)) proof.Claims {
 	c := proof.Claims{
 		Issuer: "ann", Subject: "ann", Groups: []string{"finance"}, IssuedAt: 1, ID: "1",
-		Process: "p", Call: "1.1", Digest: "d", Decision: "approve", Details: proof.Details(nil),
+		Process: "p", Call: "1.1", Digest: "d", Decision: "approve", Details: proof.DetailsDigest(nil),
 	}
 	for _, f := range change {
 		f(&c)

@@ -93,7 +93,7 @@ func (s *Source) Place() string { return s.place }
 func (s *Source) Keys(ctx context.Context) (*Keys, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.current(ctx, refreshAfter)
+	return s.currentKeys(ctx, refreshAfter)
 }
 
 // Verify checks a proof with the keys as they are now. An address is asked again for a key that is not there.
@@ -104,13 +104,13 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	keys, err := s.current(ctx, refreshAfter)
+	keys, err := s.currentKeys(ctx, refreshAfter)
 	if err != nil {
 		return proof.Finding{Refused: "the keys to check the proof with cannot be read: " + err.Error()}
 	}
 	f, err := keys.verify(jws)
 	if _, unknown := errors.AsType[unknownKey](err); unknown && s.http != nil {
-		if keys, again := s.current(ctx, retryAfter); again == nil {
+		if keys, again := s.currentKeys(ctx, retryAfter); again == nil {
 			f, err = keys.verify(jws)
 		}
 	}
@@ -120,10 +120,10 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
 	return f
 }
 
-// current reads the keys again if the file has changed, or if the keys behind an address are due for a refresh.
-func (s *Source) current(ctx context.Context, after time.Duration) (*Keys, error) {
+// currentKeys reads the keys again if the file has changed, or if the keys behind an address are due for a refresh.
+func (s *Source) currentKeys(ctx context.Context, after time.Duration) (*Keys, error) {
 	now := s.now()
-	version, due := s.due(now, after)
+	version, due := s.needsReading(now, after)
 	if due {
 		s.triedAt = now
 		var data []byte
@@ -140,7 +140,7 @@ func (s *Source) current(ctx context.Context, after time.Duration) (*Keys, error
 	return s.keys, nil
 }
 
-func (s *Source) due(now time.Time, after time.Duration) (version string, due bool) {
+func (s *Source) needsReading(now time.Time, after time.Duration) (version string, due bool) {
 	if s.http != nil {
 		if s.lastFail != nil {
 			after = retryAfter

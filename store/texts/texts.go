@@ -18,14 +18,14 @@ type Place struct {
 	depth int
 }
 
-const depth = 3
+const maxPartDepth = 3
 
 // Walk says what is done with the texts of a value.
 type Walk struct {
 	// Load returns the stored value of a handle; if it is nil, handles are skipped.
 	Load func(jsonval.BlobHandle) (any, error)
-	// Give is called for every text and every key; Number for every number, where it is not nil.
-	Give, Number func(Place, string)
+	// OnText is called for every text and every key; Number for every number, where it is not nil.
+	OnText, OnNumber func(Place, string)
 }
 
 // Each walks a value at a place.
@@ -42,10 +42,10 @@ func (w Walk) Each(v any, at Place) error {
 	}
 	switch v := v.(type) {
 	case string:
-		w.Give(at, v)
+		w.OnText(at, v)
 	case json.Number:
-		if w.Number != nil {
-			w.Number(at, v.String())
+		if w.OnNumber != nil {
+			w.OnNumber(at, v.String())
 		}
 	case []any:
 		for _, e := range v {
@@ -60,12 +60,12 @@ func (w Walk) Each(v any, at Place) error {
 }
 
 func (w Walk) object(m map[string]any, at Place) error {
-	if token := owner(m); token != "" {
+	if token := ownerToken(m); token != "" {
 		at.Instance = token
 	}
 	for k, v := range jsonval.Sorted(m) {
 		below := at.below(k)
-		w.Give(below, k)
+		w.OnText(below, k)
 		if each, ok := v.(map[string]any); ok && k == "instances" {
 			for token, v := range jsonval.Sorted(each) {
 				below.Instance = token
@@ -82,8 +82,9 @@ func (w Walk) object(m map[string]any, at Place) error {
 	return nil
 }
 
-// owner is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a Call.
-func owner(m map[string]any) string {
+// ownerToken is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a
+// Call.
+func ownerToken(m map[string]any) string {
 	for _, k := range []string{"_instance", "instance"} {
 		if token := jsonval.AsText(m[k]); token != "" && token != "*" {
 			return token
@@ -97,7 +98,7 @@ func owner(m map[string]any) string {
 }
 
 func (p Place) below(key string) Place {
-	if p.depth++; p.depth <= depth {
+	if p.depth++; p.depth <= maxPartDepth {
 		p.Part = strings.TrimPrefix(p.Part+"."+key, ".")
 	}
 	return p
@@ -109,7 +110,7 @@ type Needle string
 // NewNeedle makes one.
 func NewNeedle(text string) Needle { return Needle(strings.ToLower(text)) }
 
-// In reports whether a text has it.
-func (n Needle) In(text string) bool {
+// IsIn reports whether a text has it.
+func (n Needle) IsIn(text string) bool {
 	return len(text) >= len(n) && strings.Contains(strings.ToLower(text), string(n))
 }

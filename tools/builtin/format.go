@@ -24,7 +24,7 @@ func registerFormatText(r *tools.Registry) {
 
 func formatText(ctx context.Context, in formatTextParams) (string, error) {
 	var out strings.Builder
-	counted := memory.Small // the size of the text that is counted so far
+	counted := memory.UncountedSize // the size of the text that is counted so far
 	for _, part := range placeholder.Split(in.Template) {
 		if part.Name == "" {
 			out.WriteString(part.Text)

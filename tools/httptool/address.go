@@ -11,18 +11,19 @@ import (
 	"processidea/internal/safego"
 )
 
-// closed are the ranges that are not the public internet: this host, private
+// privateRanges are the ranges that are not the public internet: this host, private
 // and shared networks, links, documentation, translation and tunnels, the rest.
-var closed = prefixes(
+var privateRanges = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", // the last is a cloud's own, for its machines
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
 
-// guarded ranges are never reached through a host's name, only by naming the address: link-local ones, where clouds
-// keep their metadata, addresses of more than one host, and those that are translated or tunnelled to an IPv4 address.
-var guarded = prefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32",
+// guardedRanges are never reached through a host's name, only by naming the address: link-local ones, where
+// clouds keep their metadata, addresses of more than one host, and those that are translated or tunnelled to an IPv4
+// address.
+var guardedRanges = prefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32",
 	"224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "ff00::/8",
 	"64:ff9b:1::/48", "2001::/32", "2002::/16")
 
@@ -40,7 +41,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-func within(ip netip.Addr, list []netip.Prefix) bool {
+func isWithin(ip netip.Addr, list []netip.Prefix) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
@@ -55,9 +56,9 @@ func plainAddr(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// public reports whether the address, a plain one, is on the public internet.
-func public(ip netip.Addr) bool {
-	return ip.IsValid() && (ip.Is4() || public6.Contains(ip)) && !within(ip, closed)
+// isPublic reports whether the address, a plain one, is on the public internet.
+func isPublic(ip netip.Addr) bool {
+	return ip.IsValid() && (ip.Is4() || public6.Contains(ip)) && !isWithin(ip, privateRanges)
 }
 
 // dialer connects to what the list allows. It looks at the address that is really dialled, after the name was
@@ -79,7 +80,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		Control: func(_, address string, _ syscall.RawConn) error {
 			// It is called on goroutines of the transport and of package net.
 			return safego.Run("http.dial",
-				func() error { return d.check(address, d.allow.names(hostName(host), port)) })
+				func() error { return d.check(address, d.allow.namesHost(hostName(host), port)) })
 		},
 	}
 	return inner.DialContext(ctx, network, address)
@@ -88,12 +89,12 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 func (d *dialer) check(address string, named bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return final("address %s is not an IP address", address)
+		return finalErrorf("address %s is not an IP address", address)
 	}
 	ip := plainAddr(at.Addr())
 	_, port, _ := net.SplitHostPort(address)
-	if public(ip) || d.allow.names(ip.String(), port) || (named && !within(ip, guarded)) {
+	if isPublic(ip) || d.allow.namesHost(ip.String(), port) || (named && !isWithin(ip, guardedRanges)) {
 		return nil
 	}
-	return refuse("address %s is not public: name the host in %s", ip, AllowVariable)
+	return refusef("address %s is not public: name the host in %s", ip, AllowVariable)
 }

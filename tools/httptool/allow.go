@@ -71,28 +71,28 @@ func (l *allowList) add(entry string) error {
 		err != nil && (strings.ContainsAny(host, "[]") || !hostForm.MatchString(name)) {
 		return errors.New("not host or host:port")
 	}
-	l.named[place(name, port)] = true
+	l.named[hostWithPort(name, port)] = true
 	return nil
 }
 
 func (l *allowList) empty() bool { return len(l.named) == 0 && len(l.suffixes) == 0 && !l.all }
 
-// names reports whether the list names this very host, with this port or without one.
-func (l *allowList) names(host, port string) bool {
-	return l.named[place(host, "")] || l.named[place(host, port)]
+// namesHost reports whether the list names this very host, with this port or without one.
+func (l *allowList) namesHost(host, port string) bool {
+	return l.named[hostWithPort(host, "")] || l.named[hostWithPort(host, port)]
 }
 
 // admits reports whether the host may be asked at all; its address is looked at
 // when it is dialled.
 func (l *allowList) admits(host, port string) bool {
-	return l.all || l.names(host, port) ||
+	return l.all || l.namesHost(host, port) ||
 		slices.ContainsFunc(l.suffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
 // hostForm is what a name's form is. Its last label is no number: 10.0.0.256 would be taken for a name.
 var hostForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$`)
 
-func place(host, port string) string {
+func hostWithPort(host, port string) string {
 	if port == "" {
 		return host
 	}

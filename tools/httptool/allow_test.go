@@ -118,12 +118,12 @@ func TestOnlyPublicAddressesArePublic(t *testing.T) {
 			2001::1 2001:db8::1 2002:7f00:1::1 3fff::1 fc00::1 fd00:ec2::254 fe80::1 fe80::1%eth0 fec0::1 ff02::1 5f00::1`,
 	} {
 		for text := range strings.FieldsSeq(texts) {
-			if ip := plainAddr(netip.MustParseAddr(text)); public(ip) != want {
+			if ip := plainAddr(netip.MustParseAddr(text)); isPublic(ip) != want {
 				t.Errorf("%s: public is not %v", text, want)
 			}
 		}
 	}
-	if public(netip.Addr{}) {
+	if isPublic(netip.Addr{}) {
 		t.Error("no address is public")
 	}
 }

@@ -17,30 +17,30 @@ import (
 	"processidea/tools/memory"
 )
 
-// answer is a server's response, read to its end.
-type answer struct {
+// response is a server's response, read to its end.
+type response struct {
 	status      int
 	contentType string
 	retryAfter  string
 	body        []byte
 }
 
-func (c *Client) read(resp *http.Response) (*answer, error) {
+func (c *Client) read(resp *http.Response) (*response, error) {
 	defer func() { _ = resp.Body.Close() }()
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
-		return nil, final("the answer is over %d bytes", c.maxBytes)
+		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.Small, c.maxBytes)+1))
-	if err == nil && len(body) > memory.Small {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.UncountedSize, c.maxBytes)+1))
+	if err == nil && len(body) > memory.UncountedSize {
 		body, err = readRest(resp, body, c.maxBytes)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(body)) > c.maxBytes {
-		return nil, final("the answer is over %d bytes", c.maxBytes)
+		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
-	return &answer{
+	return &response{
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
 		retryAfter: resp.Header.Get("Retry-After"), body: body,
 	}, nil
@@ -55,13 +55,13 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 	return append(begun, rest...), err
 }
 
-// failure is the Error of a status that is not a success; nil for a result.
-func (a *answer) failure(anyStatus bool, now time.Time) error {
+// statusError is the Error of a status that is not a success; nil for a result.
+func (a *response) statusError(anyStatus bool, now time.Time) error {
 	retry := a.status == 408 || a.status == 429 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
 		return nil
 	}
-	e := a.unfit(nil)
+	e := a.unfitError(nil)
 	e.Retry = retry
 	if retry {
 		e.RetryAfter = retryafter.Parse(a.retryAfter, now)
@@ -69,8 +69,8 @@ func (a *answer) failure(anyStatus bool, now time.Time) error {
 	return e
 }
 
-// unfit is the final Error of an answer that cannot be a result.
-func (a *answer) unfit(cause error) *Error {
+// unfitError is the final Error of an answer that cannot be a result.
+func (a *response) unfitError(cause error) *Error {
 	text, err := a.decoded()
 	if err != nil {
 		text = strings.ToValidUTF8(string(a.body), "\uFFFD")
@@ -80,7 +80,7 @@ func (a *answer) unfit(cause error) *Error {
 
 // value is the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
 // empty answer is nil.
-func (a *answer) value() (any, error) {
+func (a *response) value() (any, error) {
 	if len(bytes.TrimSpace(a.body)) == 0 {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (a *answer) value() (any, error) {
 	if isJSON(mediaType) {
 		v, err := decodeJSON(a.body)
 		if err != nil {
-			return nil, a.unfit(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
+			return nil, a.unfitError(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
 		}
 		return v, nil
 	}
@@ -109,7 +109,7 @@ func decodeJSON(raw []byte) (any, error) {
 	return jsonval.DecodeWithBounds(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
 }
 
-func (a *answer) text() (string, error) {
+func (a *response) text() (string, error) {
 	text, err := a.decoded()
 	if err != nil {
 		return "", &Error{Status: a.status, Err: err}
@@ -118,7 +118,7 @@ func (a *answer) text() (string, error) {
 }
 
 // decoded is the body in UTF-8, from the character set that it declares.
-func (a *answer) decoded() (string, error) {
+func (a *response) decoded() (string, error) {
 	_, params, _ := mime.ParseMediaType(a.contentType)
 	body := bytes.TrimPrefix(a.body, []byte("\uFEFF"))
 	if label := params["charset"]; label != "" && !strings.EqualFold(label, "utf-8") {

@@ -13,7 +13,8 @@ const scopesField = "_scopes"
 
 // fillBody makes the request's body and its content type; nil where the method
 // carries its parameters in the query. declared is the type that the tool names.
-func fillBody(s Spec, f *filling, scopes map[string]any, declared string) (body []byte, contentType string, err error) {
+func fillBody(s Spec, f *templateFiller, scopes map[string]any, declared string) (body []byte, contentType string,
+	err error) {
 	if s.queries() {
 		return nil, "", nil
 	}
@@ -78,7 +79,7 @@ func encodeBody(v any, declared string) ([]byte, string) {
 func formPairs(object map[string]any) []string {
 	var pairs []string
 	for _, name := range jsonval.SortedKeys(object) {
-		pairs = append(pairs, queryPairs(escape(name), object[name])...)
+		pairs = append(pairs, queryPairs(encodeSegment(name), object[name])...)
 	}
 	return pairs
 }

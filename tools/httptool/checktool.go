@@ -19,7 +19,7 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	declared := jsonval.SortedKeys(t.SchemaByParam)
 	for _, template := range s.templates() {
 		for _, part := range placeholder.Split(template.text) {
-			if part.Name == "" || knows(t, part.Name) {
+			if part.Name == "" || isParameter(t, part.Name) {
 				continue
 			}
 			hint := diag.DidYouMean(part.Name, declared)
@@ -33,8 +33,8 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	return ps
 }
 
-// knows reports whether a name in a template is a parameter, or a path into one.
-func knows(t *ideafile.Tool, name string) bool {
+// isParameter reports whether a name in a template is a parameter, or a path into one.
+func isParameter(t *ideafile.Tool, name string) bool {
 	root, _, _ := strings.Cut(name, ".")
 	_, whole := t.SchemaByParam[name]
 	_, part := t.SchemaByParam[root]

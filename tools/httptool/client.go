@@ -64,23 +64,23 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // Do fills the spec with params, sends the request and returns the content of the answer: its JSON, its text, or nil if
 // it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
 func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, idempotencyKey string) (any, error) {
-	v := c.vault()
+	v := c.newVault()
 	fail := func(err error) (any, error) {
-		e := c.failure(s.method()+" "+s.URL, err, v)
+		e := c.errorWithoutSecrets(s.method()+" "+s.URL, err, v)
 		e.NotAllowed = isNotAllowed(err)
 		return nil, e
 	}
 	if err := s.check(); err != nil {
 		return fail(finalCause{err})
 	}
-	r, err := c.prepare(s, &filling{params: params, vault: v, read: map[string]bool{}}, scopes)
+	r, err := c.prepare(s, &templateFiller{params: params, vault: v, read: map[string]bool{}}, scopes)
 	if err == nil {
-		err = v.bound(hostAndPort(r.url))
+		err = v.checkHost(hostAndPort(r.url))
 	}
 	if err != nil {
 		return fail(finalCause{err})
 	}
-	r.key, r.vault = headerSafe(idempotencyKey), v
+	r.key, r.vault = encodeHeader(idempotencyKey), v
 	a, err := c.send(ctx, r)
 	if err != nil {
 		return fail(err)
@@ -89,19 +89,19 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 	if err != nil {
 		return fail(err)
 	}
-	return v.striker().Value(result), nil
+	return v.striker().StrikeValue(result), nil
 }
 
-func (c *Client) vault() *vault {
+func (c *Client) newVault() *vault {
 	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: &c.known}
 }
 
 // Get reads a URL unchanged, without parameters and secrets. Any answer is a result, except 408, 429 and 5xx, which are
 // retryable errors. Errors are of type *Error.
 func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
-	v := c.vault()
+	v := c.newVault()
 	fail := func(err error) (int, string, string, error) {
-		return 0, "", "", c.failure("GET "+excerpt(address), err, v)
+		return 0, "", "", c.errorWithoutSecrets("GET "+excerpt(address), err, v)
 	}
 	u, err := checkedURL(address, "")
 	if err != nil {
@@ -116,21 +116,21 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 		return fail(err)
 	}
 	s := v.striker()
-	return a.status, s.Text(a.contentType), s.Text(body), nil
+	return a.status, s.StrikeText(a.contentType), s.StrikeText(body), nil
 }
 
-// failure makes the Error of any failure, without secrets.
-func (c *Client) failure(act string, err error, v *vault) *Error {
+// errorWithoutSecrets makes the Error of any failure, without secrets.
+func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = &Error{Retry: !IsRefused(err), Err: err}
 	}
 	s := v.striker()
 	if e.Err != nil {
-		e.Err = Struck(s, e.Err)
+		e.Err = StrikeError(s, e.Err)
 	}
-	e.Body = excerpt(s.Text(e.Body)) // struck first: half a secret would not be found
-	e.act = s.Text(act)
+	e.Body = excerpt(s.StrikeText(e.Body)) // struck first: half a secret would not be found
+	e.act = s.StrikeText(act)
 	return e
 }
 

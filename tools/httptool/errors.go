@@ -44,7 +44,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode distinguishes what the worker lacks, for runner.Code.
+// FaultCode distinguishes what the worker lacks, for runner.FaultCode.
 func (e *Error) FaultCode() string {
 	if e.NotAllowed {
 		return ideafile.CodeNotAllowed
@@ -55,9 +55,11 @@ func (e *Error) FaultCode() string {
 // RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
-// Struck returns an error without the secrets in its text. errors.Is finds the original error, but it does not unwrap
-// to it.
-func Struck(s *secret.Striker, err error) error { return &struckError{s.Text(err.Error()), err} }
+// StrikeError returns an error without the secrets in its text. errors.Is finds the original error, but it does not
+// unwrap to it.
+func StrikeError(s *secret.Striker, err error) error {
+	return &struckError{s.StrikeText(err.Error()), err}
+}
 
 type struckError struct {
 	text string
@@ -76,7 +78,7 @@ func (f finalCause) Unwrap() error { return f.error }
 // notAllowed marks what this worker lacks: a host in its allow-list, or a secret.
 type notAllowed struct{ error }
 
-func refuse(format string, args ...any) error {
+func refusef(format string, args ...any) error {
 	return finalCause{notAllowed{fmt.Errorf(format, args...)}}
 }
 
@@ -85,7 +87,7 @@ func isNotAllowed(err error) bool {
 	return errors.As(err, &n)
 }
 
-func final(format string, args ...any) error {
+func finalErrorf(format string, args ...any) error {
 	return finalCause{fmt.Errorf(format, args...)}
 }
 

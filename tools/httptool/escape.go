@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// escape percent-encodes all but letters, digits and -._~, for a path segment as
+// encodeSegment percent-encodes all but letters, digits and -._~, for a path segment as
 // for a query.
-func escape(s string) string {
+func encodeSegment(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// literal percent-encodes what a template's own text may not hold in a URL and leaves its separators and
+// encodeLiteral percent-encodes what a template's own text may not hold in a URL and leaves its separators and
 // escapes alone. Were it left as it is, net/http would write the whole path anew, and %2F as a slash.
-func literal(s string) string {
+func encodeLiteral(s string) string {
 	return encodeUnless(s, func(c byte) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 			strings.IndexByte("-._~!$&'()*+,;=:@%/?[]", c) >= 0
 	})
 }
 
-// headerSafe percent-encodes what no header may hold; a key that is encoded already stays as it is.
-func headerSafe(key string) string {
+// encodeHeader percent-encodes what no header may hold; a key that is encoded already stays as it is.
+func encodeHeader(key string) string {
 	return encodeUnless(key, func(c byte) bool { return c > ' ' && c < 0x7f })
 }
 

@@ -10,33 +10,33 @@ import (
 
 var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)
 
-// filling puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a meaning
-// in them.
-type filling struct {
+// templateFiller puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a
+// meaning in them.
+type templateFiller struct {
 	params map[string]any
 	vault  *vault
 	read   map[string]bool // top-level parameters that a template has read
 }
 
-func (f *filling) find(name string) (any, bool) {
+func (f *templateFiller) find(name string) (any, bool) {
 	f.read[placeholder.Root(f.params, name)] = true
 	return placeholder.Find(f.params, name)
 }
 
 // text fills a template for text. encode is nil, or encodes values and secrets for a URL. open reports whether the
 // template has a parameter. Lists, objects and absent values are errors in text.
-func (f *filling) text(template string, encode func(string) string) (text string, open bool, err error) {
+func (f *templateFiller) text(template string, encode func(string) string) (text string, open bool, err error) {
 	var out strings.Builder
 	for _, part := range placeholder.Split(template) {
 		var piece string
 		if part.Name == "" {
-			piece, err = f.vault.put(part.Text, encode)
+			piece, err = f.vault.insertSecrets(part.Text, encode)
 			if encode != nil {
-				piece = literal(piece)
+				piece = encodeLiteral(piece)
 			}
 		} else {
 			open = true
-			piece, err = f.plain(part.Name)
+			piece, err = f.plainText(part.Name)
 			if encode != nil {
 				piece = encode(piece)
 			}
@@ -52,7 +52,7 @@ func (f *filling) text(template string, encode func(string) string) (text string
 	return out.String(), open, nil
 }
 
-func (f *filling) plain(name string) (string, error) {
+func (f *templateFiller) plainText(name string) (string, error) {
 	v, ok := f.find(name)
 	if !ok || v == nil {
 		return "", fmt.Errorf("parameter %q is missing", name)
@@ -64,8 +64,8 @@ func (f *filling) plain(name string) (string, error) {
 	return placeholder.Text(v), nil
 }
 
-// alone is the name of a template that is one placeholder and nothing else.
-func alone(template string) (string, bool) {
+// solePlaceholder is the name of a template that is one placeholder and nothing else.
+func solePlaceholder(template string) (string, bool) {
 	parts := placeholder.Split(template)
 	if len(parts) == 1 && parts[0].Name != "" {
 		return parts[0].Name, true
@@ -75,10 +75,10 @@ func alone(template string) (string, bool) {
 
 // value fills a body's template: a string that is one placeholder becomes the parameter's value, of any type. there is
 // false if that parameter is absent: its key or item is left out.
-func (f *filling) value(template any) (v any, there bool, err error) {
+func (f *templateFiller) value(template any) (v any, there bool, err error) {
 	switch template := template.(type) {
 	case string:
-		if name, ok := alone(template); ok {
+		if name, ok := solePlaceholder(template); ok {
 			v, there = f.find(name)
 			return v, there, nil
 		}

@@ -23,13 +23,13 @@ func (c *Client) LacksFor(address string, texts map[string]string) []error {
 }
 
 func (c *Client) lacks(address string, secrets []string) (list []error) {
-	v := c.vault()
+	v := c.newVault()
 	for _, name := range secrets {
 		if _, err := v.secret(name, HostOf(address)); err != nil {
 			list = append(list, err)
 		}
 	}
-	filled, err := v.put(address, nil)
+	filled, err := v.insertSecrets(address, nil)
 	if err != nil {
 		return list // an error of a secret, reported already
 	}
@@ -41,12 +41,12 @@ func (c *Client) lacks(address string, secrets []string) (list []error) {
 		if err != nil {
 			return list
 		}
-		if err := c.admit(u); err != nil {
+		if err := c.admitURL(u); err != nil {
 			list = append(list, err)
 		}
 		host, port = hostAndPort(u)
 	}
-	if err := v.bound(host, port); err != nil {
+	if err := v.checkHost(host, port); err != nil {
 		list = append(list, err)
 	}
 	return list

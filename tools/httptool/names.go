@@ -78,21 +78,21 @@ func CheckSecrets(text string) error {
 	}
 	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
 		if !forTools(m[1]) {
-			return errors.New(notForTools(m[1]))
+			return errors.New(reservedVariableText(m[1]))
 		}
 	}
 	return nil
 }
 
-// own begin the names of variables that are the program's and Temporal's own: a
+// ownPrefixes begin the names of variables that are the program's and Temporal's own: a
 // tool that is sent the keys of the encryption can read everything.
-var own = []string{"PROCESSIDEA_", "TEMPORAL_"}
+var ownPrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
 
 func forTools(name string) bool {
-	return !slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return !slices.ContainsFunc(ownPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-func notForTools(name string) string {
+func reservedVariableText(name string) string {
 	return fmt.Sprintf("environment variable %s is not for tools", name)
 }
 
@@ -107,9 +107,9 @@ const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 type secretNames []secretEntry
 
 type secretEntry struct {
-	name  string
-	open  bool // it is the beginning of names
-	hosts *allowList
+	name     string
+	isPrefix bool // it is the beginning of names
+	hosts    *allowList
 }
 
 var (
@@ -129,7 +129,7 @@ func ReadSecretNames(text string) (anywhere []string, err error) {
 }
 
 func (e secretEntry) String() string {
-	if e.open {
+	if e.isPrefix {
 		return e.name + "*"
 	}
 	return e.name
@@ -139,7 +139,7 @@ func parseSecretNames(text string) (list secretNames, err error) {
 	for entry := range strings.FieldsFuncSeq(text, betweenThem) {
 		name, host, bound := strings.Cut(entry, "@")
 		e := secretEntry{hosts: &allowList{named: map[string]bool{}}}
-		e.name, e.open = strings.CutSuffix(name, "*")
+		e.name, e.isPrefix = strings.CutSuffix(name, "*")
 		switch {
 		case !oneSecret.MatchString(name):
 			err = errors.New("want NAME@HOST: its name is none of a variable, nor the beginning of one and a *")
@@ -160,12 +160,12 @@ func parseSecretNames(text string) (list secretNames, err error) {
 	return list, nil
 }
 
-func (s secretNames) has(name string) bool { return len(s.of(name)) > 0 }
+func (s secretNames) has(name string) bool { return len(s.entriesOf(name)) > 0 }
 
-// of are the entries of a name.
-func (s secretNames) of(name string) (list secretNames) {
+// entriesOf are the entries of a name.
+func (s secretNames) entriesOf(name string) (list secretNames) {
 	for _, e := range s {
-		if e.name == name || e.open && strings.HasPrefix(name, e.name) {
+		if e.name == name || e.isPrefix && strings.HasPrefix(name, e.name) {
 			list = append(list, e)
 		}
 	}
@@ -174,7 +174,7 @@ func (s secretNames) of(name string) (list secretNames) {
 
 // mayGo reports whether a host may receive the secret with a name.
 func (s secretNames) mayGo(name, host, port string) bool {
-	return slices.ContainsFunc(s.of(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
+	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
 }
 
 // HostOf is the host of a server's address, in the form of AllowVariable: "localhost" for a program of this machine,
@@ -192,7 +192,7 @@ func HostOf(address string) string {
 	if err != nil {
 		return "HOST"
 	}
-	return place(hostName(u.Hostname()), u.Port())
+	return hostWithPort(hostName(u.Hostname()), u.Port())
 }
 
 // SecretsIn lists the variables that a text names, in their order.

@@ -22,7 +22,7 @@ type request struct {
 	anyStatus  bool   // an answer of any status is a result
 }
 
-func (c *Client) prepare(s Spec, f *filling, scopes map[string]any) (*request, error) {
+func (c *Client) prepare(s Spec, f *templateFiller, scopes map[string]any) (*request, error) {
 	r := &request{method: s.method(), secretBody: s.secretBody()}
 	var err error
 	r.header, err = fillHeaders(s.Headers, f)
@@ -47,10 +47,10 @@ func (c *Client) prepare(s Spec, f *filling, scopes map[string]any) (*request, e
 
 // fillHeaders fills the tool's headers; one that is a single absent parameter
 // is left out.
-func fillHeaders(headers map[string]string, f *filling) (http.Header, error) {
+func fillHeaders(headers map[string]string, f *templateFiller) (http.Header, error) {
 	filled := http.Header{}
 	for _, name := range jsonval.SortedKeys(headers) {
-		if only, ok := alone(headers[name]); ok {
+		if only, ok := solePlaceholder(headers[name]); ok {
 			if v, _ := f.find(only); v == nil {
 				continue
 			}

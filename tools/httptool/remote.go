@@ -11,25 +11,25 @@ import (
 func (c *Client) Fill(address string, texts map[string]string) (
 	filledAddress string, filled map[string]string, s *secret.Striker, err error,
 ) {
-	v := c.vault()
-	filledAddress, err = v.put(address, nil)
+	v := c.newVault()
+	filledAddress, err = v.insertSecrets(address, nil)
 	if err != nil {
 		return "", nil, nil, err
 	}
 	filled = make(map[string]string, len(texts))
 	for name, text := range texts {
-		if filled[name], err = v.put(text, nil); err != nil {
+		if filled[name], err = v.insertSecrets(text, nil); err != nil {
 			return "", nil, nil, err
 		}
 	}
 	if address == "" {
-		return "", filled, v.striker(), v.bound("localhost", "")
+		return "", filled, v.striker(), v.checkHost("localhost", "")
 	}
 	u, err := checkedURL(filledAddress, "")
 	if err != nil {
 		return "", nil, nil, finalCause{err}
 	}
-	return filledAddress, filled, v.striker(), v.bound(hostAndPort(u))
+	return filledAddress, filled, v.striker(), v.checkHost(hostAndPort(u))
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
@@ -41,7 +41,7 @@ type fenced struct{ client *Client }
 func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
 	u, err := checkedURL(r.URL.String(), "")
 	if err == nil {
-		err = f.client.admit(u)
+		err = f.client.admitURL(u)
 	}
 	if err != nil {
 		return nil, err

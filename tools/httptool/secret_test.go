@@ -14,7 +14,7 @@ import (
 func TestSecretsAreStruckOutOfResultsAndErrors(t *testing.T) {
 	t.Parallel()
 	const token = `s3cr&t/"é-value`
-	forms := []string{token, escape(token), base64.StdEncoding.EncodeToString([]byte(token))}
+	forms := []string{token, encodeSegment(token), base64.StdEncoding.EncodeToString([]byte(token))}
 	status, contentType := 200, "application/json"
 	var reply string
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,30 +12,30 @@ const maxRedirects = 5
 
 // send carries a request through its redirects, each hop checked against the
 // allow-list, and reads the answer.
-func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
+func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 	for hop := 0; ; hop++ {
-		err := c.admit(r.url)
+		err := c.admitURL(r.url)
 		var resp *http.Response
 		if err == nil {
 			resp, err = c.attempt(ctx, r)
 		}
 		if err != nil && hop > 0 && isNotAllowed(err) {
-			err = final("redirect: %s", err) // the server has chosen the host, and not the tool's designer
+			err = finalErrorf("redirect: %s", err) // the server has chosen the host, and not the tool's designer
 		}
 		if err != nil {
 			return nil, transportError(ctx, err)
 		}
-		next, err := redirect(r, resp)
+		next, err := redirectRequest(r, resp)
 		if next == nil && err == nil {
 			a, err := c.read(resp)
 			if err != nil {
 				return nil, transportError(ctx, err)
 			}
-			return a, a.failure(r.anyStatus, c.now())
+			return a, a.statusError(r.anyStatus, c.now())
 		}
 		_ = resp.Body.Close()
 		if err == nil && hop == maxRedirects {
-			err = final("more than %d redirects", maxRedirects)
+			err = finalErrorf("more than %d redirects", maxRedirects)
 		}
 		if err != nil {
 			return nil, err
@@ -44,15 +44,15 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-func (c *Client) admit(u *url.URL) error {
+func (c *Client) admitURL(u *url.URL) error {
 	host, port := hostAndPort(u)
 	switch {
 	case c.allowErr != nil:
-		return refuse("%w", c.allowErr)
+		return refusef("%w", c.allowErr)
 	case c.allow.empty():
-		return refuse("no host is allowed: set %s=%s", AllowVariable, place(host, port))
+		return refusef("no host is allowed: set %s=%s", AllowVariable, hostWithPort(host, port))
 	case !c.allow.admits(host, port):
-		return refuse("host %s is not in %s", place(host, port), AllowVariable)
+		return refusef("host %s is not in %s", hostWithPort(host, port), AllowVariable)
 	}
 	return nil
 }
@@ -79,9 +79,9 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	return c.transport.RoundTrip(req)
 }
 
-// redirect is the request that an answer asks for; nil where it asks for none.
+// redirectRequest is the request that an answer asks for; nil where it asks for none.
 // To another host go neither the tool's headers nor a body that holds a secret.
-func redirect(r *request, resp *http.Response) (*request, error) {
+func redirectRequest(r *request, resp *http.Response) (*request, error) {
 	keep := resp.StatusCode == 307 || resp.StatusCode == 308
 	if !keep && resp.StatusCode != 301 && resp.StatusCode != 302 && resp.StatusCode != 303 {
 		return nil, nil
@@ -95,7 +95,7 @@ func redirect(r *request, resp *http.Response) (*request, error) {
 		to, err = checkedURL(to.String(), "")
 	}
 	if err != nil {
-		return nil, final("redirect: not an http or https URL")
+		return nil, finalErrorf("redirect: not an http or https URL")
 	}
 	next := *r
 	next.url, next.header = to, r.header.Clone()
@@ -105,8 +105,8 @@ func redirect(r *request, resp *http.Response) (*request, error) {
 	}
 	if !sameHost(r.url, to) {
 		// A server that repeats its URL in the Location passes on its content.
-		if next.secretBody || r.vault.holds(to.String()) {
-			return nil, final("redirect: it would carry a secret to another host")
+		if next.secretBody || r.vault.containsSecret(to.String()) {
+			return nil, finalErrorf("redirect: it would carry a secret to another host")
 		}
 		next.header = http.Header{}
 		if next.body != nil {

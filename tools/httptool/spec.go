@@ -22,14 +22,14 @@ type Spec struct {
 	Body    any               `json:"body,omitempty"`    // template; without one the parameters are sent
 }
 
-var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+var allowedMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// reserved headers belong to the connection or to the engine.
-var reserved = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer",
+// reservedHeaders headers belong to the connection or to the engine.
+var reservedHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer",
 	"idempotency-key", "accept-encoding", "proxy-authorization", "expect"}
 
 // ReservedHeader reports whether a header is the connection's or the engine's: a spec may not set it.
-func ReservedHeader(name string) bool { return slices.Contains(reserved, strings.ToLower(name)) }
+func ReservedHeader(name string) bool { return slices.Contains(reservedHeaders, strings.ToLower(name)) }
 
 // ParseSpec reads a Spec from a value tree, or from anything that encodes to its JSON, and returns the error in it. It
 // needs no network and no environment.
@@ -72,8 +72,8 @@ func (s Spec) check() error {
 	if _, err := splitURL(s.URL); err != nil {
 		return fmt.Errorf("url: %w", err)
 	}
-	if !slices.Contains(methods, s.method()) {
-		return fmt.Errorf("method: %q is not one of %s", s.Method, strings.Join(methods, ", "))
+	if !slices.Contains(allowedMethods, s.method()) {
+		return fmt.Errorf("method: %q is not one of %s", s.Method, strings.Join(allowedMethods, ", "))
 	}
 	if s.Body != nil && (s.method() == "GET" || s.method() == "HEAD") {
 		return fmt.Errorf("body: a %s request has none", s.method())

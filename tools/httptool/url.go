@@ -96,6 +96,6 @@ func checkedURL(address, query string) (*url.URL, error) {
 	if query != "" {
 		u.RawQuery = query
 	}
-	u.RawQuery = literal(u.RawQuery)
+	u.RawQuery = encodeLiteral(u.RawQuery)
 	return u, nil
 }

@@ -23,7 +23,7 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	}
 	v := &vault{allowed: allowed, used: map[string]string{}, known: &sync.Map{},
 		lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
-	u, err := fillURL(s, &filling{params: params, vault: v, read: map[string]bool{}})
+	u, err := fillURL(s, &templateFiller{params: params, vault: v, read: map[string]bool{}})
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +126,7 @@ func TestNoParameterCanChangeTheHostOrThePlacesOfAURL(t *testing.T) {
 				t.Fatalf("segment %d is %q, want %q", i, plain, want)
 			}
 		}
-		if u.RawQuery != "q="+escape(c)+"&z=1" || u.Query().Get("q") != c {
+		if u.RawQuery != "q="+encodeSegment(c)+"&z=1" || u.Query().Get("q") != c {
 			t.Fatalf("%q made the query %s", c, u.RawQuery)
 		}
 	})
@@ -137,14 +137,14 @@ func FuzzEscapedTextIsOneSegmentAndComesBack(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		e := escape(s)
+		e := encodeSegment(s)
 		if strings.ContainsAny(e, "/?#&=+@:\\ {}") {
 			t.Fatalf("%q became %q", s, e)
 		}
 		if back, err := url.PathUnescape(e); err != nil || back != s {
 			t.Fatalf("%q came back as %q, %v", s, back, err)
 		}
-		if literal(e) != e {
+		if encodeLiteral(e) != e {
 			t.Fatalf("%q is encoded twice", e)
 		}
 	})

@@ -12,12 +12,12 @@ import (
 
 // fillURL makes the request's URL. Parameters that have no place of their own
 // are added to the query where the method takes them there.
-func fillURL(s Spec, f *filling) (*url.URL, error) {
+func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	t, err := splitURL(s.URL)
 	if err != nil {
 		return nil, err
 	}
-	base, err := f.vault.put(t.base, nil)
+	base, err := f.vault.insertSecrets(t.base, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func fillURL(s Spec, f *filling) (*url.URL, error) {
 		return nil, err
 	}
 	if s.queries() {
-		query = append(query, f.leftover()...)
+		query = append(query, f.unreadPairs()...)
 	}
 	u, err := checkedURL(strings.TrimSuffix(base, "/")+path, strings.Join(query, "&"))
 	if err == nil && !strings.HasSuffix(u.EscapedPath(), path) {
@@ -42,10 +42,10 @@ func fillURL(s Spec, f *filling) (*url.URL, error) {
 	return u, err
 }
 
-func fillPath(segments []string, f *filling) (string, error) {
+func fillPath(segments []string, f *templateFiller) (string, error) {
 	var path strings.Builder
 	for _, segment := range segments {
-		text, open, err := f.text(segment, escape)
+		text, open, err := f.text(segment, encodeSegment)
 		if err != nil {
 			return "", err
 		}
@@ -61,15 +61,15 @@ func fillPath(segments []string, f *filling) (string, error) {
 
 // fillQuery fills the pairs of the query. A value that is one parameter alone is left out where that is absent or
 // null, and repeated for each item of a list.
-func fillQuery(query string, f *filling) ([]string, error) {
+func fillQuery(query string, f *templateFiller) ([]string, error) {
 	var pairs []string
 	for pair := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(pair, "=")
 		if pair == "" {
 			continue
 		}
-		if name, ok := alone(value); ok {
-			key, _, err := f.text(key, escape)
+		if name, ok := solePlaceholder(value); ok {
+			key, _, err := f.text(key, encodeSegment)
 			if err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func fillQuery(query string, f *filling) ([]string, error) {
 			pairs = append(pairs, queryPairs(key, v)...)
 			continue
 		}
-		text, _, err := f.text(pair, escape)
+		text, _, err := f.text(pair, encodeSegment)
 		if err != nil {
 			return nil, err
 		}
@@ -95,14 +95,14 @@ func queryPairs(key string, v any) []string {
 	var pairs []string
 	for _, item := range items {
 		if item != nil {
-			pairs = append(pairs, key+"="+escape(placeholder.Text(item)))
+			pairs = append(pairs, key+"="+encodeSegment(placeholder.Text(item)))
 		}
 	}
 	return pairs
 }
 
-// leftover are the query pairs of the parameters that no template has read.
-func (f *filling) leftover() []string {
+// unreadPairs are the query pairs of the parameters that no template has read.
+func (f *templateFiller) unreadPairs() []string {
 	rest := maps.Clone(f.params)
 	maps.DeleteFunc(rest, func(name string, _ any) bool { return f.read[name] })
 	return formPairs(rest)

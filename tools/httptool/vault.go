@@ -26,17 +26,17 @@ const leastKnown = 8
 // secret is the variable's value without the line end that files have. host is for the error: it says what to allow.
 func (v *vault) secret(name, host string) (string, error) {
 	if !forTools(name) {
-		return "", errors.New(notForTools(name))
+		return "", errors.New(reservedVariableText(name))
 	}
 	if !v.allowed.has(name) {
 		return "",
-			refuse("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
+			refusef("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
 				name, name, host, SecretsVariable)
 	}
 	value, ok := v.lookup(name)
 	value = strings.TrimRight(value, "\r\n")
 	if !ok || value == "" {
-		return "", refuse("environment variable %s is not set", name)
+		return "", refusef("environment variable %s is not set", name)
 	}
 	v.used[name] = value
 	if len(value) >= leastKnown {
@@ -45,23 +45,23 @@ func (v *vault) secret(name, host string) (string, error) {
 	return value, nil
 }
 
-// bound refuses a secret in use that a host may not receive. The host of a program of this machine is localhost.
-func (v *vault) bound(host, port string) error {
+// checkHost refuses a secret in use that a host may not receive. The host of a program of this machine is localhost.
+func (v *vault) checkHost(host, port string) error {
 	at := host
 	if port != "80" && port != "443" {
-		at = place(host, port)
+		at = hostWithPort(host, port)
 	}
 	for _, name := range jsonval.SortedKeys(v.used) {
 		if !v.allowed.mayGo(name, host, port) {
-			return refuse("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s",
+			return refusef("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s",
 				name, at, name, at, SecretsVariable)
 		}
 	}
 	return nil
 }
 
-// put replaces every $env:NAME of a template's literal text; encode may be nil.
-func (v *vault) put(text string, encode func(string) string) (string, error) {
+// insertSecrets replaces every $env:NAME of a template's literal text; encode may be nil.
+func (v *vault) insertSecrets(text string, encode func(string) string) (string, error) {
 	if !strings.Contains(text, secretMark) {
 		return text, nil
 	}
@@ -95,5 +95,5 @@ func (v *vault) striker() *secret.Striker {
 	return secret.NewStriker(all)
 }
 
-// holds reports whether a text contains a secret.
-func (v *vault) holds(text string) bool { return v.striker().Text(text) != text }
+// containsSecret reports whether a text contains a secret.
+func (v *vault) containsSecret(text string) bool { return v.striker().StrikeText(text) != text }

@@ -10,10 +10,10 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// guard admits the part of jq that selects and computes, and rewrites it so that all that makes a value is counted. It
-// refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole parsed query
-// by reflection, so that it misses nothing that a later gojq adds.
-func guard(node reflect.Value) error {
+// guardNode admits the part of jq that selects and computes, and rewrites it so that all that makes a value is counted.
+// It refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole parsed
+// query by reflection, so that it misses nothing that a later gojq adds.
+func guardNode(node reflect.Value) error {
 	switch node.Kind() {
 	case reflect.Pointer:
 		if node.IsNil() {
@@ -22,7 +22,7 @@ func guard(node reflect.Value) error {
 		if q, ok := node.Interface().(*gojq.Query); ok && (q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0) {
 			return errors.New("modules and definitions are not allowed")
 		}
-		if err := guard(node.Elem()); err != nil {
+		if err := guardNode(node.Elem()); err != nil {
 			return err
 		}
 		switch node := node.Interface().(type) {
@@ -33,13 +33,13 @@ func guard(node reflect.Value) error {
 		}
 	case reflect.Struct:
 		for _, field := range node.Fields() {
-			if err := guard(field); err != nil {
+			if err := guardNode(field); err != nil {
 				return err
 			}
 		}
 	case reflect.Slice:
 		for n := range node.Len() {
-			if err := guard(node.Index(n)); err != nil {
+			if err := guardNode(node.Index(n)); err != nil {
 				return err
 			}
 		}

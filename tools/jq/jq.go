@@ -41,7 +41,7 @@ func Compile(text string, most Limits) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := guard(reflect.ValueOf(query)); err != nil {
+	if err := guardNode(reflect.ValueOf(query)); err != nil {
 		return nil, err
 	}
 	query.FuncDefs = prelude

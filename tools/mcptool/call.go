@@ -19,19 +19,19 @@ const keyMeta = "processidea/idempotency-key"
 func (c *conn) call(ctx context.Context, tool string, params map[string]any, key string) (any, *Error) {
 	question := c.asked.listen()
 	var r *mcp.CallToolResult
-	err := c.within(ctx, func(ctx context.Context) (err error) {
+	err := c.runExchange(ctx, func(ctx context.Context) (err error) {
 		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyMeta: key}, Name: tool,
 			Arguments: params})
 		return err
 	})
 	if asked := question(); asked != nil && err == nil {
-		return nil, c.wanted(asked)
+		return nil, c.elicitError(asked)
 	}
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
 	if r.NeedsInput() {
-		return nil, c.input(r.InputRequests)
+		return nil, c.inputError(r.InputRequests)
 	}
 	value, err := resultOf(r)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 	if r.IsError {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(r, value)))}
 	}
-	return c.striker.Value(value), nil
+	return c.striker.StrikeValue(value), nil
 }
 
 // failed classifies why a call got no result. The code says if it is unknown whether the call had its effect.
@@ -48,7 +48,7 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	if u := unreadIn(err); u != nil {
 		return u.failure()
 	}
-	said := spoken(err)
+	said := spokenError(err)
 	switch {
 	case isRefused(err):
 		return &Error{Code: ideafile.CodeMCPRefused, Err: c.struck(err)}
@@ -71,20 +71,20 @@ func tooLarge(err error) bool {
 		strings.Contains(text, "exceeded the configured maximum line length")
 }
 
-// input is the Error of a tool that wants to know something before it goes on.
-func (c *conn) input(requests mcp.InputRequestMap) *Error {
+// inputError is the Error of a tool that wants to know something before it goes on.
+func (c *conn) inputError(requests mcp.InputRequestMap) *Error {
 	for _, r := range requests {
 		asked, ok := r.(*mcp.ElicitParams)
 		if !ok {
 			return &Error{Code: ideafile.CodeToolFailed,
 				Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
 		}
-		return c.wanted(asked)
+		return c.elicitError(asked)
 	}
 	return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: errors.New("the server is busy")}
 }
 
-func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
+func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 	text := "the tool asks: " + c.excerpt(asked.Message)
 	if asked.URL != "" {
 		text += " (at " + c.excerpt(asked.URL) + ")"
@@ -99,5 +99,5 @@ func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
 
 // excerpt is the beginning of what a server said. Secrets are struck out first: half a one would not be found.
 func (c *conn) excerpt(s string) string {
-	return jsonval.Clip(c.striker.Text(strings.TrimSpace(s)), 1000)
+	return jsonval.Clip(c.striker.StrikeText(strings.TrimSpace(s)), 1000)
 }

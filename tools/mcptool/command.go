@@ -65,7 +65,7 @@ func (c command) allows(words []string) bool {
 // admit returns why a server's command may not be run.
 func (h *Hub) admit(server ideafile.MCPServer) error {
 	if h.commandsErr != nil {
-		return refused{h.commandsErr}
+		return refusedError{h.commandsErr}
 	}
 	var unset string
 	for _, c := range h.commands {
@@ -83,37 +83,37 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 		}
 	}
 	if unset != "" {
-		return refused{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s", unset, unset,
-			CommandsVariable)}
+		return refusedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s",
+			unset, unset, CommandsVariable)}
 	}
-	return refused{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
+	return refusedError{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
 }
 
-// inherited are the variables that a command inherits from the worker: none that may hold a secret.
-var inherited = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
+// inheritedVariables are the variables that a command inherits from the worker: none that may hold a secret.
+var inheritedVariables = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
-func about(what, text string) string {
+func aboutText(what, text string) string {
 	if text == "" {
 		return ""
 	}
 	return what + text
 }
 
-// run makes the transport to a program that is run for it.
-func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
+// runProgram makes the transport to a program that is run for it.
+func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
 	if err := h.admit(server); err != nil {
 		return nil, nil, err
 	}
 	_, filled, striker, err := h.options.HTTP.Fill("", server.Env)
 	if err != nil {
-		return nil, nil, refused{fmt.Errorf("env: %w", err)}
+		return nil, nil, refusedError{fmt.Errorf("env: %w", err)}
 	}
 	c.striker = striker
 	cmd := exec.CommandContext(h.ctx, server.Command[0], server.Command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, nil, fmt.Errorf("run %s: there is no such program", server.Command[0])
 	}
-	for _, name := range inherited {
+	for _, name := range inheritedVariables {
 		if v, ok := h.options.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
@@ -122,13 +122,14 @@ func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() str
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	apart(cmd)
-	wrote := &tail{log: h.options.Log.With("mcp", server.Name), striker: striker}
+	wrote := &stderrTail{log: h.options.Log.With("mcp", server.Name), striker: striker}
 	cmd.Stderr = wrote
-	out := &tail{log: wrote.log, striker: striker}
+	out := &stderrTail{log: wrote.log, striker: striker}
 	p := &program{cmd: cmd, said: out}
 	c.tooLarge = p.large.Load
 	return p, func() string {
-		return about("; it wrote: ", wrote.said()) +
-			about("; on standard output, where nothing but messages of the protocol may stand, it wrote: ", out.said())
+		return aboutText("; it wrote: ", wrote.said()) +
+			aboutText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
+				out.said())
 	}, nil
 }

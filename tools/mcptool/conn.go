@@ -25,7 +25,7 @@ type conn struct {
 	session *mcp.ClientSession
 	striker *secret.Striker
 	once    sync.Once
-	asked   questions
+	asked   elicitations
 	// tooLarge reports whether the server sent a message that is too large to be read; nil where that is not known.
 	tooLarge func() bool
 	said     func() string
@@ -36,8 +36,8 @@ type conn struct {
 	protocol atomic.Pointer[string]
 }
 
-// within runs an exchange with the server, for as long as what it sends can be read.
-func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
+// runExchange runs an exchange with the server, for as long as what it sends can be read.
+func (c *conn) runExchange(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer safego.AfterDone(c.broken, "mcp.broken", cancel)()
@@ -67,13 +67,13 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "processidea", Version: "1"}, &mcp.ClientOptions{
 		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server is shown nothing of the worker
-		ElicitationHandler: c.asked.hear,
+		ElicitationHandler: c.asked.record,
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, and they take their time
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
 	c.said = said
-	err = c.within(ctx, func(ctx context.Context) (err error) {
-		c.session, err = client.Connect(ctx, exact{c, transport}, nil)
+	err = c.runExchange(ctx, func(ctx context.Context) (err error) {
+		c.session, err = client.Connect(ctx, exactTransport{c, transport}, nil)
 		return err
 	})
 	if err != nil {
@@ -89,19 +89,19 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 // transport connects to a server. said returns its standard error, for the error of a server that does not answer.
 func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
-		return h.run(server, c)
+		return h.runProgram(server, c)
 	}
 	address, headers, striker, err := h.options.HTTP.Fill(server.URL, server.Headers)
 	if err != nil {
-		return nil, nil, refused{fmt.Errorf("url and headers: %w", err)}
+		return nil, nil, refusedError{fmt.Errorf("url and headers: %w", err)}
 	}
 	c.striker = striker
 	return &mcp.StreamableClientTransport{
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: &memory.Transport{
-				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, Most: maxMessage + maxAround,
-				Over: func() { c.breakOff(errTooLarge) },
+				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, MaxBytes: maxMessage + maxAround,
+				OnTooLarge: func() { c.breakOff(errTooLarge) },
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -138,9 +138,9 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 }
 
 func (c *conn) struck(err error) error {
-	struck := httptool.Struck(c.striker, err)
+	struck := httptool.StrikeError(c.striker, err)
 	if isRefused(err) {
-		return refused{struck}
+		return refusedError{struck}
 	}
 	return struck
 }
@@ -160,7 +160,7 @@ const maxPages = 200
 // list asks for the server's tools.
 func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 	var offers []mcppalette.ToolSpec
-	err := c.within(ctx, func(ctx context.Context) error {
+	err := c.runExchange(ctx, func(ctx context.Context) error {
 		seen := map[string]bool{}
 		for cursor := ""; ; {
 			page, err := c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
@@ -173,14 +173,14 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 			cursor = page.NextCursor
 			switch {
 			case len(offers) > maxTools:
-				return refused{fmt.Errorf("it offers more than %d tools", maxTools)}
+				return refusedError{fmt.Errorf("it offers more than %d tools", maxTools)}
 			case cursor == "":
 				return nil
 			case seen[cursor]:
-				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
-					jsonval.Clip(c.striker.Text(cursor), 80))}
+				return refusedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
+					jsonval.Clip(c.striker.StrikeText(cursor), 80))}
 			case len(seen) == maxPages:
-				return refused{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
+				return refusedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}
 			seen[cursor] = true
 		}

@@ -28,28 +28,28 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode is Code, as runner.Code asks for it.
+// FaultCode is Code, as runner.FaultCode asks for it.
 func (e *Error) FaultCode() string { return e.Code }
 
 // RetryDelay is how long the server wants to be left alone, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.after }
 
-func (e *Error) in(act string) *Error {
+func (e *Error) withAct(act string) *Error {
 	e.act = act
 	return e
 }
 
-// refused marks what this worker is not allowed to do: run a program, or reach a host.
-type refused struct{ error }
+// refusedError marks what this worker is not allowed to do: run a program, or reach a host.
+type refusedError struct{ error }
 
 func isRefused(err error) bool {
-	var r refused
+	var r refusedError
 	return errors.As(err, &r) || httptool.IsRefused(err)
 }
 
-// spoken is the error that a server answered with; nil if the connection failed. The SDK reports some failures of the
-// connection as if the server had answered, with codes that no server sends.
-func spoken(err error) *jsonrpc.Error {
+// spokenError is the error that a server answered with; nil if the connection failed. The SDK reports some failures of
+// the connection as if the server had answered, with codes that no server sends.
+func spokenError(err error) *jsonrpc.Error {
 	var said *jsonrpc.Error
 	if !errors.As(err, &said) || (said.Code >= codeRejected && said.Code <= codeUnknown) {
 		return nil
@@ -60,10 +60,10 @@ func spoken(err error) *jsonrpc.Error {
 // The SDK's own codes, from ErrUnknown to ErrRejected.
 const codeUnknown, codeRejected = -32001, -32005
 
-// unsent is the Error of a call that did not reach the server.
-func unsent(act string, err error) *Error {
+// unsentError is the Error of a call that did not reach the server.
+func unsentError(act string, err error) *Error {
 	if u := unreadIn(err); u != nil {
-		return u.failure().in(act)
+		return u.failure().withAct(act)
 	}
 	code := ideafile.CodeMCPUnreachable
 	if isRefused(err) {

@@ -13,10 +13,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// exact is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into `any`,
-// where a number is a float64: 9007199254740993 becomes …992. So each value comes a second time, as the JSON text that
-// the server sent, in the field keyExact of the _meta beside it.
-type exact struct {
+// exactTransport is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into
+// `any`, where a number is a float64: 9007199254740993 becomes …992. So each value comes a second time, as the JSON
+// text that the server sent, in the field keyExact of the _meta beside it.
+type exactTransport struct {
 	conn *conn
 	mcp.Transport
 }
@@ -24,7 +24,7 @@ type exact struct {
 const keyExact = "processidea/exact"
 
 // Connect connects by the transport beneath.
-func (t exact) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t exactTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	return exactConnection{c, t.conn}, err
 }
@@ -70,7 +70,7 @@ func (c exactConnection) withTools(result json.RawMessage) json.RawMessage {
 	for n, tool := range known.Tools {
 		known.Tools[n] = withExact(tool)
 	}
-	return with(result, "tools", known.Tools)
+	return withKey(result, "tools", known.Tools)
 }
 
 // withExact puts the text of an object into its own _meta.
@@ -90,11 +90,11 @@ func withExact(object json.RawMessage) json.RawMessage {
 		meta = map[string]json.RawMessage{}
 	}
 	meta[keyExact] = text
-	return with(object, "_meta", meta)
+	return withKey(object, "_meta", meta)
 }
 
-// with is an object with another value for a key.
-func with(object json.RawMessage, key string, value any) json.RawMessage {
+// withKey is an object with another value for a key.
+func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 	var all map[string]json.RawMessage
 	encoded, err := json.Marshal(value)
 	if err != nil || json.Unmarshal(object, &all) != nil {
@@ -121,16 +121,16 @@ func exactly(meta mcp.Meta) (map[string]any, error) {
 // specOf is a tool as the server describes it, without the secrets of the connection.
 func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 	said, err := exactly(t.Meta)
-	name := c.striker.Text(t.Name)
+	name := c.striker.StrikeText(t.Name)
 	if err == nil && name != t.Name {
 		err = errors.New("its name holds a secret")
 	}
 	if err != nil {
-		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.Text(err.Error())}
+		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.StrikeText(err.Error())}
 	}
 	return mcppalette.ToolSpec{
-		Name: t.Name, Description: c.striker.Text(t.Description),
-		InputSchema:  jsonval.AsObject(c.striker.Value(said["inputSchema"])),
-		OutputSchema: c.striker.Value(said["outputSchema"]),
+		Name: t.Name, Description: c.striker.StrikeText(t.Description),
+		InputSchema:  jsonval.AsObject(c.striker.StrikeValue(said["inputSchema"])),
+		OutputSchema: c.striker.StrikeValue(said["outputSchema"]),
 	}
 }

@@ -104,11 +104,11 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 	act := "list tools of " + server.Name
 	s, err := h.session(server)
 	if err != nil {
-		return nil, unsent(act, err)
+		return nil, unsentError(act, err)
 	}
-	_, offers, done, err := s.offers(ctx)
+	_, offers, done, err := s.connWithTools(ctx)
 	if err != nil {
-		return nil, unsent(act, err)
+		return nil, unsentError(act, err)
 	}
 	done()
 	return offers, nil
@@ -120,25 +120,25 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)
 	if err != nil {
-		return nil, unsent(act, err)
+		return nil, unsentError(act, err)
 	}
-	c, offers, done, err := s.offers(ctx)
+	c, offers, done, err := s.connWithTools(ctx)
 	if err != nil {
-		return nil, unsent(act, err)
+		return nil, unsentError(act, err)
 	}
 	defer done()
 	if err := same(offers, tool); err != nil {
 		return nil, &Error{act: act, Code: ideafile.CodeToolChanged, Err: err}
 	}
 	value, failed := c.call(ctx, tool.ToolNameOnServer, params, key)
-	for failed != nil && unreadIn(failed) != nil && failed.Retry && wait(ctx, max(failed.after, time.Second)) {
+	for failed != nil && unreadIn(failed) != nil && failed.Retry && waitWithin(ctx, max(failed.after, time.Second)) {
 		value, failed = c.call(ctx, tool.ToolNameOnServer, params, key)
 	}
 	if failed != nil {
 		if c.isTooLarge() {
 			s.drop(c)
 		}
-		return nil, failed.in(act)
+		return nil, failed.withAct(act)
 	}
 	return value, nil
 }

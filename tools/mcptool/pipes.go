@@ -27,7 +27,7 @@ var errTooLarge = fmt.Errorf(
 // contain only messages.
 type program struct {
 	cmd   *exec.Cmd
-	said  *tail       // output that is not a message
+	said  *stderrTail // output that is not a message
 	large atomic.Bool // a message was too large
 }
 
@@ -46,14 +46,15 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 	}
 	over := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
-		Reader: io.NopCloser(&messages{in: stdout, program: p, begins: true}), Writer: &ending{stdin, p.cmd},
+		Reader:        io.NopCloser(&messageReader{in: stdout, program: p, begins: true}),
+		Writer:        &programEnding{stdin, p.cmd},
 		MaxLineLength: maxMessage,
 	}
 	return over.Connect(ctx)
 }
 
-// messages passes on what a program writes, and notes lines that are no messages, and one that is too large.
-type messages struct {
+// messageReader passes on what a program writes, and notes lines that are no messages, and one that is too large.
+type messageReader struct {
 	in      io.Reader
 	program *program
 	begins  bool // the next byte begins a line
@@ -62,7 +63,7 @@ type messages struct {
 }
 
 // Read is called on a goroutine of the SDK.
-func (m *messages) Read(p []byte) (n int, err error) {
+func (m *messageReader) Read(p []byte) (n int, err error) {
 	n, err = m.in.Read(p)
 	if panicked := safego.Run("mcp.read", func() error { m.look(p[:n]); return nil }); panicked != nil {
 		return 0, panicked
@@ -70,7 +71,7 @@ func (m *messages) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (m *messages) look(said []byte) {
+func (m *messageReader) look(said []byte) {
 	for rest := said; len(rest) > 0; {
 		line, _, ended := bytes.Cut(rest, []byte("\n"))
 		if text := bytes.TrimSpace(line); m.begins && len(text) > 0 {
@@ -91,15 +92,16 @@ func (m *messages) look(said []byte) {
 	}
 }
 
-// ending ends a program in the way of the protocol: it closes its standard input, then terminates it, then kills it.
-type ending struct {
+// programEnding ends a program in the way of the protocol: it closes its standard input, then terminates it, then kills
+// it.
+type programEnding struct {
 	io.WriteCloser
 	cmd *exec.Cmd
 }
 
 const toEnd = 5 * time.Second
 
-func (e *ending) Close() error {
+func (e *programEnding) Close() error {
 	err := e.WriteCloser.Close()
 	ended := make(chan struct{})
 	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(ended) })

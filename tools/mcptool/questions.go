@@ -7,18 +7,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// questions are the questions of servers with an older protocol during a call. Nobody can answer that fast: the
+// elicitations are the questions of servers with an older protocol during a call. Nobody can answer that fast: the
 // question is declined, and the call counts as waiting for a person.
-type questions struct {
+type elicitations struct {
 	mu    sync.Mutex
-	calls map[*question]bool // under way
+	calls map[*elicitation]bool // under way
 }
 
-type question struct{ asked *mcp.ElicitParams }
+type elicitation struct{ asked *mcp.ElicitParams }
 
-// hear records a question. It does not name its call: with several under way it is declined all the same, and the tool
-// decides what that means.
-func (q *questions) hear(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+// record records a question. It does not name its call: with several under way it is declined all the same, and the
+// tool decides what that means.
+func (q *elicitations) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.calls) == 1 {
@@ -30,12 +30,12 @@ func (q *questions) hear(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitRe
 }
 
 // listen begins a call; the returned function ends it, and returns the question.
-func (q *questions) listen() func() *mcp.ElicitParams {
-	one := &question{}
+func (q *elicitations) listen() func() *mcp.ElicitParams {
+	one := &elicitation{}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.calls == nil {
-		q.calls = map[*question]bool{}
+		q.calls = map[*elicitation]bool{}
 	}
 	q.calls[one] = true
 	return func() *mcp.ElicitParams {

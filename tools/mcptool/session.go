@@ -25,13 +25,13 @@ type session struct {
 
 // Until a tool is called nothing is lost by trying again: a server that is just restarting is waited for.
 const (
-	tries      = 4
+	maxTries   = 4
 	firstPause = 200 * time.Millisecond
 )
 
-// offers returns a working connection, with the server's current tools. The caller calls done when it no longer needs
-// it.
-func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
+// connWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer
+// needs it.
+func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
 	s.begin()
 	pause := firstPause
 	for try := 1; ; try++ {
@@ -45,13 +45,13 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.Tool
 		}
 		later := pause
 		u := unreadIn(err)
-		isSaid := spoken(err) != nil
+		isSaid := spokenError(err) != nil
 		if u != nil {
 			later = max(pause, u.wait)
 		} else if c != nil { // dialling strikes out what it says
 			err = c.struck(err)
 		}
-		if try == tries || isRefused(err) || u != nil && !u.later() || isSaid || !wait(ctx, later) {
+		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isSaid || !waitWithin(ctx, later) {
 			s.end()
 			return nil, nil, nil, err
 		}
@@ -59,8 +59,8 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.Tool
 	}
 }
 
-// wait waits, unless time would run out before.
-func wait(ctx context.Context, d time.Duration) bool {
+// waitWithin waits, unless time would run out before.
+func waitWithin(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
 		return false
 	}
@@ -103,7 +103,7 @@ func (s *session) current() *conn {
 
 // dropUnlessSaid drops a connection after an error, unless the error is the server's answer.
 func (s *session) dropUnlessSaid(c *conn, err error) {
-	if spoken(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if spokenError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		s.drop(c)
 	}
 }
@@ -139,11 +139,11 @@ func (s *session) end() {
 	defer s.mu.Unlock()
 	s.busy--
 	if s.busy == 0 {
-		s.idle = safego.AfterFunc(s.hub.options.Idle, "mcp.idle", s.rest)
+		s.idle = safego.AfterFunc(s.hub.options.Idle, "mcp.idle", s.closeIfIdle)
 	}
 }
 
-func (s *session) rest() {
+func (s *session) closeIfIdle() {
 	s.mu.Lock()
 	busy := s.busy
 	s.mu.Unlock()

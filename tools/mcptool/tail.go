@@ -8,9 +8,9 @@ import (
 	"processidea/internal/secret"
 )
 
-// tail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server
-// that does not answer.
-type tail struct {
+// stderrTail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a
+// server that does not answer.
+type stderrTail struct {
 	log     *slog.Logger
 	striker *secret.Striker
 	mu      sync.Mutex
@@ -24,13 +24,13 @@ const (
 )
 
 // Write takes the next piece.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *stderrTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line += string(p)
 	if at := strings.LastIndexByte(t.line, '\n'); at >= 0 || len(t.line) > maxLine {
 		at = max(at, 0)
-		t.log.Debug("an MCP server writes", "text", t.striker.Text(strings.TrimSpace(t.line[:at])))
+		t.log.Debug("an MCP server writes", "text", t.striker.StrikeText(strings.TrimSpace(t.line[:at])))
 		t.line = t.line[at:]
 	}
 	t.kept += string(p)
@@ -38,9 +38,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) said() string {
+func (t *stderrTail) said() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := t.striker.Text(strings.TrimSpace(t.kept))
+	text := t.striker.StrikeText(strings.TrimSpace(t.kept))
 	return strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
 }

@@ -11,8 +11,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// unread is the answer of a server that refuses a request before it reads it. The requested tool has not run.
-type unread struct {
+// refusedRequest is the answer of a server that refuses a request before it reads it. The requested tool has not run.
+type refusedRequest struct {
 	status int
 	wait   time.Duration // the pause that the server demands; 0: none
 	text   string
@@ -31,24 +31,24 @@ func (c *conn) unreadOf(r *http.Response) error {
 	if about := c.excerpt(string(said)); about != "" {
 		text += ": " + about
 	}
-	return &unread{r.StatusCode, retryafter.Parse(r.Header.Get("Retry-After"), time.Now()), text}
+	return &refusedRequest{r.StatusCode, retryafter.Parse(r.Header.Get("Retry-After"), time.Now()), text}
 }
 
-func (u *unread) Error() string { return u.text }
+func (u *refusedRequest) Error() string { return u.text }
 
-func unreadIn(err error) *unread {
-	var u *unread
+func unreadIn(err error) *refusedRequest {
+	var u *refusedRequest
 	errors.As(err, &u)
 	return u
 }
 
-// later reports whether the server takes the request at another time.
-func (u *unread) later() bool { return u.status == http.StatusTooManyRequests }
+// isLater reports whether the server takes the request at another time.
+func (u *refusedRequest) isLater() bool { return u.status == http.StatusTooManyRequests }
 
 // failure is the Error of a refusal. The operator of the worker can mend what the server refuses to this worker; a
 // request refused for its rate is retried.
-func (u *unread) failure() *Error {
-	if u.later() {
+func (u *refusedRequest) failure() *Error {
+	if u.isLater() {
 		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}
 	}
 	return &Error{Code: ideafile.CodeMCPRefused, Err: u}

@@ -21,14 +21,14 @@ import (
 const (
 	// DefaultBudget is the default of a worker, in bytes.
 	DefaultBudget = 1 << 30
-	// Small is the size in bytes, as JSON, up to which values are not counted.
-	Small = 1 << 20
-	// expansion is about how many times its size a JSON value takes in memory while it is read, checked and written
-	// again.
-	expansion = 10
-	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait
+	// UncountedSize is the size in bytes, as JSON, up to which values are not counted.
+	UncountedSize = 1 << 20
+	// memoryPerJSONByte is about how many times its size a JSON value takes in memory while it is read, checked and
+	// written again.
+	memoryPerJSONByte = 10
+	// takeTimeout is how long a Hold that has taken something waits for more: two that wait for each other would wait
 	// forever.
-	patience = 20 * time.Second
+	takeTimeout = 20 * time.Second
 )
 
 // ErrFull means that others held the memory all the time. A later attempt may find room.
@@ -67,10 +67,10 @@ func (b *Budget) Begin(ctx context.Context) (_ context.Context, release func()) 
 // it does nothing.
 func Take(ctx context.Context, size int) error {
 	h, ok := ctx.Value(key{}).(*Hold)
-	if !ok || size <= Small {
+	if !ok || size <= UncountedSize {
 		return nil
 	}
-	return h.take(ctx, expansion*int64(size))
+	return h.take(ctx, memoryPerJSONByte*int64(size))
 }
 
 func (h *Hold) take(ctx context.Context, n int64) error {
@@ -78,7 +78,7 @@ func (h *Hold) take(ctx context.Context, n int64) error {
 	defer h.mu.Unlock()
 	n = min(n, h.budget.total-h.taken)
 	if h.taken > 0 {
-		limited, cancel := context.WithTimeout(ctx, patience)
+		limited, cancel := context.WithTimeout(ctx, takeTimeout)
 		defer cancel()
 		ctx = limited
 	}

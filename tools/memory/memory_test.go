@@ -10,15 +10,15 @@ import (
 
 func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 	t.Parallel()
-	b := memory.NewBudget(40 * memory.Small)
+	b := memory.NewBudget(40 * memory.UncountedSize)
 	first, release := b.Begin(context.Background())
-	if err := memory.Take(first, 3*memory.Small); err != nil {
+	if err := memory.Take(first, 3*memory.UncountedSize); err != nil {
 		t.Fatal(err)
 	}
 	second, done := b.Begin(context.Background())
 	defer done()
 	taken := make(chan error)
-	go func() { taken <- memory.Take(second, 3*memory.Small) }()
+	go func() { taken <- memory.Take(second, 3*memory.UncountedSize) }()
 	select {
 	case err := <-taken:
 		t.Fatalf("both have it at once: %v", err)
@@ -32,11 +32,11 @@ func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 
 func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 	t.Parallel()
-	b := memory.NewBudget(4 * memory.Small)
+	b := memory.NewBudget(4 * memory.UncountedSize)
 	ctx, release := b.Begin(context.Background())
 	defer release()
 	for range 3 {
-		if err := memory.Take(ctx, 100*memory.Small); err != nil {
+		if err := memory.Take(ctx, 100*memory.UncountedSize); err != nil {
 			t.Error(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 	other, end := b.Begin(other)
 	defer end()
 	cancel()
-	if err := memory.Take(other, 2*memory.Small); !errors.Is(err, memory.ErrFull) {
+	if err := memory.Take(other, 2*memory.UncountedSize); !errors.Is(err, memory.ErrFull) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -55,7 +55,8 @@ func TestWhatIsSmallIsNotCounted(t *testing.T) {
 	ctx, release := b.Begin(context.Background())
 	defer release()
 	for range 100 {
-		if err := errors.Join(memory.Take(ctx, memory.Small), memory.Take(context.Background(), 1<<40)); err != nil {
+		if err := errors.Join(memory.Take(ctx, memory.UncountedSize),
+			memory.Take(context.Background(), 1<<40)); err != nil {
 			t.Error(err)
 		}
 	}

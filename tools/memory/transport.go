@@ -9,29 +9,31 @@ import (
 // Transport sends requests by Next, and reads at most Most bytes of an answer, counted after decompression: a server
 // may send without end, and a thousand bytes of gzip can expand to a million.
 type Transport struct {
-	Next http.RoundTripper
-	Most int64
-	// Over is called when an answer has more; nil: no call.
-	Over func()
+	Next     http.RoundTripper
+	MaxBytes int64
+	// OnTooLarge is called when an answer has more; nil: no call.
+	OnTooLarge func()
 }
 
-// ErrAnswer is the error of reading an answer that has more bytes than may be read.
-type ErrAnswer struct{ Most int64 }
+// AnswerTooLargeError is the error of reading an answer that has more bytes than may be read.
+type AnswerTooLargeError struct{ Most int64 }
 
 // Error names the limit.
-func (e ErrAnswer) Error() string { return fmt.Sprintf("the answer is larger than %d bytes", e.Most) }
+func (e AnswerTooLargeError) Error() string {
+	return fmt.Sprintf("the answer is larger than %d bytes", e.Most)
+}
 
 // RoundTrip sends a request.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Next.RoundTrip(r)
 	if err == nil {
-		Bound(answer, t.Most, t.Over)
+		LimitBody(answer, t.MaxBytes, t.OnTooLarge)
 	}
 	return answer, err
 }
 
-// Bound limits the reading of an answer to most bytes. over is called when it has more; nil: no call.
-func Bound(answer *http.Response, most int64, over func()) {
+// LimitBody limits the reading of an answer to most bytes. over is called when it has more; nil: no call.
+func LimitBody(answer *http.Response, most int64, over func()) {
 	answer.Body = &boundedBody{answer.Body, most, most, over}
 }
 
@@ -43,7 +45,7 @@ type boundedBody struct {
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, ErrAnswer{b.most}
+		return 0, AnswerTooLargeError{b.most}
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
 	if b.left -= int64(n); b.left >= 0 {
@@ -52,5 +54,5 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.over != nil {
 		b.over()
 	}
-	return n - 1, ErrAnswer{b.most}
+	return n - 1, AnswerTooLargeError{b.most}
 }

@@ -62,9 +62,9 @@ func DecodeSpec[T any](spec any) (v T, err error) {
 	return v, nil
 }
 
-// Code returns the error code of a Runner's error: the result of its method `FaultCode() string`, or else
+// FaultCode returns the error code of a Runner's error: the result of its method `FaultCode() string`, or else
 // ideafile.CodeToolFailed.
-func Code(err error) string {
+func FaultCode(err error) string {
 	var coded interface{ FaultCode() string }
 	if errors.As(err, &coded) && coded.FaultCode() != "" {
 		return coded.FaultCode()

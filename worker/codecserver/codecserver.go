@@ -70,13 +70,13 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if origin != "" {
-		allow(w.Header(), origin)
+		setCORS(w.Header(), origin)
 	}
 	switch {
 	case r.Method == http.MethodOptions:
 		// Browsers ask without the token whether they may ask with it.
 		w.WriteHeader(http.StatusNoContent)
-	case d.Token != "" && !same(r.Header.Get("Authorization"), "Bearer "+d.Token):
+	case d.Token != "" && !equalConstantTime(r.Header.Get("Authorization"), "Bearer "+d.Token):
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the bearer token is missing or wrong", http.StatusUnauthorized)
 	default:
@@ -94,7 +94,7 @@ func (d *door) admits(r *http.Request, origin string) bool {
 		return slices.Contains(d.Origins, origin)
 	}
 	// A page of a host whose name was made to lead here comes from elsewhere all the same.
-	return local(origin) && local("http://"+r.Host)
+	return isLocal(origin) && isLocal("http://"+r.Host)
 }
 
 func (d *door) refusal() string {
@@ -104,7 +104,7 @@ func (d *door) refusal() string {
 	return "only pages of the Temporal UI may ask"
 }
 
-func local(origin string) bool {
+func isLocal(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil {
 		return false
@@ -113,7 +113,7 @@ func local(origin string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-func allow(h http.Header, origin string) {
+func setCORS(h http.Header, origin string) {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Allow-Credentials", "true") // the UI can be configured to send a proxy's cookies
 	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
@@ -121,8 +121,8 @@ func allow(h http.Header, origin string) {
 	h.Set("Vary", "Origin")
 }
 
-// same compares two texts in constant time.
-func same(a, b string) bool {
+// equalConstantTime compares two texts in constant time.
+func equalConstantTime(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

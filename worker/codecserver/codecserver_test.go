@@ -19,7 +19,7 @@ import (
 
 func keys(t *testing.T, id string) *encryption.Keys {
 	t.Helper()
-	entry, err := encryption.Generate(id)
+	entry, err := encryption.GenerateKey(id)
 	if err != nil {
 		t.Fatal(err)
 	}

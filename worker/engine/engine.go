@@ -154,7 +154,7 @@ func (p Parts) holdUps(c client.Client) *holdups.Keeper {
 	tell := func(ctx context.Context, process string, s protocol.HoldUpSignal) error {
 		return c.SignalWorkflow(ctx, process, "", protocol.SignalHoldUp, s)
 	}
-	o := holdups.Options{Try: p.Store.TryRefused, Tell: tell, Log: p.Log}
+	o := holdups.Options{CheckStore: p.Store.TryRefused, Signal: tell, Log: p.Log}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
 		o.Observe = observer.HeldUp
 	}

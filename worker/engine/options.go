@@ -48,9 +48,9 @@ type Limits struct {
 	SaveActions bool
 }
 
-// Alone are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that
-// its workflows start, so all of them come with the answer to the workflow task that started them.
-var Alone = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
+// EmbeddedLimits are the limits of a worker that runs in the same program as Temporal: no other worker would take the
+// Calls that its workflows start, so all of them come with the answer to the workflow task that started them.
+var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
 
 // MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no
 // flags.
@@ -69,10 +69,10 @@ const (
 	LeastPause    = 10 * time.Millisecond
 )
 
-// AloneIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
-func AloneIn(getenv func(string) string) (_ Limits, err error) {
-	l := Alone
-	given, bad := heap.Bytes(getenv, MemoryVariable)
+// EmbeddedLimitsIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
+func EmbeddedLimitsIn(getenv func(string) string) (_ Limits, err error) {
+	l := EmbeddedLimits
+	given, bad := heap.BytesFromEnv(getenv, MemoryVariable)
 	l.Memory = cmp.Or(given, l.Memory)
 	for _, v := range []struct {
 		name  string
@@ -129,7 +129,7 @@ func (p Parts) options() worker.Options {
 		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
 			workflows.NewHeartbeatInterceptor(lostAfter), activities.NewInterceptor()},
 			p.Interceptors...),
-		DeploymentOptions: versioning(p.Version),
+		DeploymentOptions: deploymentOptions(p.Version),
 	}
 	if p.Limits.EagerCalls > 0 {
 		o.MaxEagerActivityReservationsPerWorkflowTask = &p.Limits.EagerCalls

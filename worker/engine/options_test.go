@@ -47,9 +47,10 @@ func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 }
 
 func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T) {
-	for text, want := range map[string]int64{"": Alone.Memory, "12345": 12345, "a lot": -1} {
-		l, err := AloneIn(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
-		if (err != nil) != (want < 0) || (err == nil && (l.Memory != want || l.EagerCalls != Alone.EagerCalls)) {
+	for text, want := range map[string]int64{"": EmbeddedLimits.Memory, "12345": 12345, "a lot": -1} {
+		l, err := EmbeddedLimitsIn(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
+		if (err != nil) != (want < 0) ||
+			(err == nil && (l.Memory != want || l.EagerCalls != EmbeddedLimits.EagerCalls)) {
 			t.Errorf("%q: %+v, %v", text, l, err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T
 
 func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
 	for name, text := range map[string]string{PatienceVariable: "10ms", PauseVariable: "1ms"} {
-		_, err := AloneIn(func(asked string) string { return map[string]string{name: text}[asked] })
+		_, err := EmbeddedLimitsIn(func(asked string) string { return map[string]string{name: text}[asked] })
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "at least") {
 			t.Errorf("%s=%s: %v", name, text, err)
 		}

@@ -7,9 +7,9 @@ import (
 	"processidea/connect"
 )
 
-// versioning lets running processes and instances move to the current version. They live for weeks, and would otherwise
-// keep every old version running as long; every change of their code is replayed over recorded histories.
-func versioning(v connect.Version) worker.DeploymentOptions {
+// deploymentOptions lets running processes and instances move to the current version. They live for weeks, and would
+// otherwise keep every old version running as long; every change of their code is replayed over recorded histories.
+func deploymentOptions(v connect.Version) worker.DeploymentOptions {
 	if v == (connect.Version{}) {
 		return worker.DeploymentOptions{}
 	}

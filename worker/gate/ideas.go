@@ -13,8 +13,8 @@ import (
 	"processidea/model/loop"
 )
 
-// longestSimulation is how long one may take: nothing in it takes long by itself.
-const longestSimulation = 5 * time.Minute
+// maxSimulationTime is how long one may take: nothing in it takes long by itself.
+const maxSimulationTime = 5 * time.Minute
 
 // checkIdeas checks and simulates every Idea file of the folder.
 func (o Options) checkIdeas(ctx context.Context, r *Report) error {
@@ -55,7 +55,7 @@ func (o Options) prepare(s ideafiles.Source) (*simulation.Prepared, error) {
 
 // simulate runs a simulation on this version.
 func (o Options) simulate(ctx context.Context, s ideafiles.Source, made *simulation.Prepared, r *Report) error {
-	simulating, cancel := context.WithTimeout(ctx, longestSimulation)
+	simulating, cancel := context.WithTimeout(ctx, maxSimulationTime)
 	defer cancel()
 	defer activities.Heartbeat(ctx)()
 	start := made.StartOptions(client.NewID("gate-" + s.Name()))
@@ -69,7 +69,7 @@ func (o Options) simulate(ctx context.Context, s ideafiles.Source, made *simulat
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case simulating.Err() != nil:
-		r.refuse("%s: its simulation %s has not ended after %s", s.Given, p.ID(), longestSimulation)
+		r.refuse("%s: its simulation %s has not ended after %s", s.Given, p.ID(), maxSimulationTime)
 		return p.Cancel(ctx)
 	case err != nil:
 		return err

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	every   = 2 * time.Second  // between two looks
-	lasting = 2 * time.Second  // how long a cause lasts before it is reported
-	quiet   = 15 * time.Second // how long without a failure before a cause counts as gone
-	renewal = 5 * time.Minute  // between two reports to a process
+	lookInterval   = 2 * time.Second  // between two looks
+	minDuration    = 2 * time.Second  // how long a cause lasts before it is reported
+	goneAfter      = 15 * time.Second // how long without a failure before a cause counts as gone
+	reportInterval = 5 * time.Minute  // between two reports to a process
 )
 
 // Options are the dependencies of a Keeper.
 type Options struct {
-	// Try returns an error if the store cannot be written.
-	Try func(context.Context) error
-	// Tell signals a process.
-	Tell func(ctx context.Context, process string, s protocol.HoldUpSignal) error
+	// CheckStore returns an error if the store cannot be written.
+	CheckStore func(context.Context) error
+	// Signal signals a process.
+	Signal func(ctx context.Context, process string, s protocol.HoldUpSignal) error
 	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
 	Log     *slog.Logger
@@ -48,9 +48,9 @@ type key struct{ process, cause string }
 // holdUp is one cause that holds one process up.
 type holdUp struct {
 	turn.HeldUp
-	err    error
-	latest time.Time // when it was found last
-	told   time.Time // when it was reported to the process last; zero: never
+	err        error
+	latest     time.Time // when it was found last
+	reportedAt time.Time // when it was reported to the process last; zero: never
 	// until is when it counts as gone, if others report it to the process; zero: the Keeper reports it.
 	until time.Time
 }
@@ -94,7 +94,7 @@ func (k *Keeper) GoesOn(process, cause string) {
 
 // Watch reports and withdraws hold-ups until ctx ends.
 func (k *Keeper) Watch(ctx context.Context) {
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -111,20 +111,20 @@ func (k *Keeper) Watch(ctx context.Context) {
 
 // look reports new hold-ups, and withdraws those that are gone.
 func (k *Keeper) look(ctx context.Context, now time.Time) {
-	list := k.mine(now)
+	list := k.reportedHoldUps(now)
 	if len(list) > 0 {
-		trying, cancel := context.WithTimeout(ctx, every)
-		err := k.Try(trying)
+		trying, cancel := context.WithTimeout(ctx, lookInterval)
+		err := k.CheckStore(trying)
 		cancel()
 		for _, at := range list {
-			k.tell(ctx, at, now, err)
+			k.reportHoldUp(ctx, at, now, err)
 		}
 	}
 	k.observe()
 }
 
-// mine lists the hold-ups that the Keeper reports, and drops expired ones of others.
-func (k *Keeper) mine(now time.Time) (list []key) {
+// reportedHoldUps lists the hold-ups that the Keeper reports, and drops expired ones of others.
+func (k *Keeper) reportedHoldUps(now time.Time) (list []key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for at, h := range k.held {
@@ -141,8 +141,8 @@ func (k *Keeper) mine(now time.Time) (list []key) {
 	return list
 }
 
-// tell reports a hold-up to a process, or withdraws it. away is why the store cannot be written now.
-func (k *Keeper) tell(ctx context.Context, at key, now time.Time, away error) {
+// reportHoldUp reports a hold-up to a process, or withdraws it. away is why the store cannot be written now.
+func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away error) {
 	k.mu.Lock()
 	h := k.held[at]
 	if h == nil {
@@ -152,21 +152,21 @@ func (k *Keeper) tell(ctx context.Context, at key, now time.Time, away error) {
 	seen := *h
 	k.mu.Unlock()
 	said := protocol.HoldUpSignal{Cause: at.cause}
-	switch gone := away == nil && now.Sub(seen.latest) >= quiet; {
-	case gone && seen.told.IsZero():
+	switch gone := away == nil && now.Sub(seen.latest) >= goneAfter; {
+	case gone && seen.reportedAt.IsZero():
 		k.GoesOn(at.process, at.cause)
 		return
 	case gone:
-	case now.Sub(seen.told) < renewal, seen.told.IsZero() && !seen.lasts(now, away):
+	case now.Sub(seen.reportedAt) < reportInterval, seen.reportedAt.IsZero() && !seen.lasts(now, away):
 		return
 	default:
 		said.HeldUp = &seen.HeldUp
 	}
-	if seen.told.IsZero() {
+	if seen.reportedAt.IsZero() {
 		k.Log.Warn("the process is held up", "process", at.process, "cause", at.cause, "reason", seen.Message,
 			"mend", seen.Mend, "error", seen.err)
 	}
-	err := k.Tell(ctx, at.process, said)
+	err := k.Signal(ctx, at.process, said)
 	var none *serviceerror.NotFound
 	switch ended := errors.As(err, &none); {
 	case err != nil && !ended:
@@ -178,7 +178,7 @@ func (k *Keeper) tell(ctx context.Context, at key, now time.Time, away error) {
 		k.Log.Info("the process is held up no more", "process", at.process, "cause", at.cause)
 	default:
 		k.mu.Lock()
-		h.told = now
+		h.reportedAt = now
 		k.mu.Unlock()
 	}
 }
@@ -188,7 +188,7 @@ func (h *holdUp) lasts(now time.Time, away error) bool {
 	if away == nil {
 		now = h.latest
 	}
-	return now.Sub(h.Since) >= lasting
+	return now.Sub(h.Since) >= minDuration
 }
 
 // observe reports the number of processes that each cause holds up, if it has changed.

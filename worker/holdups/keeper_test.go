@@ -68,12 +68,12 @@ func (r *trial) storeTakes(err error) {
 func begin(t *testing.T) *trial {
 	r := &trial{count: map[string]int{}}
 	r.Keeper = New(Options{
-		Try: func(context.Context) error {
+		CheckStore: func(context.Context) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.away
 		},
-		Tell: func(_ context.Context, process string, s protocol.HoldUpSignal) error {
+		Signal: func(_ context.Context, process string, s protocol.HoldUpSignal) error {
 			what := "gone"
 			if s.HeldUp != nil {
 				what = s.HeldUp.Message

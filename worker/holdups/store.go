@@ -17,10 +17,10 @@ func MayNotWrite(err error) bool {
 
 // WaitedFor reports whether an error of the store may be mended while a worker waits.
 func WaitedFor(err error) bool {
-	return errors.Is(err, blobs.ErrAway) || MayNotWrite(err) || full(err)
+	return errors.Is(err, blobs.ErrAway) || MayNotWrite(err) || isDiskFull(err)
 }
 
-func full(err error) bool {
+func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
@@ -29,7 +29,7 @@ func full(err error) bool {
 func ofStore(err error) turn.HeldUp {
 	const alone = "; then it goes on by itself"
 	switch {
-	case full(err):
+	case isDiskFull(err):
 		return turn.HeldUp{Cause: turn.CodeStoreFull, Message: "there is no room left in the store",
 			Mend: "make room where the store lies" + alone}
 	case MayNotWrite(err):

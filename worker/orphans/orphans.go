@@ -32,8 +32,8 @@ const (
 	firstLook = 5 * time.Minute // at the latest, so that workers that start together do not all look at the same time
 	interval  = time.Hour
 	pageSize  = 1000
-	// patience bounds one look.
-	patience = 10 * time.Minute
+	// lookTimeout bounds one look.
+	lookTimeout = 10 * time.Minute
 )
 
 // Watch looks until ctx ends.
@@ -48,7 +48,7 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 		}
 		var n int
 		err := safego.Run("orphans.look", func() (err error) { // the next look may see otherwise
-			n, err = End(ctx, c)
+			n, err = CancelOrphans(ctx, c)
 			return err
 		})
 		if n > 0 {
@@ -61,10 +61,10 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 	}
 }
 
-// End cancels every instance, part and delegate whose process is gone, and returns their number. What it does not
-// reach, they end themselves: a part its instances, an instance its delegates.
-func End(ctx context.Context, c client.Client) (cancelled int, err error) {
-	ctx, done := context.WithTimeout(ctx, patience)
+// CancelOrphans cancels every instance, part and delegate whose process is gone, and returns their number. What it does
+// not reach, they end themselves: a part its instances, an instance its delegates.
+func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err error) {
+	ctx, done := context.WithTimeout(ctx, lookTimeout)
 	defer done()
 	s := seeker{client: c, gone: map[string]bool{}}
 	for page := []byte{}; ; {

@@ -56,7 +56,7 @@ func Command(log io.Writer, options ...Option) *cobra.Command {
 
 // command reads the settings and hands them on, with what is wrong with them.
 func command(lookup func(string) (string, bool), then func(context.Context, settings, error) error) *cobra.Command {
-	s := usual()
+	s := defaultSettings()
 	c := &cobra.Command{
 		Use:     "worker",
 		Version: version.Text(),
@@ -89,7 +89,7 @@ reached.`,
 	c.AddCommand(readyVerb(lookup))
 	c.SetFlagErrorFunc(func(flagged *cobra.Command, err error) error {
 		if flagged != c {
-			return fmt.Errorf("%w: %w", errUsage, flags.Wrong(err))
+			return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 		}
 		err = errors.Join(err, s.complete(c.Flags(), lookup))
 		return then(c.Context(), s, err)

@@ -21,7 +21,7 @@ func (s *service) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf(
 			"serve /healthz, /readyz and /metrics: %w; choose another address with --listen (%s), or none",
-			err, variable("listen"))
+			err, variableOf("listen"))
 	}
 	server := &http.Server{Handler: s.endpoints(), ReadHeaderTimeout: 5 * time.Second}
 	safego.Go("worker.endpoints", func() error { return server.Serve(l) }, func(err error) {
@@ -30,7 +30,7 @@ func (s *service) serve(ctx context.Context) error {
 			s.log.Error("the endpoints are gone", "error", err)
 		}
 	})
-	s.undo = append(s.undo, func() { _ = server.Close() })
+	s.cleanups = append(s.cleanups, func() { _ = server.Close() })
 	s.log.Info("listening", "address", l.Addr().String())
 	return nil
 }
@@ -39,23 +39,23 @@ func (s *service) endpoints() http.Handler {
 	mux := http.NewServeMux()
 	for _, name := range []string{"/livez", "/healthz"} {
 		mux.HandleFunc("GET "+name, func(w http.ResponseWriter, _ *http.Request) {
-			answer(w, http.StatusOK, "alive", nil)
+			writeAnswer(w, http.StatusOK, "alive", nil)
 		})
 	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ready, troubles := s.health.troubles(r.Context())
 		if !ready {
-			answer(w, http.StatusServiceUnavailable, "not ready", troubles)
+			writeAnswer(w, http.StatusServiceUnavailable, "not ready", troubles)
 			return
 		}
-		answer(w, http.StatusOK, "ready", troubles)
+		writeAnswer(w, http.StatusOK, "ready", troubles)
 	})
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	return mux
 }
 
-// answer is for programs by its status, and for people by its text.
-func answer(w http.ResponseWriter, code int, status string, troubles []string) {
+// writeAnswer is for programs by its status, and for people by its text.
+func writeAnswer(w http.ResponseWriter, code int, status string, troubles []string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(struct {

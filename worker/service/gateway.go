@@ -15,14 +15,14 @@ func (s *service) serveGateway(ctx context.Context) error {
 		return nil
 	}
 	o := s.served
-	s.health.add(&condition{name: "gateway", holds: func(ctx context.Context) error {
+	s.health.add(&condition{name: "gateway", check: func(ctx context.Context) error {
 		return access.Ready(ctx, o.Guard)
 	}, logs: true})
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
 	served, err := server.Listen(ctx, s.gateway, o)
 	if err != nil {
-		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, variable("gateway"))
+		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, variableOf("gateway"))
 	}
-	s.undo = append(s.undo, served.Stop)
+	s.cleanups = append(s.cleanups, served.Stop)
 	return nil
 }

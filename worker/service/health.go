@@ -33,9 +33,9 @@ type health struct {
 type condition struct {
 	name  string
 	every time.Duration
-	holds func(context.Context) error
-	// aside: the worker is ready without it, but reports it.
-	aside bool
+	check func(context.Context) error
+	// isOptional: the worker is ready without it, but reports it.
+	isOptional bool
 	// logs: it logs by itself how it stands.
 	logs bool
 
@@ -69,7 +69,7 @@ func (h *health) troubles(ctx context.Context) (ready bool, all []string) {
 	ready = true
 	for _, c := range conditions {
 		if err := c.look(ctx); err != nil {
-			all, ready = append(all, c.name+": "+err.Error()), ready && c.aside
+			all, ready = append(all, c.name+": "+err.Error()), ready && c.isOptional
 		}
 	}
 	return ready, all
@@ -118,22 +118,22 @@ func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[stri
 // toldAfter is the number of failures in a row after which a condition is reported.
 const toldAfter = 2
 
-// patience bounds one check.
-const patience = 2 * time.Second
+// checkTimeout bounds one check.
+const checkTimeout = 2 * time.Second
 
 func (c *condition) look(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at.IsZero() || time.Since(c.at) >= c.every {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 		defer cancel()
-		c.err, c.at = c.holds(ctx), time.Now()
+		c.err, c.at = c.check(ctx), time.Now()
 	}
 	return c.err
 }
 
-// answers checks that Temporal answers.
-func (s *service) answers(ctx context.Context) error {
+// checkTemporal checks that Temporal answers.
+func (s *service) checkTemporal(ctx context.Context) error {
 	if _, err := s.client.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
 		return fmt.Errorf("it does not answer: %w", err)
 	}
@@ -146,8 +146,8 @@ const storeEvery = 15 * time.Second
 // currentEvery is how often it is asked which build is current.
 const currentEvery = 30 * time.Second
 
-// current checks that new work goes to this build. It passes if the deployment does not exist yet.
-func (s *service) current(ctx context.Context) error {
+// checkCurrentBuild checks that new work goes to this build. It passes if the deployment does not exist yet.
+func (s *service) checkCurrentBuild(ctx context.Context) error {
 	deployment := s.client.WorkerDeploymentClient().GetHandle(s.deployment)
 	d, err := deployment.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	var none *serviceerror.NotFound

@@ -18,12 +18,12 @@ func (s *service) measure(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, func() { _ = s.metrics.Close(context.Background()) })
+	s.cleanups = append(s.cleanups, func() { _ = s.metrics.Close(context.Background()) })
 	return nil
 }
 
-// flushing bounds the sending of the last spans.
-const flushing = 5 * time.Second
+// flushTimeout bounds the sending of the last spans.
+const flushTimeout = 5 * time.Second
 
 // trace begins traces, where the environment asks for them.
 func (s *service) trace(ctx context.Context) (err error) {
@@ -32,8 +32,8 @@ func (s *service) trace(ctx context.Context) (err error) {
 	if s.traces == nil {
 		return err
 	}
-	s.undo = append(s.undo, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), flushing)
+	s.cleanups = append(s.cleanups, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 		defer cancel()
 		if err := s.traces.Close(ctx); err != nil {
 			s.log.Warn("telemetry", "error", err)

@@ -25,14 +25,15 @@ type polling struct {
 	err    error
 }
 
-// polled are the kinds: gRPC method, and what is polled for.
-var polled = []struct{ method, what string }{
+// pollKinds are the kinds: gRPC method, and what is polled for.
+var pollKinds = []struct{ method, what string }{
 	{workflowservice.WorkflowService_PollWorkflowTaskQueue_FullMethodName, "workflow tasks"},
 	{workflowservice.WorkflowService_PollActivityTaskQueue_FullMethodName, "Calls and Requests"},
 }
 
-// settled is how long a poll must be under way to count as one that the server has taken. It waits for work there.
-const settled = 2 * time.Second
+// pollSettleTime is how long a poll must be under way to count as one that the server has taken. It waits for work
+// there.
+const pollSettleTime = 2 * time.Second
 
 // watch looks at the polls that a client makes.
 func (p *polls) watch() grpc.DialOption {
@@ -50,7 +51,7 @@ func (p *polls) watch() grpc.DialOption {
 func (p *polls) begin(method string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, kind := range polled {
+	for _, kind := range pollKinds {
 		if kind.method != method {
 			continue
 		}
@@ -76,12 +77,12 @@ func (p *polls) end(method string, err error) {
 func (p *polls) check(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, kind := range polled {
+	for _, kind := range pollKinds {
 		k := p.kinds[kind.method]
 		if k == nil {
 			return errors.New("they have not polled for " + kind.what + " yet")
 		}
-		if waits := k.begun.After(k.failed) && time.Since(k.begun) > settled; k.err != nil && !waits {
+		if waits := k.begun.After(k.failed) && time.Since(k.begun) > pollSettleTime; k.err != nil && !waits {
 			return fmt.Errorf("polling for %s fails: %w", kind.what, k.err)
 		}
 	}

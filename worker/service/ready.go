@@ -18,7 +18,7 @@ import (
 // readyVerb asks a worker that runs beside it, for the health check of a container that has no other program to ask
 // with.
 func readyVerb(lookup func(string) (string, bool)) *cobra.Command {
-	s := usual()
+	s := defaultSettings()
 	c := &cobra.Command{
 		Use:   "ready",
 		Short: "Ask the worker that runs here whether it is ready",
@@ -30,7 +30,7 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := s.complete(c.Flags(), lookup); err != nil {
-				return fmt.Errorf("%w: %w", errUsage, flags.Wrong(err))
+				return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 			}
 			return askReady(c.Context(), s.listen)
 		},
@@ -42,9 +42,9 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 
 // askReady asks the worker at an address of this machine.
 func askReady(ctx context.Context, listen string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*patience+time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout+time.Second)
 	defer cancel()
-	address, err := reachable(listen)
+	address, err := reachableAddress(listen)
 	if err != nil {
 		return fmt.Errorf("%w: ask whether it is ready: %w", errUsage, err)
 	}
@@ -64,8 +64,8 @@ func askReady(ctx context.Context, listen string) error {
 	return nil
 }
 
-// reachable gives the address under which one that listens there is reached from this machine.
-func reachable(listen string) (string, error) {
+// reachableAddress gives the address under which one that listens there is reached from this machine.
+func reachableAddress(listen string) (string, error) {
 	if listen == "" {
 		return "", errors.New("it has no address to ask: set --listen")
 	}

@@ -43,7 +43,7 @@ type service struct {
 	client    client.Client
 	namespace string
 	worker    worker.Worker
-	undo      []func()
+	cleanups  []func()
 	// What judge read.
 	temporal client.Options
 	parts    engine.Parts
@@ -58,11 +58,11 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 	for _, why := range flags.Misspelled(os.Environ()) {
 		log.Warn(why)
 	}
-	if err := s.judge(ctx, wrong); err != nil {
+	if err := s.readSettings(ctx, wrong); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make,
-		s.countWaiting, s.serveGateway} {
+	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore,
+		s.makeWorker, s.countWaiting, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")
@@ -77,13 +77,13 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 
 // close lets go of everything, last first.
 func (s *service) close() {
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		s.undo[i]()
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
 	}
 }
 
-// judge reads all settings before anything is reached with them, and says all that are wrong.
-func (s *service) judge(ctx context.Context, wrong error) error {
+// readSettings reads all settings before anything is reached with them, and says all that are wrong.
+func (s *service) readSettings(ctx context.Context, wrong error) error {
 	all := []error{wrong}
 	note := func(err error) { all = append(all, err) }
 	var err error
@@ -94,11 +94,11 @@ func (s *service) judge(ctx context.Context, wrong error) error {
 	s.parts, err = engine.Parts{Log: s.log}.With(s.own).Check()
 	note(err)
 	if s.gateway != "" {
-		s.served, err = server.FromEnvironment(s.gateway, server.User(os.Getenv), os.Getenv)
+		s.served, err = server.FromEnvironment(s.gateway, server.SystemUser(os.Getenv), os.Getenv)
 		note(err)
 	}
 	note(s.trace(ctx))
-	if err = flags.Wrong(all...); err != nil {
+	if err = flags.InvalidSettings(all...); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return nil
@@ -123,7 +123,7 @@ func (s *service) openStore(ctx context.Context) error {
 	if id := s.store.Keys().Primary(); id != "" {
 		s.log.Info("encrypting", "key", id)
 	}
-	s.undo = append(s.undo, func() { _ = s.store.Close() })
+	s.cleanups = append(s.cleanups, func() { _ = s.store.Close() })
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (s *service) beginStore(ctx context.Context) error {
 		err := connect.BeginStore(ctx, s.client, s.store)
 		if err == nil {
 			// Other faults, such as no room, are reported when they hold a process up.
-			if err = s.store.Try(ctx); !holdups.MayNotWrite(err) {
+			if err = s.store.CheckWritable(ctx); !holdups.MayNotWrite(err) {
 				err = nil
 			}
 		}
@@ -176,7 +176,7 @@ func (s *service) connect(ctx context.Context) error {
 	o := s.temporal
 	o.Logger = log.NewStructuredLogger(s.log)
 	if s.logLevel > slog.LevelDebug {
-		o.Logger = connect.Quiet(o.Logger)
+		o.Logger = connect.QuietLogger(o.Logger)
 	}
 	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
@@ -187,13 +187,13 @@ func (s *service) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
 	}
-	s.undo = append(s.undo, s.client.Close)
+	s.cleanups = append(s.cleanups, s.client.Close)
 	s.namespace = cmp.Or(o.Namespace, client.DefaultNamespace)
 	s.log.Info("connected", "address", o.HostPort, "namespace", o.Namespace, "queue", protocol.TaskQueue)
 	return nil
 }
 
-func (s *service) make(context.Context) (err error) {
+func (s *service) makeWorker(context.Context) (err error) {
 	parts := s.parts
 	parts.Store, parts.Observer, parts.Interceptors = s.store, s.observer(), s.interceptors()
 	parts.StopTimeout, parts.Limits = s.drain, s.limits
@@ -203,14 +203,14 @@ func (s *service) make(context.Context) (err error) {
 			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	worker.SetStickyWorkflowCacheSize(s.cachedWorkflows)
-	heap.Keep(cmp.Or(s.memoryLimit, heap.Default(0)))
+	heap.KeepBelow(cmp.Or(s.memoryLimit, heap.DefaultLimit(0)))
 	if s.worker, err = engine.NewWorker(s.client, parts); err != nil {
 		return err
 	}
 	gate.Register(s.worker, gate.Options{
 		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas,
 		Histories: s.gateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check},
+		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies},
 	})
 	return nil
 }

@@ -165,7 +165,7 @@ func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
 	dir := t.TempDir()
 	begun, err := blobs.Open(t.Context(), dir)
 	if err == nil {
-		_, err = begun.Mark(t.Context())
+		_, err = begun.EnsureID(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
 		strings.Contains(log, "c2hvcnQ") {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
-	entry, err := encryption.Generate("k1")
+	entry, err := encryption.GenerateKey("k1")
 	if err != nil {
 		t.Fatal(err)
 	}

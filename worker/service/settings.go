@@ -67,13 +67,13 @@ func WithOwn(own engine.Own) Option { return func(s *settings) { s.own = own } }
 // worker starts.
 func WithStore(place func() string) Option { return func(s *settings) { s.place = place } }
 
-// variable names the environment variable of a flag.
-func variable(flag string) string {
+// variableOf names the environment variable of a flag.
+func variableOf(flag string) string {
 	return "PROCESSIDEA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// usual are the default settings of a worker.
-func usual() settings {
+// defaultSettings are the default settings of a worker.
+func defaultSettings() settings {
 	return settings{
 		drain: 30 * time.Second, storeCache: blobs.DefaultCacheBytes, cachedWorkflows: 10_000, gateHistories: 100,
 		limits: engine.Limits{
@@ -102,7 +102,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 		"histories that the workflow Gate replays: so many of what runs, and so many of what has ended; 0: none")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
-	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variable(f.Name) + ")" })
+	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variableOf(f.Name) + ")" })
 }
 
 // The maxima of a worker's settings. No machine has more, or Temporal refuses it: a namespace allows 1,200 polls.
@@ -162,7 +162,7 @@ var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_
 func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var wrong []error
 	f.VisitAll(func(f *pflag.Flag) {
-		for _, from := range append([]string{variable(f.Name)}, standardVariables[f.Name]...) {
+		for _, from := range append([]string{variableOf(f.Name)}, standardVariables[f.Name]...) {
 			v, set := lookup(from)
 			if f.Changed || !set || (v == "" && f.Name != "listen") {
 				continue
@@ -174,16 +174,16 @@ func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)
 		}
 	})
 	if (s.deployment == "") != (s.buildID == "") {
-		wrong = append(wrong, fmt.Errorf("--deployment (%s) and --build-id (%s) go together", variable("deployment"),
-			variable("build-id")))
+		wrong = append(wrong, fmt.Errorf("--deployment (%s) and --build-id (%s) go together", variableOf("deployment"),
+			variableOf("build-id")))
 	}
 	if s.logFormat != "text" && s.logFormat != "json" {
-		wrong = append(wrong, fmt.Errorf("--log-format (%s) is %q; it is text or json", variable("log-format"),
+		wrong = append(wrong, fmt.Errorf("--log-format (%s) is %q; it is text or json", variableOf("log-format"),
 			s.logFormat))
 	}
 	if s.gateIdeas != "" {
 		if _, err := os.ReadDir(s.gateIdeas); err != nil {
-			wrong = append(wrong, fmt.Errorf("--gate-ideas (%s): %w", variable("gate-ideas"), err))
+			wrong = append(wrong, fmt.Errorf("--gate-ideas (%s): %w", variableOf("gate-ideas"), err))
 		}
 	}
 	return errors.Join(wrong...)

@@ -90,7 +90,7 @@ func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
 	}
 	for line := range strings.Lines(out.String()) {
 		flag, _, found := strings.Cut(strings.TrimSpace(line), " ")
-		if name, is := strings.CutPrefix(flag, "--"); found && is && !strings.Contains(line, "$"+variable(name)+")") {
+		if name, is := strings.CutPrefix(flag, "--"); found && is && !strings.Contains(line, "$"+variableOf(name)+")") {
 			t.Errorf("%s", line)
 		}
 	}

@@ -8,16 +8,17 @@ import (
 	"processidea/internal/safego"
 )
 
-// overtime is the time for the stop beyond the time to drain: workflow tasks end before Calls and Requests are timed.
-const overtime = 5 * time.Second
+// stopOvertime is the time for the stop beyond the time to drain: workflow tasks end before Calls and Requests are
+// timed.
+const stopOvertime = 5 * time.Second
 
 // work runs the worker until ctx ends, or until it cannot go on.
 func (s *service) work(ctx context.Context) error {
-	s.health.add(&condition{name: "pollers", holds: s.polls.check})
-	s.health.add(&condition{name: "temporal", every: time.Second, holds: s.answers})
-	s.health.add(&condition{name: "store", every: storeEvery, holds: s.store.Try})
+	s.health.add(&condition{name: "pollers", check: s.polls.check})
+	s.health.add(&condition{name: "temporal", every: time.Second, check: s.checkTemporal})
+	s.health.add(&condition{name: "store", every: storeEvery, check: s.store.CheckWritable})
 	if s.buildID != "" {
-		s.health.add(&condition{name: "version", every: currentEvery, holds: s.current, aside: true})
+		s.health.add(&condition{name: "version", every: currentEvery, check: s.checkCurrentBuild, isOptional: true})
 	}
 	s.health.set(working)
 	watching, stop := context.WithCancel(ctx)
@@ -44,7 +45,7 @@ func (s *service) drainAll(interrupt chan any, ended <-chan error) error {
 	s.health.set(draining)
 	s.log.Info("draining", "longest", s.drain.String())
 	close(interrupt)
-	over := time.NewTimer(s.drain + overtime)
+	over := time.NewTimer(s.drain + stopOvertime)
 	defer over.Stop()
 	select {
 	case err := <-ended:

@@ -17,22 +17,22 @@ type identity struct {
 	span  trace.SpanID // zero: any
 }
 
-// of gives the identity of a part of a process; of no part, the process's own.
-func (t *Traces) of(process string, part ...any) identity {
-	id := identity{trace: trace.TraceID(digest("trace", t.namespace, process)[:16])}
-	id.span = trace.SpanID(digest("span", t.namespace, process, fmt.Sprintln(part...))[:8])
+// identityOf gives the identity of a part of a process; of no part, the process's own.
+func (t *Traces) identityOf(process string, part ...any) identity {
+	id := identity{trace: trace.TraceID(hashTexts("trace", t.namespace, process)[:16])}
+	id.span = trace.SpanID(hashTexts("span", t.namespace, process, fmt.Sprintln(part...))[:8])
 	return id
 }
 
-func digest(texts ...string) []byte {
+func hashTexts(texts ...string) []byte {
 	sum := sha256.Sum256([]byte("processidea\x00" + strings.Join(texts, "\x00")))
 	return sum[:]
 }
 
 type identityKey struct{}
 
-// as makes the next span that is started from a context have this identity.
-func as(ctx context.Context, id identity) context.Context {
+// withIdentity makes the next span that is started from a context have this identity.
+func withIdentity(ctx context.Context, id identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }
 

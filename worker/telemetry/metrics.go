@@ -23,11 +23,11 @@ type Metrics struct {
 	registry *prometheus.Registry
 	provider *metric.MeterProvider
 	meters   meters
-	waiting  waiting
+	waiting  waitingGauge
 }
 
-// buckets are for what takes from milliseconds to minutes.
-var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
+// latencyBuckets are for what takes from milliseconds to minutes.
+var latencyBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
 
 // NewMetrics makes metrics that nobody has counted anything into.
 func NewMetrics() (*Metrics, error) {
@@ -41,7 +41,7 @@ func NewMetrics() (*Metrics, error) {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// OpenTelemetry's own bounds are meant for milliseconds.
 	inSeconds := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
-		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: buckets}})
+		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: latencyBuckets}})
 	m.provider = metric.NewMeterProvider(metric.WithReader(reader), metric.WithView(inSeconds))
 	m.meters, err = newMeters(m.provider.Meter("processidea"))
 	if err != nil {
@@ -62,15 +62,15 @@ func (m *Metrics) Handler() http.Handler {
 // SDK takes the metrics of a Temporal client and of its workers.
 func (m *Metrics) SDK(onError func(error)) client.MetricsHandler {
 	return opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
-		Meter: describing{m.provider.Meter("temporal-sdk-go")}, UseMonotonicCounters: true, OnError: onError,
+		Meter: describingMeter{m.provider.Meter("temporal-sdk-go")}, UseMonotonicCounters: true, OnError: onError,
 	})
 }
 
-// describing gives a metric that workflows count its description, which the SDK cannot take.
-type describing struct{ api.Meter }
+// describingMeter gives a metric that workflows count its description, which the SDK cannot take.
+type describingMeter struct{ api.Meter }
 
 // Int64Counter makes a counter.
-func (d describing) Int64Counter(name string, options ...api.Int64CounterOption) (api.Int64Counter, error) {
+func (d describingMeter) Int64Counter(name string, options ...api.Int64CounterOption) (api.Int64Counter, error) {
 	if name == protocol.MetricProcesses {
 		options = append(options,
 			api.WithDescription("Processes that began, paused, went on and ended, by status and code."))

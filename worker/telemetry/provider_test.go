@@ -8,7 +8,7 @@ func TestAProviderHasTheConventionsNameOrItsHosts(t *testing.T) {
 		"llm.example.org":            "llm.example.org",
 		"api.openai.com.example.org": "api.openai.com.example.org", "openai.azure.com": "openai.azure.com",
 	} {
-		if got := provider(host); got != want {
+		if got := providerName(host); got != want {
 			t.Errorf("%s is %q, want %q", host, got, want)
 		}
 	}

@@ -29,26 +29,26 @@ const (
 	keyOutcome  = attribute.Key("processidea.outcome")
 )
 
-// within returns the context of a span that another call exports: the process's, or a Request's. The span is started,
-// so that the sampler decides the same, and never ended, so that it is not exported twice.
-func (t *Traces) within(process string, request int) context.Context {
-	ctx, _ := t.tracer.Start(as(context.Background(), t.of(process)), "process", trace.WithNewRoot())
+// spanContext returns the context of a span that another call exports: the process's, or a Request's. The span is
+// started, so that the sampler decides the same, and never ended, so that it is not exported twice.
+func (t *Traces) spanContext(process string, request int) context.Context {
+	ctx, _ := t.tracer.Start(withIdentity(context.Background(), t.identityOf(process)), "process", trace.WithNewRoot())
 	if request > 0 {
-		ctx, _ = t.tracer.Start(as(ctx, t.of(process, "request", request)), "request")
+		ctx, _ = t.tracer.Start(withIdentity(ctx, t.identityOf(process, "request", request)), "request")
 	}
-	return as(ctx, identity{})
+	return withIdentity(ctx, identity{})
 }
 
 // Request exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to; failed
 // attempts before it have spans of their own.
 func (t *Traces) Request(r activities.RequestAttempt) {
-	ctx := t.within(r.Process, 0)
+	ctx := t.spanContext(r.Process, 0)
 	if !r.FirstByte.IsZero() {
-		ctx = as(ctx, t.of(r.Process, "request", r.Number))
+		ctx = withIdentity(ctx, t.identityOf(r.Process, "request", r.Number))
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLM), trace.WithTimestamp(r.Began),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(r)...))
-	conclude(span, r.Outcome, activities.OutcomeWhole)
+	setOutcome(span, r.Outcome, activities.OutcomeWhole)
 	span.End(trace.WithTimestamp(r.Ended))
 }
 
@@ -84,7 +84,7 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 		host = r.Server
 	}
 	if host != "" {
-		all = append(all, semconv.ServerAddress(host), semconv.GenAIProviderNameKey.String(provider(host)))
+		all = append(all, semconv.ServerAddress(host), semconv.GenAIProviderNameKey.String(providerName(host)))
 	}
 	if n, err := strconv.Atoi(port); err == nil {
 		all = append(all, semconv.ServerPort(n))
@@ -92,8 +92,8 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	return all
 }
 
-// providers are hosts whose providers the conventions have names for, by their ends.
-var providers = map[string]attribute.KeyValue{
+// providerByHost are hosts whose providers the conventions have names for, by their ends.
+var providerByHost = map[string]attribute.KeyValue{
 	"api.openai.com": semconv.GenAIProviderNameOpenAI, ".openai.azure.com": semconv.GenAIProviderNameAzureAIOpenAI,
 	"api.anthropic.com":                 semconv.GenAIProviderNameAnthropic,
 	"generativelanguage.googleapis.com": semconv.GenAIProviderNameGCPGemini,
@@ -104,9 +104,10 @@ var providers = map[string]attribute.KeyValue{
 	"api.perplexity.ai":                 semconv.GenAIProviderNamePerplexity,
 }
 
-// provider names who serves the LLMs at a host: in the conventions' word where they have one, else by the host itself.
-func provider(host string) string {
-	for end, name := range providers {
+// providerName names who serves the LLMs at a host: in the conventions' word where they have one, else by the host
+// itself.
+func providerName(host string) string {
+	for end, name := range providerByHost {
 		if host == end || strings.HasPrefix(end, ".") && strings.HasSuffix(host, end) {
 			return name.Value.AsString()
 		}
@@ -117,13 +118,13 @@ func provider(host string) string {
 // Call exports a Call, under its Request, or under its process if its Plan came without one.
 func (t *Traces) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	request, _ := strconv.Atoi(strings.SplitN(c.Call, ".", 2)[0])
-	_, span := t.tracer.Start(t.within(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
+	_, span := t.tracer.Start(t.spanContext(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
 		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.Call),
 		semconv.GenAIToolType(toolType(c.Kind)),
 		semconv.SessionID(c.Process), keyProcess.String(c.Process), keyInstance.String(c.Instance),
 		keyAttempt.Int(c.Attempt)))
 	return trace.ContextWithSpan(ctx, span), func(outcome string) {
-		conclude(span, outcome, activities.OutcomeDone)
+		setOutcome(span, outcome, activities.OutcomeDone)
 		span.End()
 	}
 }
@@ -136,8 +137,8 @@ func toolType(k ideafile.ToolKind) string {
 	return "extension"
 }
 
-// conclude notes how it ended. The error's text is left out: it may hold anything.
-func conclude(span trace.Span, outcome, good string) {
+// setOutcome notes how it ended. The error's text is left out: it may hold anything.
+func setOutcome(span trace.Span, outcome, good string) {
 	span.SetAttributes(keyOutcome.String(outcome))
 	if outcome != good {
 		span.SetAttributes(semconv.ErrorTypeKey.String(outcome))
@@ -145,12 +146,12 @@ func conclude(span trace.Span, outcome, good string) {
 	}
 }
 
-// process exports one run of a Process workflow. The first is the root of the trace; later runs, after continue-as-new,
-// are its children.
-func (t *Traces) process(r processRun) {
-	ctx := as(context.Background(), t.of(r.id))
+// exportProcess exports one run of a Process workflow. The first is the root of the trace; later runs, after
+// continue-as-new, are its children.
+func (t *Traces) exportProcess(r processRun) {
+	ctx := withIdentity(context.Background(), t.identityOf(r.id))
 	if !r.first {
-		ctx = as(t.within(r.id, 0), t.of(r.id, "run", r.run))
+		ctx = withIdentity(t.spanContext(r.id, 0), t.identityOf(r.id, "run", r.run))
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began),
 		trace.WithAttributes(
@@ -161,7 +162,7 @@ func (t *Traces) process(r processRun) {
 	if r.outcome == continued {
 		good = continued
 	}
-	conclude(span, r.outcome, good)
+	setOutcome(span, r.outcome, good)
 	span.End(trace.WithTimestamp(r.ended))
 }
 

@@ -35,7 +35,7 @@ const serviceName = "process-idea-worker"
 // or switch traces off. It returns an error for an unreadable endpoint, since the exporter would only log that, and
 // send to another address.
 func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
-	if !wanted(getenv) {
+	if !tracesWanted(getenv) {
 		return nil, nil
 	}
 	client, err := otlpClient(getenv)
@@ -67,14 +67,14 @@ func (t *Traces) Close(ctx context.Context) error {
 	return nil
 }
 
-func wanted(getenv func(string) string) bool {
+func tracesWanted(getenv func(string) string) bool {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
-	return getenv(endpoints[0])+getenv(endpoints[1]) != "" &&
+	return getenv(endpointVariables[0])+getenv(endpointVariables[1]) != "" &&
 		!strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") && (exporter == "" || exporter == "otlp")
 }
 
-// endpoints are the variables with the address for traces.
-var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+// endpointVariables are the variables with the address for traces.
+var endpointVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
 // checkSampler refuses a sampler that OpenTelemetry would leave out with a line that nobody reads.
 func checkSampler(getenv func(string) string) error {
@@ -96,7 +96,7 @@ func checkSampler(getenv func(string) string) error {
 
 // otlpClient speaks the protocol that is asked for. It reads the other variables itself.
 func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
-	for _, name := range endpoints {
+	for _, name := range endpointVariables {
 		text := getenv(name)
 		u, err := url.Parse(text)
 		if text != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {

@@ -34,7 +34,7 @@ func story(t *Traces, process string) {
 	end(activities.OutcomeDone)
 	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now,
 		Outcome: activities.OutcomeWhole})
-	t.process(processRun{id: process, run: "r", first: true, began: now, ended: now, outcome: "completed"})
+	t.exportProcess(processRun{id: process, run: "r", first: true, began: now, ended: now, outcome: "completed"})
 }
 
 func closeTraces(t *testing.T, traces *Traces) {
@@ -128,20 +128,22 @@ func TestASampledProcessIsThereWithAllItsSpansAndAnotherWithNone(t *testing.T) {
 func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *testing.T) {
 	one, _ := begin(t)
 	other, _ := begin(t)
-	if one.of("p", "request", 1) != other.of("p", "request", 1) {
+	if one.identityOf("p", "request", 1) != other.identityOf("p", "request", 1) {
 		t.Error("two workers disagree")
 	}
 	seen := map[identity]bool{}
 	elsewhere := &Traces{namespace: "elsewhere"}
-	for _, id := range []identity{one.of("p"), one.of("p", "request", 1), one.of("p", "request", 11), one.of("q"),
-		elsewhere.of("p"), one.of("p", "run", "1")} {
+	for _, id := range []identity{one.identityOf("p"), one.identityOf("p", "request", 1),
+		one.identityOf("p", "request", 11), one.identityOf("q"),
+		elsewhere.identityOf("p"), one.identityOf("p", "run", "1")} {
 		if seen[id] || !id.trace.IsValid() || !id.span.IsValid() {
 			t.Errorf("%v", id)
 		}
 		seen[id] = true
 	}
-	if one.of("p").trace != one.of("p", "request", 1).trace || one.of("p").trace == one.of("q").trace ||
-		one.of("p").trace == elsewhere.of("p").trace {
+	if one.identityOf("p").trace != one.identityOf("p", "request", 1).trace ||
+		one.identityOf("p").trace == one.identityOf("q").trace ||
+		one.identityOf("p").trace == elsewhere.identityOf("p").trace {
 		t.Error("a trace is not that of one process")
 	}
 }
@@ -149,8 +151,8 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
 	traces, r := begin(t)
 	now := time.Now()
-	traces.process(processRun{id: "p", run: "1", first: true, began: now, ended: now, outcome: continued})
-	traces.process(processRun{id: "p", run: "2", began: now, ended: now, outcome: "completed"})
+	traces.exportProcess(processRun{id: "p", run: "1", first: true, began: now, ended: now, outcome: continued})
+	traces.exportProcess(processRun{id: "p", run: "2", began: now, ended: now, outcome: "completed"})
 	closeTraces(t, traces)
 	s := r.Spans()
 	if len(s) != 2 || s[0].Parent != "" || s[1].Parent != s[0].ID || s[1].ID == s[0].ID ||

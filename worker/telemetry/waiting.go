@@ -11,8 +11,8 @@ import (
 	"processidea/client"
 )
 
-// waiting reads what waits for people, only when the metrics are read.
-type waiting struct {
+// waitingGauge reads what waits for people, only when the metrics are read.
+type waitingGauge struct {
 	count func(context.Context) ([]client.WaitingCount, error)
 	mu    sync.Mutex
 	at    time.Time // when it was read last

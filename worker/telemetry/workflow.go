@@ -39,17 +39,17 @@ func (w *watched) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteW
 	out, err := w.Next.ExecuteWorkflow(ctx, in)
 	if !workflow.IsReplaying(ctx) {
 		info := workflow.GetInfo(ctx)
-		w.traces.process(processRun{
+		w.traces.exportProcess(processRun{
 			id: info.WorkflowExecution.ID, run: info.WorkflowExecution.RunID,
 			first: info.FirstRunID == info.WorkflowExecution.RunID,
-			path:  path(in.Args), began: info.WorkflowStartTime, ended: workflow.Now(ctx), outcome: outcome(err),
+			path:  ideaPath(in.Args), began: info.WorkflowStartTime, ended: workflow.Now(ctx), outcome: outcomeOf(err),
 		})
 	}
 	return out, err
 }
 
-// path is the one of the Idea that a process was started with.
-func path(args []any) string {
+// ideaPath is the one of the Idea that a process was started with.
+func ideaPath(args []any) string {
 	if len(args) == 0 {
 		return ""
 	}
@@ -62,7 +62,7 @@ func path(args []any) string {
 // continued is the outcome of a run whose process goes on in another.
 const continued = "continued_as_new"
 
-func outcome(err error) string {
+func outcomeOf(err error) string {
 	var app *temporal.ApplicationError
 	switch {
 	case err == nil:

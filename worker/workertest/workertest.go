@@ -20,13 +20,13 @@ import (
 	"processidea/worker/service"
 )
 
-// asked is the variable that makes a test binary the worker.
-const asked = "PROCESSIDEA_TEST_AS_WORKER"
+// asWorkerVariable is the variable that makes a test binary the worker.
+const asWorkerVariable = "PROCESSIDEA_TEST_AS_WORKER"
 
 // Main runs the worker, and does not return, where this process was started by Start. A test package that uses Start
 // calls it before anything else, in an init function or in TestMain.
 func Main() {
-	if os.Getenv(asked) != "" {
+	if os.Getenv(asWorkerVariable) != "" {
 		panicAt(os.Getenv(PanicsVariable))
 		// for examples
 		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(texttools.Register)))
@@ -73,7 +73,7 @@ func StartProgram(t testing.TB, program string, env []string, args ...string) *P
 	p := &Process{t: t, url: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd = exec.CommandContext(t.Context(), program,
 		slices.Concat(args[:verbs], []string{"--listen", "127.0.0.1:0", "--log-format", "json"}, args[verbs:])...)
-	p.cmd.Env = append(append(os.Environ(), asked+"=1"), env...)
+	p.cmd.Env = append(append(os.Environ(), asWorkerVariable+"=1"), env...)
 	log, err := p.cmd.StderrPipe()
 	if err == nil {
 		err = p.cmd.Start()

@@ -55,8 +55,8 @@ type Bed struct {
 	counted map[[2]string]float64 // MB at the last call of Grown, by place and kind
 }
 
-// Hosted are the limits of a worker beside a server that is not in the same program.
-var Hosted = engine.Limits{SaveActions: true, LostAfter: 30 * time.Second}
+// HostedLimits are the limits of a worker beside a server that is not in the same program.
+var HostedLimits = engine.Limits{SaveActions: true, LostAfter: 30 * time.Second}
 
 // New starts everything. The limits apply to the worker.
 func New(ctx context.Context, limits engine.Limits) (*Bed, error) {

@@ -11,11 +11,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-const mb = 1 << 20
+const bytesPerMB = 1 << 20
 
-// Grown gives by how much each kind of what a place holds has grown since the last call for that place, in MB. What has
-// not grown is left out.
-func (b *Bed) Grown(place string, kinds map[string]float64) map[string]float64 {
+// GrowthSince gives by how much each kind of what a place holds has grown since the last call for that place, in MB.
+// What has not grown is left out.
+func (b *Bed) GrowthSince(place string, kinds map[string]float64) map[string]float64 {
 	grown := map[string]float64{}
 	for kind, now := range kinds {
 		key := [2]string{place, kind}
@@ -31,7 +31,7 @@ func (b *Bed) Grown(place string, kinds map[string]float64) map[string]float64 {
 func (b *Bed) HistoryBytes(ctx context.Context) (kinds map[string]float64, err error) {
 	kinds = map[string]float64{}
 	err = b.eachEvent(ctx, func(_ string, event *history.HistoryEvent) {
-		kinds[event.GetEventType().String()] += float64(proto.Size(event)) / mb
+		kinds[event.GetEventType().String()] += float64(proto.Size(event)) / bytesPerMB
 	})
 	return kinds, err
 }
@@ -64,7 +64,7 @@ func folderBytes(root string, kind func(name string) string) (kinds map[string]f
 		}
 		info, err := d.Info()
 		if err == nil {
-			kinds[kind(name)] += float64(info.Size()) / mb
+			kinds[kind(name)] += float64(info.Size()) / bytesPerMB
 		}
 		return err
 	})

@@ -54,7 +54,7 @@ func (b *Bed) Await(ctx context.Context, p *client.Process) (*loop.Result, error
 		r, err := p.Result(wait)
 		stop()
 		if err == nil {
-			return &r, b.note(r)
+			return &r, b.addResult(r)
 		}
 		if !isDeadline(err) || ctx.Err() != nil {
 			return nil, err
@@ -81,8 +81,8 @@ func PlanMessage(stage string, calls ...string) string {
 	return fmt.Sprintf(`{"type": "plan", "stage": %q, "plan": [%s]}`, stage, strings.Join(calls, ","))
 }
 
-// States gives instances whose State is a number, a multiple of step.
-func States(n, step int) (states []map[string]any) {
+// NumberStates gives instances whose State is a number, a multiple of step.
+func NumberStates(n, step int) (states []map[string]any) {
 	for i := range n {
 		states = append(states, map[string]any{"type": "state", "_instance": fmt.Sprintf("i%05d", i+1),
 			"state": map[string]any{"n": (i + 1) * step}})

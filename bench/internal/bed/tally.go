@@ -22,8 +22,8 @@ func (b *Bed) Tally() Tally {
 	return b.tally
 }
 
-// note adds what a process has come to; the error is for one that has not completed.
-func (b *Bed) note(r loop.Result) error {
+// addResult adds what a process has come to; the error is for one that has not completed.
+func (b *Bed) addResult(r loop.Result) error {
 	if r.Status != loop.StatusCompleted {
 		return fmt.Errorf("process %s ended as %s: %s", r.ProcessID, r.Status,
 			jsonval.Encode(jsonval.ToJSONValue(r.Error)))

@@ -35,7 +35,7 @@ func newTools() *tools.Registry {
 func Instant(_ context.Context, i ToolInput) (int, error) { return i.N, nil }
 
 // Grow is a tool that gives a kilobyte at once, another for each number.
-func Grow(_ context.Context, i ToolInput) (string, error) { return script.Kilobyte(i.N), nil }
+func Grow(_ context.Context, i ToolInput) (string, error) { return script.KilobyteResult(i.N), nil }
 
 // Wait is a tool that gives its number after 200 ms.
 func Wait(ctx context.Context, i ToolInput) (int, error) {

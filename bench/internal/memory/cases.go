@@ -27,11 +27,11 @@ type Work struct {
 
 // Cases are all that is measured.
 var Cases = named.List[Case]{
-	{"idle", 300, idle},
-	{"batch", 600, batch},
-	{"stream", 1280, stream},
-	{"plan", 500, plan},
-	{"hostile", 1280, hostile},
+	{"idle", 300, idleWork},
+	{"batch", 600, batchWork},
+	{"stream", 1280, streamWork},
+	{"plan", 500, planWork},
+	{"hostile", 1280, hostileWork},
 }
 
 // sized gives the full size, or the small one of a quick run.
@@ -42,23 +42,23 @@ func sized(quick bool, full, small int) int {
 	return full
 }
 
-// done ends a process.
-var done = calls(0, nil)
+// doneReply ends a process.
+var doneReply = callsReply(0, nil)
 
-// idle is a process of one Call: what the program takes by itself.
-func idle(bool) Work {
-	return Work{Done: 1, Replies: []reply{calls(1, func(int) string { return `{"_tool":"get","_outputPath":"done"}` }),
-		done}}
+// idleWork is a process of one Call: what the program takes by itself.
+func idleWork(bool) Work {
+	call := func(int) string { return `{"_tool":"get","_outputPath":"done"}` }
+	return Work{Done: 1, Replies: []reply{callsReply(1, call), doneReply}}
 }
 
-// batch is a batch of a hundred instances with 300 KB of State each, none of whose members is large.
-func batch(quick bool) Work {
+// batchWork is a batch of a hundred instances with 300 KB of State each, none of whose members is large.
+func batchWork(quick bool) Work {
 	const members = 300
 	n := sized(quick, 100, 3)
+	call := func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }
 	return Work{
-		Replies: []reply{calls(1, func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }),
-			done},
-		Done: n, Instances: n,
+		Replies: []reply{callsReply(1, call), doneReply},
+		Done:    n, Instances: n,
 		Row: func(i int) map[string]any {
 			row := map[string]any{}
 			for m := range members {
@@ -69,33 +69,34 @@ func batch(quick bool) Work {
 	}
 }
 
-// stream is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then 19 MB
-// in one Call.
-func stream(quick bool) Work {
+// streamWork is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then
+// 19 MB in one Call.
+func streamWork(quick bool) Work {
 	n, size := sized(quick, 31<<4, 20), sized(quick, 19<<20, 1<<20)
 	text := strings.Repeat("a long text, ", 5000)
 	return Work{Done: n + 1, Replies: []reply{
-		calls(n, func(i int) string {
+		callsReply(n, func(i int) string {
 			return fmt.Sprintf(`{"_tool":"get","text":"%d %s","_outputPath":"r%d"}`, i, text, i+1)
 		}),
-		calls(1, func(int) string {
+		callsReply(1, func(int) string {
 			return `{"_tool":"get","text":"` + strings.Repeat(text, size/len(text)+1) + `","_outputPath":"one"}`
 		}),
-		done,
+		doneReply,
 	}}
 }
 
-// plan is one reply of 5,000 Calls, the most that it may have.
-func plan(quick bool) Work {
+// planWork is one reply of 5,000 Calls, the most that it may have.
+func planWork(quick bool) Work {
 	n := sized(quick, 5000, 50)
 	return Work{
 		Done: n, Replies: []reply{
-			calls(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }), done}}
+			callsReply(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }),
+			doneReply}}
 }
 
-// hostile is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits, of
-// text. After two of them a Call comes, since the process would pause after the third.
-func hostile(quick bool) Work {
+// hostileWork is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits,
+// of text. After two of them a Call comes, since the process would pause after the third.
+func hostileWork(quick bool) Work {
 	const size, inRow = 512 << 10, 2
 	w := Work{}
 	for n := range sized(quick, 1000, 8) {
@@ -103,10 +104,10 @@ func hostile(quick bool) Work {
 		if n%inRow == inRow-1 {
 			w.Done++
 			w.Replies = append(w.Replies,
-				calls(1, func(int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, n) }))
+				callsReply(1, func(int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, n) }))
 		}
 	}
-	w.Replies = append(w.Replies, done)
+	w.Replies = append(w.Replies, doneReply)
 	return w
 }
 

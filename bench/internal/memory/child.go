@@ -25,8 +25,8 @@ const (
 // IsChild reports whether this process is one of those that are measured.
 func IsChild() bool { return os.Getenv(asStarter) != "" }
 
-// Child is `starter` with the command line of this process, and ends with its exit code.
-func Child() {
+// RunChild is `starter` with the command line of this process, and ends with its exit code.
+func RunChild() {
 	if path := os.Getenv(profileTo); path != "" {
 		go keepLargest(path)
 	}

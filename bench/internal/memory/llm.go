@@ -31,8 +31,8 @@ func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rehearsal.NewHandler(said, rehearsal.ChunkChars(4<<10), rehearsal.WithoutLog()).ServeHTTP(w, r)
 }
 
-// calls is a reply with these Calls.
-func calls(n int, call func(i int) string) reply {
+// callsReply is a reply with these Calls.
+func callsReply(n int, call func(i int) string) reply {
 	return func() string {
 		all := make([]string, n)
 		for i := range all {

@@ -11,7 +11,7 @@ import (
 // TestMain is the program that is measured, where a test measures it.
 func TestMain(m *testing.M) {
 	if IsChild() {
-		Child()
+		RunChild()
 	}
 	os.Exit(m.Run())
 }

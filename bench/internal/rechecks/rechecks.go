@@ -31,11 +31,11 @@ var Shapes = []Shape{
 }
 
 const (
-	// Seeds is how many processes of each shape are tried.
-	Seeds     = 500
-	instances = 20_000
-	share     = 0.05
-	limit     = 0.05
+	// SeedCount is how many processes of each shape are tried.
+	SeedCount         = 500
+	instanceCount     = 20_000
+	recheckShare      = 0.05
+	disagreementLimit = 0.05
 	// tokens of a prompt's rules and Tools, and of each instance in prompt and reply, about as in the examples
 	promptTokens, tokensPerInstance = 3000, 100
 )
@@ -48,18 +48,18 @@ type Outcome struct {
 	KeepsLimit  float64 // the part of processes that end at a size at which the limit is kept, to a tenth of it
 }
 
-// process plays one: each part is a Request, and a recheck of some of it.
-func (s Shape) process(seed string, random *rand.Rand, follows bool) (tallies map[int]*quality.Tally, size int,
+// simulateProcess plays one: each part is a Request, and a recheck of some of it.
+func (s Shape) simulateProcess(seed string, random *rand.Rand, follows bool) (tallies map[int]*quality.Tally, size int,
 	first, again int) {
 	tallies, size = map[int]*quality.Tally{}, quality.SizeShared
-	for part, left := 1, instances; left > 0; part++ {
+	for part, left := 1, instanceCount; left > 0; part++ {
 		n := min(size, left)
 		left -= n
 		if tallies[size] == nil {
 			tallies[size] = &quality.Tally{}
 		}
 		tally, own := tallies[size], fmt.Sprintf("%s/%d", seed, part)
-		drawn := (&quality.Tally{}).Draw(own, 1, n, share, true)
+		drawn := (&quality.Tally{}).Draw(own, 1, n, recheckShare, true)
 		places := quality.Order(own, 1, quality.AskedFirst, n)
 		for again, of := range quality.Order(own, 1, quality.AskedAgain, len(drawn)) {
 			place := 0
@@ -70,24 +70,24 @@ func (s Shape) process(seed string, random *rand.Rand, follows bool) (tallies ma
 			tally.Add(turn.Comparison{Position: place + 1,
 				Differed: erred != (random.Float64() < s.Errs(again+1, len(drawn)))})
 		}
-		first, again = first+tokens(n), again+tokens(len(drawn))
+		first, again = first+requestTokens(n), again+requestTokens(len(drawn))
 		if follows {
-			size, _ = quality.NextSize(size, quality.SizeShared, tally.Count, limit)
+			size, _ = quality.NextSize(size, quality.SizeShared, tally.Count, disagreementLimit)
 		}
 	}
 	return tallies, size, first, again
 }
 
-// tokens are those of a Request, in prompt and reply.
-func tokens(instances int) int {
+// requestTokens are those of a Request, in prompt and reply.
+func requestTokens(instances int) int {
 	if instances == 0 {
 		return 0
 	}
 	return promptTokens + instances*tokensPerInstance
 }
 
-// disagreement is the true one of a process with Requests of a size.
-func (s Shape) disagreement(size int) (truth float64) {
+// trueDisagreement is the true one of a process with Requests of a size.
+func (s Shape) trueDisagreement(size int) (truth float64) {
 	for place := range size {
 		for second := range size {
 			a, b := s.Errs(place+1, size), s.Errs(second+1, size)
@@ -99,20 +99,20 @@ func (s Shape) disagreement(size int) (truth float64) {
 
 // Try plays a shape with all seeds.
 func (s Shape) Try() (o Outcome) {
-	o.Truth = s.disagreement(quality.SizeShared)
+	o.Truth = s.trueDisagreement(quality.SizeShared)
 	var first, again int
-	for seed := range Seeds {
+	for seed := range SeedCount {
 		name := fmt.Sprint(seed)
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
-		tallies, _, f, a := s.process(name, random, false)
+		tallies, _, f, a := s.simulateProcess(name, random, false)
 		first, again = first+f, again+a
 		if low, high := tallies[quality.SizeShared].Interval(); low <= o.Truth && o.Truth <= high {
-			o.Held += 1. / Seeds
+			o.Held += 1. / SeedCount
 		}
-		_, size, _, _ := s.process(name, random, true)
-		o.Size += float64(size) / Seeds
-		if s.disagreement(size) <= 1.1*limit {
-			o.KeepsLimit += 1. / Seeds
+		_, size, _, _ := s.simulateProcess(name, random, true)
+		o.Size += float64(size) / SeedCount
+		if s.trueDisagreement(size) <= 1.1*disagreementLimit {
+			o.KeepsLimit += 1. / SeedCount
 		}
 	}
 	o.Tokens = float64(again) / float64(first)
@@ -121,8 +121,8 @@ func (s Shape) Try() (o Outcome) {
 
 // Main tries all shapes and prints what they came to.
 func Main(out io.Writer) error {
-	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", Seeds,
-		instances, 100*share, 100*limit, quality.SizeShared)
+	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", SeedCount,
+		instanceCount, 100*recheckShare, 100*disagreementLimit, quality.SizeShared)
 	fmt.Fprintln(out, "| the LLM errs | true disagreement | intervals hold it | tokens of rechecks | "+
 		"size found | limit kept |")
 	fmt.Fprintln(out, "| --- | --- | --- | --- | --- | --- |")
@@ -135,6 +135,6 @@ func Main(out io.Writer) error {
 		}
 	}
 	_, err := fmt.Fprintf(out, "\nIn a process of one Request rechecks take %.1f %%: rules and Tools again.\n",
-		100*float64(tokens(int(share*quality.SizeShared)))/float64(tokens(quality.SizeShared)))
+		100*float64(requestTokens(int(recheckShare*quality.SizeShared)))/float64(requestTokens(quality.SizeShared)))
 	return err
 }

@@ -14,7 +14,7 @@ func TestRechecksKnowTheTruthAndSizesKeepTheLimit(t *testing.T) {
 		if o.Held < 0.93 || o.Held > 0.97 {
 			t.Errorf("%s: %.1f %% of the intervals hold the truth, %.3f", s.Name, 100*o.Held, o.Truth)
 		}
-		if math.Abs(o.Tokens-share) > share/10 { // rules and Tools included
+		if math.Abs(o.Tokens-recheckShare) > recheckShare/10 { // rules and Tools included
 			t.Errorf("%s: rechecks take %.2f %% of the tokens", s.Name, 100*o.Tokens)
 		}
 		if o.KeepsLimit < 0.85 { // what is close to the limit cannot be told from it

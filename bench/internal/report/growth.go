@@ -52,9 +52,9 @@ func Growths(figures []Figure) (all []Growth) {
 		}
 		g := Growth{Name: l.name, Axis: l.axis}
 		for n, to := range sizes[1:] {
-			g.Steps = append(g.Steps, step(sizes[n], to))
+			g.Steps = append(g.Steps, stepBetween(sizes[n], to))
 		}
-		g.compare()
+		g.checkSteps()
 		all = append(all, g)
 	}
 	return all
@@ -82,8 +82,8 @@ func linesOf(figures []Figure) (lines []line) {
 	return lines
 }
 
-// compare holds the steps against the limit.
-func (g *Growth) compare() {
+// checkSteps holds the steps against the limit.
+func (g *Growth) checkSteps() {
 	byCost := func(a, b Step) int { return int((a.Each - b.Each) * 1e6) }
 	least, most := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
 	if least.Each > 0 {
@@ -104,8 +104,8 @@ func sizesTenfold(all []Figure) (some []Figure) {
 	return some
 }
 
-// step gives the cost in ms or KB of what was measured in seconds, ms or MB.
-func step(from, to Figure) Step {
+// stepBetween gives the cost in ms or KB of what was measured in seconds, ms or MB.
+func stepBetween(from, to Figure) Step {
 	unit, scale := "ms", 1.0
 	switch to.Unit {
 	case "s":
@@ -149,9 +149,9 @@ func PrintGrowths(w io.Writer, all []Growth) {
 			if n > 0 {
 				steps += "; "
 			}
-			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, number(s.Each), s.offText(), s.Unit)
+			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, formatNumber(s.Each), s.offText(), s.Unit)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, number(g.Uneven),
-			number(maxUneven), g.metText())
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, formatNumber(g.Uneven),
+			formatNumber(maxUneven), g.metText())
 	}
 }

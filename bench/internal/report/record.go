@@ -27,15 +27,15 @@ type Figure struct {
 	Met    *bool   `json:"met,omitempty"`
 }
 
-// On gives the record of what is measured on so many Requests, Calls or instances.
-func (r *Record) On(axis string, at int) *Record {
+// WithAxis gives the record of what is measured on so many Requests, Calls or instances.
+func (r *Record) WithAxis(axis string, at int) *Record {
 	on := *r
 	on.template.Axis, on.template.At = axis, at
 	return &on
 }
 
-// Sized gives the record of the same work at another size.
-func (r *Record) Sized(n int) *Record {
+// WithSize gives the record of the same work at another size.
+func (r *Record) WithSize(n int) *Record {
 	sized := *r
 	sized.template.Work = fmt.Sprintf("%s-%d", r.template.Work, n)
 	return &sized
@@ -101,12 +101,12 @@ func (r *Record) AddFigures(figures []Figure) {
 // Figures sums up the samples of every figure.
 func (r *Record) Figures() (all []Figure) {
 	for _, f := range *r.all {
-		all = append(all, f.sum())
+		all = append(all, f.summarize())
 	}
 	return all
 }
 
-func (f Figure) sum() Figure {
+func (f Figure) summarize() Figure {
 	f.Ours = SpreadOf(f.Ours.Values)
 	if f.Plain != nil {
 		p := SpreadOf(f.Plain.Values)

@@ -16,7 +16,7 @@ func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
 	for _, values := range [][]float64{{5, 1}, {3}, {2, 4, 9}} {
 		one := report.NewRecord("w")
 		for _, r := range []*report.Record{one, together} {
-			r.On("calls", 7).Figure("a", "ms").Add(values...).AddPlain(values[0]).AtMost(4).AtMostTimesPlain(2)
+			r.WithAxis("calls", 7).Figure("a", "ms").Add(values...).AddPlain(values[0]).AtMost(4).AtMostTimesPlain(2)
 			r.Figure("b", "s").Add(values[0])
 		}
 		apart.AddFigures(one.Figures())
@@ -84,7 +84,7 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 		spread float64
 	}{"even": {even, 0}, "uneven": {uneven, 0.1}, "noisy": {uneven, 1}} {
 		for _, n := range []int{1000, 10, 300, 100, 5} {
-			r := report.NewRecord(fmt.Sprintf("%s-%d", name, n)).On("requests", n)
+			r := report.NewRecord(fmt.Sprintf("%s-%d", name, n)).WithAxis("requests", n)
 			r.Figure("time", "s").Add(c.cost(n)-c.spread, c.cost(n), c.cost(n)+c.spread)
 			figures = append(figures, r.Figures()...)
 		}

@@ -17,11 +17,11 @@ func PrintTable(w io.Writer, figures []Figure) {
 		}
 		plain, ratio := "", ""
 		if f.Plain != nil {
-			plain, ratio = number(f.Plain.Median), number(f.Ratio)
+			plain, ratio = formatNumber(f.Plain.Median), formatNumber(f.Ratio)
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.Work, f.Name, f.Unit,
-			number(f.Ours.Median),
-			number(f.Ours.P10), number(f.Ours.P90), plain, ratio, f.limitText(), f.metText())
+			formatNumber(f.Ours.Median),
+			formatNumber(f.Ours.P10), formatNumber(f.Ours.P90), plain, ratio, f.limitText(), f.metText())
 	}
 }
 
@@ -31,11 +31,11 @@ func (f Figure) isPart() bool { return strings.Count(f.Name, ": ") > 1 }
 func (f Figure) limitText() string {
 	switch {
 	case f.Factor > 0:
-		return number(f.Factor) + " × plain"
+		return formatNumber(f.Factor) + " × plain"
 	case f.Rule != "":
 		return f.Rule
 	case f.Limit > 0:
-		return number(f.Limit)
+		return formatNumber(f.Limit)
 	}
 	return ""
 }
@@ -50,8 +50,8 @@ func (f Figure) metText() string {
 	return "no"
 }
 
-// number writes large values short and small ones with three digits.
-func number(v float64) string {
+// formatNumber writes large values short and small ones with three digits.
+func formatNumber(v float64) string {
 	switch {
 	case v >= 1000 || v == float64(int64(v)):
 		return strconv.FormatFloat(v, 'f', 0, 64)

@@ -28,7 +28,7 @@ func DiamondLines(wired bool, pace string) []string {
 // many tokens as the Plan.
 func DiamondStepLines(pace string) (lines []string) {
 	for i := range Diamond {
-		lines = append(lines, Reply([]string{padded(i+1, planTokens/len(Diamond))}, "null", pace))
+		lines = append(lines, Reply([]string{paddingCall(i+1, planTokens/len(Diamond))}, "null", pace))
 	}
 	return append(lines, diamondOutput(pace))
 }
@@ -41,7 +41,7 @@ func diamondOutput(pace string) string {
 
 // diamondCalls gives every Call a reason that is long enough for all of them to take so many tokens.
 func diamondCalls(tokens int) []string {
-	bare := len(frame) + len(Diamond) - 1
+	bare := len(replyFrame) + len(Diamond) - 1
 	for i := range Diamond {
 		bare += len([]rune(diamondCall(i+1, "")))
 	}
@@ -53,12 +53,12 @@ func diamondCalls(tokens int) []string {
 	return calls
 }
 
-// frame is what stands around the Calls of a reply.
-const frame = `{"calls":[],"output":null}`
+// replyFrame is what stands around the Calls of a reply.
+const replyFrame = `{"calls":[],"output":null}`
 
-// padded gives a Call that makes a reply of so many tokens by itself.
-func padded(n, tokens int) string {
-	bare := len(frame) + len([]rune(diamondCall(n, "")))
+// paddingCall gives a Call that makes a reply of so many tokens by itself.
+func paddingCall(n, tokens int) string {
+	bare := len(replyFrame) + len([]rune(diamondCall(n, "")))
 	return diamondCall(n, strings.Repeat("r", max(0, tokens*tokenChars-bare)))
 }
 

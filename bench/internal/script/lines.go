@@ -33,9 +33,9 @@ func EachLines(tool string, n int, pace string) (lines []string) {
 	return lines
 }
 
-// Kilobyte gives the result of the nth Call of a chain: 1024 characters that compress badly, and differ for each n, so
-// that no store keeps them once for all.
-func Kilobyte(n int) string {
+// KilobyteResult gives the result of the nth Call of a chain: 1024 characters that compress badly, and differ for each
+// n, so that no store keeps them once for all.
+func KilobyteResult(n int) string {
 	var b strings.Builder
 	x := uint32(n) //nolint:gosec // whatever n is, it is a seed
 	for range 1024 {

@@ -8,8 +8,8 @@ import (
 	"processidea/internal/rehearsal"
 )
 
-// Pace is an LLM that speaks in real time: 300 ms to the first token, and 100 tokens a second.
-const Pace = `, "ttft_ms": 300, "tps": 100}`
+// RealTimePace is an LLM that speaks in real time: 300 ms to the first token, and 100 tokens a second.
+const RealTimePace = `, "ttft_ms": 300, "tps": 100}`
 
 // Reply gives a line of a replies file with Calls and an output in JSON. Without a pace the LLM says it at once.
 func Reply(calls []string, output, pace string) string {
@@ -29,8 +29,8 @@ func New(lines []string, opts ...rehearsal.Option) (*Script, error) {
 	return &Script{rehearsal.NewHandler(replies, append(opts, rehearsal.WithoutBodies())...)}, err
 }
 
-// Gaps gives the time from the end of each reply to the next Request.
-func (s *Script) Gaps() (gaps []time.Duration) {
+// RequestGaps gives the time from the end of each reply to the next Request.
+func (s *Script) RequestGaps() (gaps []time.Duration) {
 	asked := s.Requests()
 	for n := 1; n < len(asked); n++ {
 		gaps = append(gaps, asked[n].Arrived.Sub(asked[n-1].LastToken))

@@ -11,12 +11,12 @@ import (
 func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // PeakResident is the peak of the resident memory since ForgetPeak, in MB; 0 if the system does not tell.
-func PeakResident() float64 { return status("VmHWM:") }
+func PeakResident() float64 { return procStatus("VmHWM:") }
 
-// Resident is the resident memory now, in MB; 0 if the system does not tell.
-func Resident() float64 { return status("VmRSS:") }
+// ResidentMB is the resident memory now, in MB; 0 if the system does not tell.
+func ResidentMB() float64 { return procStatus("VmRSS:") }
 
-func status(key string) float64 {
+func procStatus(key string) float64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0

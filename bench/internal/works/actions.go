@@ -31,21 +31,21 @@ type actionCase struct {
 // actionsWork counts what a hosted server bills for the works of this bench, the project's examples, Calls that take
 // long, and somebody who watches.
 func actionsWork(ctx context.Context, r Round) error {
-	list := append(r.ofOneInstance(ctx), r.ofManyInstances(ctx)...)
+	list := append(r.singleInstanceCases(ctx), r.ofManyInstances(ctx)...)
 	for _, w := range append(list, r.ofExamples(ctx)...) {
 		before := r.Tally()
 		taken, err := r.actionsOf(ctx, w.run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
-		w.figure(r, taken, r.Tally().Since(before))
+		w.addFigure(r, taken, r.Tally().Since(before))
 	}
 	return r.waitingWork(ctx)
 }
 
-// figure compares the actions with the limit: for a batch per instance, otherwise in total. Above the limit it lists
+// addFigure compares the actions with the limit: for a batch per instance, otherwise in total. Above the limit it lists
 // them by kind.
-func (w actionCase) figure(r Round, taken actions.Counts, done bed.Tally) {
+func (w actionCase) addFigure(r Round, taken actions.Counts, done bed.Tally) {
 	name, total, each := w.name+": actions", float64(taken.Total()),
 		fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
 	most := float64(maxForCall*done.Calls + maxForRequest*done.Requests)
@@ -61,7 +61,7 @@ func (w actionCase) figure(r Round, taken actions.Counts, done bed.Tally) {
 	default:
 		each = fmt.Sprintf("%.0f: %s", most, each)
 	}
-	r = r.on("instances", done.Instances)
+	r = r.withAxis("instances", done.Instances)
 	r.Figure(name, "").Add(total).AtMost(most).InWords(each)
 	if most == 0 || total <= most {
 		return
@@ -84,8 +84,8 @@ func (r Round) actionsOf(ctx context.Context, run func() error) (actions.Counts,
 	return after.Since(before), err
 }
 
-// ofOneInstance are processes of one instance.
-func (r Round) ofOneInstance(ctx context.Context) []actionCase {
+// singleInstanceCases are processes of one instance.
+func (r Round) singleInstanceCases(ctx context.Context) []actionCase {
 	n := r.size(200, 6)
 	chain := func(id, tool string) func() error {
 		return func() error { _, err := r.runChain(ctx, id, tool, n); return err }
@@ -143,7 +143,8 @@ func (r Round) waitingWork(ctx context.Context) error {
 	running := float64(spacing*n*(n+1)/2) / 1000 // seconds, all Calls together
 	polls := r.Polls()
 	taken, err := r.actionsOf(ctx, func() error {
-		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"), States: bed.States(n, spacing),
+		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"),
+			States:  bed.NumberStates(n, spacing),
 			Message: bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
 		if err != nil {
 			return err
@@ -157,7 +158,7 @@ func (r Round) waitingWork(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("waiting: %w", err)
 	}
-	r = r.on("calls", n)
+	r = r.withAxis("calls", n)
 	r.Figure("waiting: heartbeats a second", "").Add(float64(taken[actions.Heartbeats]) / running).
 		AtMost(maxForHeartbeat).InWords(fmt.Sprint(maxForHeartbeat, " a second a running Call"))
 	r.Figure("waiting: queries of a watcher", "").Add(float64(taken[actions.Queries])).

@@ -14,7 +14,7 @@ import (
 // References, so that one Request does. Plain Go does what is done without that: one Request with a Call for each.
 func batchWork(ctx context.Context, r Round) error {
 	n := r.size(100, 5)
-	r = r.on("instances", n)
+	r = r.withAxis("instances", n)
 	var each []string
 	for i := range n {
 		each = append(each, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1,
@@ -30,15 +30,15 @@ func batchWork(ctx context.Context, r Round) error {
 	}
 	r.Figure("time", "s").Add(took.Seconds()).AddPlain(plain.Seconds()).AtMost(2.5)
 	r.Figure("requests", "").Add(float64(requests)).AtMost(1)
-	r.Figure("characters of Calls", "").Add(float64(length(oneCallForAll))).AddPlain(float64(length(each)))
+	r.Figure("characters of Calls", "").Add(float64(callsLength(oneCallForAll))).AddPlain(float64(callsLength(each)))
 	return nil
 }
 
 // oneCallForAll is one Call for all instances.
 var oneCallForAll = []string{`{"_instance":"*","_tool":"instant","n":"†state.n","_outputPath":"done"}`}
 
-// length counts the characters of Calls and of what separates them.
-func length(calls []string) (n int) {
+// callsLength counts the characters of Calls and of what separates them.
+func callsLength(calls []string) (n int) {
 	for _, c := range calls {
 		n += len([]rune(c)) + 1
 	}
@@ -52,7 +52,7 @@ func (r Round) runBatch(ctx context.Context, n int, pace string) (time.Duration,
 	}
 	begin := time.Now()
 	result, err := r.Run(ctx, bed.Process{ID: "batch", Tool: bed.GoTool("instant"), Message: bed.TextMessage("Go."),
-		Output: `{"type": "object"}`, States: bed.States(n, 1)})
+		Output: `{"type": "object"}`, States: bed.NumberStates(n, 1)})
 	if err == nil && result.Calls.Done != n {
 		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, n)
 	}

@@ -41,7 +41,7 @@ func (r Round) countKept(ctx context.Context, limit limits) error {
 // noteParts notes by how much each kind of what a place holds has grown, and gives the sum. The table leaves out parts
 // under a tenth of a megabyte.
 func (r Round) noteParts(place string, kinds map[string]float64) (sum float64) {
-	grown := r.Grown(place, kinds)
+	grown := r.GrowthSince(place, kinds)
 	for _, kind := range slices.Sorted(maps.Keys(grown)) {
 		r.Figure("bytes: "+place+": "+kind, "MB").Add(grown[kind])
 		sum += grown[kind]

@@ -23,7 +23,7 @@ func chainWork(full int) func(context.Context, Round) error {
 }
 
 func (r Round) measureChain(ctx context.Context, n int) error {
-	r = r.on("requests", n)
+	r = r.withAxis("requests", n)
 	plain, err := r.plainChain(ctx, n)
 	if err != nil {
 		return err
@@ -34,10 +34,10 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 		return err
 	}
 	r.Figure("processor time a step", "ms").Add((usage.ProcessorTime() - processor) * 1000 / float64(n))
-	r.Figure("overhead a step", "ms").Add(inMS(gaps)...).AddPlain(inMS(plain)...).AtMost(limit(25, n))
+	r.Figure("overhead a step", "ms").Add(inMS(gaps)...).AddPlain(inMS(plain)...).AtMost(chainLimit(25, n))
 	r.Figure("time", "s").Add(sumSeconds(gaps)).AddPlain(sumSeconds(plain))
-	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).AtMost(limit(maxGrowth, n))
-	if err := r.countBytes(ctx, limits{all: limit(3, n), history: limit(2, n)}); err != nil || n != 200 {
+	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).AtMost(chainLimit(maxGrowth, n))
+	if err := r.countBytes(ctx, limits{all: chainLimit(3, n), history: chainLimit(2, n)}); err != nil || n != 200 {
 		return err
 	}
 	gaps, err = r.runChain(ctx, "chain-pure", "growPure", n)
@@ -47,8 +47,8 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 	return err
 }
 
-// limit gives a limit that holds for a chain of 200 alone.
-func limit(promised float64, n int) float64 { return limitIf(n == 200, promised) }
+// chainLimit gives a limit that holds for a chain of 200 alone.
+func chainLimit(promised float64, n int) float64 { return limitIf(n == 200, promised) }
 
 // limitIf gives a limit if there is one, and else 0.
 func limitIf(promised bool, limit float64) float64 {
@@ -75,7 +75,7 @@ func (r Round) runChain(ctx context.Context, id, tool string, n int) ([]time.Dur
 	if requests := len(llm.Requests()); result.Calls.Done != n || requests != n+1 {
 		return nil, fmt.Errorf("%d Calls were done in %d Requests, not %d in %d", result.Calls.Done, requests, n, n+1)
 	}
-	return llm.Gaps(), nil
+	return llm.RequestGaps(), nil
 }
 
 func (r Round) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
@@ -90,7 +90,7 @@ func (r Round) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
 			return nil, err
 		}
 		if len(calls) == 0 {
-			return llm.Gaps(), nil
+			return llm.RequestGaps(), nil
 		}
 		for _, c := range calls {
 			state[c.Path], _ = bed.Grow(ctx, c.ToolInput)

@@ -15,7 +15,7 @@ const (
 	maxPage        = 300                    // ms that the desk may take for a page
 	browseInterval = 500 * time.Millisecond // how often people look while the process runs
 	undecidedCalls = 10                     // Calls that are left to wait until everything else is done
-	process        = "/desk/processes/instances"
+	processPage    = "/desk/processes/instances"
 )
 
 // deskPages are the pages that are looked at, in their order.
@@ -23,14 +23,14 @@ var deskPages = []struct{ name, path string }{
 	{"inbox", "/"},
 	{"inbox, filtered", "/?process=instances&text=1&size=1000"},
 	{"processes", "/desk/processes"},
-	{"process", process},
-	{"process, its Plan", process + "/plan.svg"},
-	{"process, instances 5,000", process + "?page=50"},
-	{"time, latest Idea", process + "/idea"},
-	{"time, one instance", process + "/idea?instance=i00007"},
-	{"time, first Idea", process + "/idea?at=1"},
-	{"record", process + "/verify"},
-	{"record, decisions 500", process + "/verify?page=5"},
+	{"process", processPage},
+	{"process, its Plan", processPage + "/plan.svg"},
+	{"process, instances 5,000", processPage + "?page=50"},
+	{"time, latest Idea", processPage + "/idea"},
+	{"time, one instance", processPage + "/idea?instance=i00007"},
+	{"time, first Idea", processPage + "/idea?at=1"},
+	{"record", processPage + "/verify"},
+	{"record, decisions 500", processPage + "/verify?page=5"},
 }
 
 // deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a
@@ -87,7 +87,7 @@ func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error
 			case <-time.After(browseInterval):
 			}
 			if l, err := d.Get(ctx, page.path); err == nil { // or it has no Idea yet
-				r.note(page.name+", while it runs", l)
+				r.addLook(page.name+", while it runs", l)
 			}
 		}
 		if err := approve(ctx, p, n-undecidedCalls+1); err != nil {
@@ -112,17 +112,18 @@ func (r Round) timePages(ctx context.Context, when string) error {
 			if err != nil {
 				return err
 			}
-			r.note(page.name+look+when, l)
+			r.addLook(page.name+look+when, l)
 		}
 	}
 	return nil
 }
 
-// note takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be there.
-func (r Round) note(name string, l bed.Look) {
-	r.Figure(name, "ms").Add(ms(l.Took)).AtMost(maxPage)
+// addLook takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be
+// there.
+func (r Round) addLook(name string, l bed.Look) {
+	r.Figure(name, "ms").Add(milliseconds(l.Took)).AtMost(maxPage)
 	if l.There > l.Took {
-		r.Figure(name+", until it is there", "ms").Add(ms(l.There))
+		r.Figure(name+", until it is there", "ms").Add(milliseconds(l.There))
 	}
 }
 
@@ -152,10 +153,10 @@ func (r Round) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before := usage.Resident()
+	before := usage.ResidentMB()
 	usage.ForgetPeak()
 	begin := time.Now()
-	l, err := d.Get(ctx, process+"/export.html")
+	l, err := d.Get(ctx, processPage+"/export.html")
 	r.Figure("report: time", "s").Add(time.Since(begin).Seconds())
 	r.Figure("report: size", "MB").Add(float64(l.Size) / (1 << 20))
 	r.Figure("report: memory while it is made", "MB").Add(usage.PeakResident() - before)

@@ -21,7 +21,7 @@ func (r Round) countEvents(ctx context.Context, n int) error {
 		longest, all = max(longest, e.GetHistoryLength()), all+e.GetHistoryLength()
 	}
 	if n >= 2*thousand {
-		r.Figure("last thousand against the first", "×").Add(slowing(runs)).AtMost(maxSlowing)
+		r.Figure("last thousand against the first", "×").Add(slowdownAtEnd(runs)).AtMost(maxSlowdown)
 	}
 	r.Figure("longest history", "events").Add(float64(longest)).AtMost(maxEvents)
 	r.Figure("all histories", "events").Add(float64(all))
@@ -30,12 +30,12 @@ func (r Round) countEvents(ctx context.Context, n int) error {
 }
 
 const (
-	thousand   = 1000
-	maxSlowing = 1.3
+	thousand    = 1000
+	maxSlowdown = 1.3
 )
 
-// slowing gives how many times as long the last thousand instances took to end as the first thousand.
-func slowing(runs []*workflow.WorkflowExecutionInfo) float64 {
+// slowdownAtEnd gives how many times as long the last thousand instances took to end as the first thousand.
+func slowdownAtEnd(runs []*workflow.WorkflowExecutionInfo) float64 {
 	var begun time.Time
 	var ends []time.Time
 	for _, e := range runs {

@@ -48,9 +48,9 @@ func (f fanouts) work(ctx context.Context, r Round) error {
 				continue
 			}
 			n := r.size(size.calls, min(size.calls, 10))
-			at := r.on("calls", n)
+			at := r.withAxis("calls", n)
 			if size.calls != 200 {
-				at.Record = at.Sized(size.calls)
+				at.Record = at.WithSize(size.calls)
 			}
 			if err := f.measure(ctx, at, fmt.Sprintf("fanout-%d-%d", size.calls, turn+1), n, turn); err != nil {
 				return err
@@ -72,15 +72,16 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 		return err
 	}
 	r.Figure("time of the processor", "ms").Add((usage.ProcessorTime() - processor) * 1000)
-	whole := r.Figure("time from the first token", "ms").Add(ms(took.whole))
-	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(ms(took.rest)).AtMost(limitIf(n == 200, f.limit))
+	whole := r.Figure("time from the first token", "ms").Add(milliseconds(took.whole))
+	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(milliseconds(took.rest)).
+		AtMost(limitIf(n == 200, f.limit))
 	if turn%plainEvery == 0 {
 		plain, err := r.plainFanout(ctx, n)
 		if err != nil {
 			return err
 		}
-		whole.AddPlain(ms(plain.whole))
-		rest.AddPlain(ms(plain.rest))
+		whole.AddPlain(milliseconds(plain.whole))
+		rest.AddPlain(milliseconds(plain.rest))
 	}
 	if turn > 0 {
 		return nil
@@ -104,7 +105,7 @@ func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutT
 	if result.Calls.Done != n || len(asked) != 2 {
 		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, len(asked))
 	}
-	return fanoutTimes{asked[1].Arrived.Sub(asked[0].FirstToken), llm.Gaps()[0]}, nil
+	return fanoutTimes{asked[1].Arrived.Sub(asked[0].FirstToken), llm.RequestGaps()[0]}, nil
 }
 
 func (r Round) plainFanout(ctx context.Context, n int) (t fanoutTimes, err error) {

@@ -19,7 +19,7 @@ const (
 func instancesWork(full int) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error {
 		n := r.size(full, 20)
-		r = r.on("instances", n)
+		r = r.withAxis("instances", n)
 		usage.ForgetPeak()
 		processor := usage.ProcessorTime()
 		took, err := r.runInstances(ctx, n, bed.GoTool("instant"))
@@ -39,7 +39,7 @@ func instancesWork(full int) func(context.Context, Round) error {
 
 func (r Round) runInstances(ctx context.Context, n int, tool string) (time.Duration, error) {
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.Process{ID: "instances", Tool: tool, States: bed.States(n, 1),
+	result, err := r.Run(ctx, bed.Process{ID: "instances", Tool: tool, States: bed.NumberStates(n, 1),
 		Message: bed.PlanMessage("complete", `{"_tool": "instant", "n": "†state.n", "_outputPath": "done"}`)})
 	took := time.Since(begin)
 	if err == nil && result.Calls.Done != n {

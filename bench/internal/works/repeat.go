@@ -9,9 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// variants are what an LLM may say to the same words: the same Plan in another order or with other names, a step left
-// out, a value of its own. The first one is the Plan that is hardened.
-var variants = [][]string{
+// replyVariants are what an LLM may say to the same words: the same Plan in another order or with other names, a step
+// left out, a value of its own. The first one is the Plan that is hardened.
+var replyVariants = [][]string{
 	{`{"_tool":"instant","n":"†state.n","_outputPath":"rated"}`,
 		`{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`},
 	{`{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`,
@@ -25,11 +25,11 @@ var variants = [][]string{
 // repeatWork runs one process many times: as an LLM plans it that does not always say the same, and by the Plan of its
 // first run. It counts how many different ends the runs come to: what matters is that the Plan comes to one.
 func repeatWork(ctx context.Context, r Round) error {
-	n := r.size(2*len(variants), len(variants))
+	n := r.size(2*len(replyVariants), len(replyVariants))
 	byLLM, byPlan := map[string]bool{}, map[string]bool{}
 	requests := 0
 	for i := range n {
-		llm, err := r.Script([]string{script.Reply(variants[i%len(variants)], "null", ""),
+		llm, err := r.Script([]string{script.Reply(replyVariants[i%len(replyVariants)], "null", ""),
 			script.Reply(nil, "null", "")})
 		if err != nil {
 			return err
@@ -39,12 +39,12 @@ func repeatWork(ctx context.Context, r Round) error {
 			return err
 		}
 		before := len(llm.Requests())
-		if err := r.runRepeated(ctx, id+"-plan", bed.PlanMessage("optimal", variants[0]...), byPlan); err != nil {
+		if err := r.runRepeated(ctx, id+"-plan", bed.PlanMessage("optimal", replyVariants[0]...), byPlan); err != nil {
 			return err
 		}
 		requests += len(llm.Requests()) - before
 	}
-	r = r.on("runs", n)
+	r = r.withAxis("runs", n)
 	r.Figure("different ends, by the Plan", "").Add(float64(len(byPlan))).AtMost(1)
 	r.Figure("different ends, by the LLM", "").Add(float64(len(byLLM)))
 	r.Figure("Requests of the Plan", "").Add(float64(requests))

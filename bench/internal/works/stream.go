@@ -22,7 +22,7 @@ func streamWork(ctx context.Context, r Round) error {
 	if err != nil {
 		return err
 	}
-	r = r.on("calls", n)
+	r = r.withAxis("calls", n)
 	r.Figure("closing byte to tool, median", "ms").Add(inMS(lags)...).AtMost(15)
 	r.Figure("closing byte to tool, p90", "ms").Add(report.SpreadOf(inMS(lags)).P90).AtMost(25)
 	return nil
@@ -35,8 +35,8 @@ type closings struct {
 	sent []time.Time
 }
 
-// chunk is called when so many characters of a reply have been sent.
-func (c *closings) chunk(request, chars int) {
+// onChunk is called when so many characters of a reply have been sent.
+func (c *closings) onChunk(request, chars int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for request == 1 && len(c.sent) < len(c.ends) && chars >= c.ends[len(c.sent)] {
@@ -55,17 +55,17 @@ func (r Round) closingByteToTool(ctx context.Context, n int) ([]time.Duration, e
 		closed.ends = append(closed.ends, at)
 		at++
 	}
-	if _, err := r.Script([]string{script.Reply(calls, "null", script.Pace), script.Reply(nil, "null", "")},
-		rehearsal.OnChunk(closed.chunk)); err != nil {
+	if _, err := r.Script([]string{script.Reply(calls, "null", script.RealTimePace), script.Reply(nil, "null", "")},
+		rehearsal.OnChunk(closed.onChunk)); err != nil {
 		return nil, err
 	}
 	_, err := r.Run(ctx, bed.Process{ID: "stream", Message: bed.TextMessage("Go."),
 		Tool: bed.Tool("go", fmt.Sprintf(`"_activity": {"http": {"url": %q}}`, r.ToolURL()))})
-	return closed.lags(r.ToolArrivals()), err
+	return closed.callLags(r.ToolArrivals()), err
 }
 
-// lags gives the time from the closing byte to the tool for each Call whose request arrived.
-func (c *closings) lags(arrivals map[int]time.Time) (lags []time.Duration) {
+// callLags gives the time from the closing byte to the tool for each Call whose request arrived.
+func (c *closings) callLags(arrivals map[int]time.Time) (lags []time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, sent := range c.sent {

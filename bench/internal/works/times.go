@@ -2,11 +2,11 @@ package works
 
 import "time"
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func inMS(all []time.Duration) (values []float64) {
 	for _, d := range all {
-		values = append(values, ms(d))
+		values = append(values, milliseconds(d))
 	}
 	return values
 }

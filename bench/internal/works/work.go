@@ -12,12 +12,12 @@ import (
 
 // Work is one thing that is measured.
 type Work struct {
-	Name   string
-	Rounds int  // unless the command line says otherwise
-	long   bool // runs only by name
-	hosted bool // the worker saves actions, as it does beside a server that is not embedded
-	Firm   bool // its figures do not depend on the machine's speed, so that a limit that is passed is an error
-	Run    func(context.Context, Round) error
+	Name         string
+	Rounds       int  // unless the command line says otherwise
+	isOnlyByName bool // runs only by name
+	hosted       bool // the worker saves actions, as it does beside a server that is not embedded
+	Firm         bool // its figures do not depend on the machine's speed, so that a limit that is passed is an error
+	Run          func(context.Context, Round) error
 }
 
 // String is the name.
@@ -26,9 +26,9 @@ func (w Work) String() string { return w.Name }
 // Limits returns the limits of the work's worker.
 func (w Work) Limits() engine.Limits {
 	if w.hosted {
-		return bed.Hosted
+		return bed.HostedLimits
 	}
-	return engine.Alone
+	return engine.EmbeddedLimits
 }
 
 // Round is a work that is done once: on a bed of its own, into the record of all rounds.
@@ -47,9 +47,9 @@ func (r Round) size(full, quick int) int {
 	return full
 }
 
-// on is the round with a record of what is measured on so many Requests, Calls or instances.
-func (r Round) on(axis string, at int) Round {
-	r.Record = r.On(axis, at)
+// withAxis is the round with a record of what is measured on so many Requests, Calls or instances.
+func (r Round) withAxis(axis string, at int) Round {
+	r.Record = r.WithAxis(axis, at)
 	return r
 }
 
@@ -58,11 +58,11 @@ func (r Round) pace() string {
 	if r.Quick {
 		return ""
 	}
-	return script.Pace
+	return script.RealTimePace
 }
 
-// All lists every work, in the order of the table.
-var All = named.List[Work]{
+// AllWorks lists every work, in the order of the table.
+var AllWorks = named.List[Work]{
 	{Name: "diamond", Rounds: 2, Run: diamondWork(false, 1.02)},
 	{Name: "diamond-one-request", Rounds: 2, Run: diamondWork(true, 1.03)},
 	{Name: "chain", Rounds: 3, Run: chainWork(200)},
@@ -78,15 +78,15 @@ var All = named.List[Work]{
 	{Name: "instances-10", Rounds: 5, Run: instancesWork(10)},
 	{Name: "instances-100", Rounds: 5, Run: instancesWork(100)},
 	{Name: "instances", Rounds: 3, Run: instancesWork(1000)},
-	{Name: "instances-10000", Rounds: 1, long: true, Run: instancesWork(10000)},
-	{Name: "desk", Rounds: 1, long: true, Run: deskWork(1000)},
-	{Name: "desk-10000", Rounds: 1, long: true, Run: deskWork(10_000)},
+	{Name: "instances-10000", Rounds: 1, isOnlyByName: true, Run: instancesWork(10000)},
+	{Name: "desk", Rounds: 1, isOnlyByName: true, Run: deskWork(1000)},
+	{Name: "desk-10000", Rounds: 1, isOnlyByName: true, Run: deskWork(10_000)},
 }
 
-// Usual lists the works that take minutes at most.
-func Usual() (some []Work) {
-	for _, w := range All {
-		if !w.long {
+// UsualWorks lists the works that take minutes at most.
+func UsualWorks() (some []Work) {
+	for _, w := range AllWorks {
+		if !w.isOnlyByName {
 			some = append(some, w)
 		}
 	}

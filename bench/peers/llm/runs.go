@@ -19,7 +19,7 @@ type runs struct {
 }
 
 func newRuns(quick bool) http.Handler {
-	r := &runs{pace: script.Pace, by: map[string]*script.Script{}}
+	r := &runs{pace: script.RealTimePace, by: map[string]*script.Script{}}
 	if quick {
 		r.pace = ""
 	}
@@ -91,7 +91,7 @@ func (r *runs) gaps(w http.ResponseWriter, req *http.Request) {
 		Requests int       `json:"requests"`
 		Gaps     []float64 `json:"gaps"`
 	}{Requests: len(s.Requests()), Gaps: []float64{}}
-	for _, gap := range s.Gaps() {
+	for _, gap := range s.RequestGaps() {
 		told.Gaps = append(told.Gaps, float64(gap.Microseconds())/1000)
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -73,9 +73,9 @@ func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), er
 	}, nil
 }
 
-// memory bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with less
-// it would collect garbage most of the time.
-const memory = 2 << 30
+// serverMemory bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with
+// less it would collect garbage most of the time.
+const serverMemory = 2 << 30
 
 // Run runs a server until it is stopped, or until this process is gone.
 func Run(o Options) (*Server, error) {
@@ -87,7 +87,7 @@ func Run(o Options) (*Server, error) {
 		Options
 		UIPort int
 		Memory int64
-	}{o, -1, memory})
+	}{o, -1, serverMemory})
 	if err != nil {
 		return nil, fmt.Errorf("devtest: write options: %w", err)
 	}
@@ -112,10 +112,10 @@ func Run(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("devtest: start the server: %w", errors.Join(err, cmd.Wait()))
 	}
-	return &Server{strings.TrimSpace(address), sync.OnceFunc(func() { end(in, cmd) })}, nil
+	return &Server{strings.TrimSpace(address), sync.OnceFunc(func() { stopChild(in, cmd) })}, nil
 }
 
-func end(in io.Closer, cmd *exec.Cmd) {
+func stopChild(in io.Closer, cmd *exec.Cmd) {
 	_ = in.Close()
 	_ = cmd.Wait()
 }

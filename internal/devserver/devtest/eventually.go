@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// longest is how long a condition is waited for: much longer than it takes, since the machine may be slow.
-const longest = 5 * time.Minute
+// maxWait is how long a condition is waited for: much longer than it takes, since the machine may be slow.
+const maxWait = 5 * time.Minute
 
-// most is how long a condition is left alone in the end. Asking a process more often keeps a small machine from the
-// work that is waited for.
-const most = 100 * time.Millisecond
+// maxPollInterval is how long a condition is left alone in the end. Asking a process more often keeps a small machine
+// from the work that is waited for.
+const maxPollInterval = 100 * time.Millisecond
 
 // Eventually waits until a condition holds, and fails the test where it never does. It asks again after 5 ms, and
 // then less and less often.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
-	for pause := 5 * time.Millisecond; !holds(); pause = min(pause*3/2, most) {
+	for pause := 5 * time.Millisecond; !holds(); pause = min(pause*3/2, maxPollInterval) {
 		select {
 		case <-ctx.Done():
 			t.Fatalf("it never came to it that %s", what)

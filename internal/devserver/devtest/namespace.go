@@ -26,7 +26,7 @@ func AddNamespace(ctx context.Context, address, name string, attributes map[stri
 		return fmt.Errorf("devtest: reach server %s: %w", address, err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(ctx, longest)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	if err := addNamespace(ctx, conn, name, attributes); err != nil {
 		return fmt.Errorf("devtest: add namespace %s to server %s: %w", name, address, err)

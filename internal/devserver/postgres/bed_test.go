@@ -66,7 +66,7 @@ func (b *bed) work(t *testing.T, program string, args ...string) (stop func()) {
 func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea,
 	start protocol.ProcessStart) client.WorkflowRun {
 	t.Helper()
-	run, _, err := connect.StartOrAttach(t.Context(), b.client, b.namespace,
+	run, _, err := connect.StartOrAttachProcess(t.Context(), b.client, b.namespace,
 		connect.StartProcess{ID: id, Idea: idea, Start: start, File: name})
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,9 @@ type Source struct {
 	Problems []string          // goroutines started in other ways
 }
 
-// exempt are programs that run beside a worker and its gateway, and measure or show something: a fault is to end them.
-var exempt = []string{"bench", "examples"}
+// exemptFolders are programs that run beside a worker and its gateway, and measure or show something: a fault is to end
+// them.
+var exemptFolders = []string{"bench", "examples"}
 
 // ReadSource reads the whole module.
 func ReadSource(t testing.TB) *Source {
@@ -45,7 +46,7 @@ func ReadSource(t testing.TB) *Source {
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
 			_, own := os.Stat(filepath.Join(file, "go.mod"))
-			if name != "." && (own == nil || slices.Contains(exempt, name) || d.Name() == "testdata" ||
+			if name != "." && (own == nil || slices.Contains(exemptFolders, name) || d.Name() == "testdata" ||
 				strings.HasPrefix(d.Name(), ".")) {
 				return fs.SkipDir
 			}
@@ -66,8 +67,8 @@ func ReadSource(t testing.TB) *Source {
 	return s
 }
 
-// words matches possible names of places in a text.
-var words = regexp.MustCompile(`[A-Za-z]+(\.[A-Za-z]+)+`)
+// placePattern matches possible names of places in a text.
+var placePattern = regexp.MustCompile(`[A-Za-z]+(\.[A-Za-z]+)+`)
 
 // NewSource returns an empty Source.
 func NewSource() *Source { return &Source{Places: map[string]string{}, Named: map[string]bool{}} }
@@ -86,7 +87,7 @@ func (s *Source) Read(name, text string) error {
 		case `"testing"`:
 			isTest = true
 		case `"golang.org/x/sync/errgroup"`:
-			r.refuse(i, "package errgroup")
+			r.addProblem(i, "package errgroup")
 		}
 	}
 	if isTest {
@@ -103,7 +104,7 @@ func (s *Source) Read(name, text string) error {
 func (s *Source) readTest(n ast.Node) bool {
 	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		text, _ := strconv.Unquote(lit.Value)
-		for _, word := range words.FindAllString(text, -1) {
+		for _, word := range placePattern.FindAllString(text, -1) {
 			s.Named[word] = true
 		}
 	}
@@ -116,7 +117,7 @@ type reader struct {
 	folder string
 }
 
-func (r *reader) refuse(at ast.Node, what string) {
+func (r *reader) addProblem(at ast.Node, what string) {
 	if r.folder != "internal/safego" {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s: a panic there ends the program; use package safego",
 			r.set.Position(at.Pos()), what))
@@ -126,10 +127,10 @@ func (r *reader) refuse(at ast.Node, what string) {
 func (r *reader) read(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GoStmt:
-		r.refuse(n, "a go statement")
+		r.addProblem(n, "a go statement")
 	case *ast.SelectorExpr:
 		if name := nameOf(n); slices.Contains([]string{"time.AfterFunc", "context.AfterFunc", "safego.Inject"}, name) {
-			r.refuse(n, name)
+			r.addProblem(n, name)
 		}
 	case *ast.CallExpr:
 		r.readCall(n)
@@ -162,12 +163,12 @@ func (r *reader) readCall(c *ast.CallExpr) {
 	}
 	place, ok := c.Args[at].(*ast.BasicLit)
 	if !ok || place.Kind != token.STRING {
-		r.refuse(c, name+" without the name of its place")
+		r.addProblem(c, name+" without the name of its place")
 		return
 	}
 	text, _ := strconv.Unquote(place.Value)
 	if _, twice := r.Places[text]; twice {
-		r.refuse(c, "the place "+text+" is there twice")
+		r.addProblem(c, "the place "+text+" is there twice")
 	}
 	r.Places[text] = r.folder
 }

@@ -43,9 +43,9 @@ func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
 }
 
-// unseen are the characters of control and format, those without a meaning of their own, line ends, and those that
+// invisible are the characters of control and format, those without a meaning of their own, line ends, and those that
 // are shown as nothing.
-var unseen = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
+var invisible = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
 	unicode.Variation_Selector}
 
 const brailleBlank = '\u2800' // a sign, and shown as a space
@@ -59,7 +59,7 @@ func CheckGroup(name string) error {
 		return fmt.Errorf("a name has at most %d characters", MaxName)
 	}
 	for _, r := range name {
-		if unicode.In(r, unseen...) || r == unicode.ReplacementChar || r == brailleBlank {
+		if unicode.In(r, invisible...) || r == unicode.ReplacementChar || r == brailleBlank {
 			return fmt.Errorf("%+q has an invisible character (%U): a name has letters, digits, signs and spaces",
 				name, r)
 		}

@@ -32,8 +32,8 @@ type Rule struct {
 const (
 	maxCount = 100
 	maxNames = 1000 // people or groups of one Rule
-	// nobody is the Count of a Rule that cannot be read: it must let nobody through.
-	nobody = math.MaxInt32
+	// nobodyCount is the Count of a Rule that cannot be read: it must let nobody through.
+	nobodyCount = math.MaxInt32
 )
 
 // ReadRule reads a Rule of an Idea file; nil if v is nil.
@@ -50,13 +50,13 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	for k, v := range jsonval.Sorted(m) {
 		if err := r.readKey(k, v); err != nil {
 			ps.AddAt(path, k, "%s", err)
-			r.Count = nobody
+			r.Count = nobodyCount
 		}
 	}
 	switch {
 	case len(m) == 0:
 		ps.Add(path, "it is empty; by has count, groups, notSameAs, notStarter and people")
-	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != nobody:
+	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != nobodyCount:
 		ps.Add(path+".count", "%d people must approve, but only %d may", r.Count, len(r.People))
 	}
 	return r
@@ -122,7 +122,7 @@ func ReadProof(v any, r *Rule) (*Rule, error) {
 		r.Signed = true
 		return r, nil
 	}
-	return &Rule{Signed: true, Count: nobody}, errors.New("want declared or signed")
+	return &Rule{Signed: true, Count: nobodyCount}, errors.New("want declared or signed")
 }
 
 // Person is who decides: the proven person, or else the claimed one.
@@ -184,9 +184,9 @@ func (p Person) Identities() []Identity {
 	return append(list, p.Deputy...)
 }
 
-// WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it
+// Widened returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it
 // stays as it is.
-func (r Rule) WithAlso(others Rule) Rule {
+func (r Rule) Widened(others Rule) Rule {
 	if len(r.Groups)+len(r.People) == 0 {
 		return r
 	}

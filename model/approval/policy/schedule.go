@@ -13,13 +13,13 @@ import (
 // replaced, so that copies stay valid.
 type Schedule struct {
 	// RemindAt are the reminders to come, and RemindedAt when people were reminded.
-	RemindAt    []time.Time `json:"remindAt,omitempty"`
-	RemindedAt  []time.Time `json:"reminded,omitempty"`
-	Escalations []Planned   `json:"escalations,omitempty"`
+	RemindAt    []time.Time         `json:"remindAt,omitempty"`
+	RemindedAt  []time.Time         `json:"reminded,omitempty"`
+	Escalations []PlannedEscalation `json:"escalations,omitempty"`
 }
 
-// Planned is an escalation of one Call.
-type Planned struct {
+// PlannedEscalation is an escalation of one Call.
+type PlannedEscalation struct {
 	At time.Time `json:"at"`
 	// To names who may decide too then, and Rule which of the Call's rules it adds them to; -1: none, as anybody may
 	// decide.
@@ -55,7 +55,8 @@ func (g Governing) Schedule(since time.Time) *Schedule {
 			s.RemindAt = append(s.RemindAt, since.UTC().Add(after))
 		}
 		if e := p.Escalation; e != nil {
-			s.Escalations = append(s.Escalations, Planned{At: since.UTC().Add(e.After), To: e.To, Rule: p.rule})
+			s.Escalations = append(s.Escalations, PlannedEscalation{At: since.UTC().Add(e.After), To: e.To,
+				Rule: p.rule})
 		}
 	}
 	slices.SortFunc(s.RemindAt, time.Time.Compare)
@@ -63,8 +64,8 @@ func (g Governing) Schedule(since time.Time) *Schedule {
 	return s
 }
 
-// Escalated returns who may decide once every escalation has come.
-func (g Governing) Escalated(rules Rules) Rules {
+// EscalatedRules returns who may decide once every escalation has come.
+func (g Governing) EscalatedRules(rules Rules) Rules {
 	_, rules = g.Schedule(time.Time{}).After(time.Time{}.Add(2*jsonval.MaxDuration), rules)
 	return rules
 }
@@ -107,7 +108,7 @@ func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
 		e.DoneAt = now.UTC()
 		if e.Rule >= 0 && e.Rule < len(rules) {
 			rules = slices.Clone(rules)
-			rules[e.Rule] = rules[e.Rule].WithAlso(e.To)
+			rules[e.Rule] = rules[e.Rule].Widened(e.To)
 		}
 	}
 	return &after, rules
@@ -117,7 +118,7 @@ func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
 type Told struct {
 	RemindedAt []time.Time `json:"reminded,omitempty"`
 	// Escalated are the escalations that had happened.
-	Escalated []Planned `json:"escalated,omitempty"`
+	Escalated []PlannedEscalation `json:"escalated,omitempty"`
 }
 
 // Told returns how people were notified so far; nil: not at all.
@@ -152,7 +153,8 @@ func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 		return nil
 	}
 	if n := len(s.RemindedAt); n > 0 {
-		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", times(n), format(s.RemindedAt[n-1])))
+		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", timesText(n),
+			format(s.RemindedAt[n-1])))
 	}
 	if len(s.RemindAt) > 0 {
 		lines = append(lines, "the next reminder is at "+format(s.RemindAt[0]))
@@ -175,7 +177,7 @@ func (t *Told) String() string {
 	}
 	var parts []string
 	if n := len(t.RemindedAt); n > 0 {
-		parts = append(parts, "reminded "+times(n))
+		parts = append(parts, "reminded "+timesText(n))
 	}
 	for _, e := range t.Escalated {
 		parts = append(parts, "escalated to "+Rules{e.To}.String())
@@ -183,7 +185,7 @@ func (t *Told) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func times(n int) string {
+func timesText(n int) string {
 	switch n {
 	case 1:
 		return "once"

@@ -7,11 +7,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Details is the digest in a proof for the rest of a decision: the SHA-256, in hex, of the canonical JSON
+// DetailsDigest is the digest in a proof for the rest of a decision: the SHA-256, in hex, of the canonical JSON
 // (jsonval.Encode) of an object with the keys reason, to, toGroup, params, with, output and calls of the decision's
 // signal, as far as present. A text that is null or empty counts as absent; an output of null counts as present. by and
 // groups are excluded, since the proof names who decides, and so is id, which belongs to the signal.
-func Details(payload map[string]any) string {
+func DetailsDigest(payload map[string]any) string {
 	said := map[string]any{}
 	for _, k := range []string{"reason", "to", "toGroup", "params", "with", "output", "calls"} {
 		v, has := payload[k]

@@ -55,14 +55,15 @@ func (f Finding) CheckTime(since, at time.Time) error {
 	case f.Refused != "":
 		return errors.New(f.Refused)
 	case !f.Withdrawn.IsZero() && !at.Before(f.Withdrawn):
-		return fmt.Errorf("the key %s was withdrawn at %s", f.Key, clock(f.Withdrawn))
+		return fmt.Errorf("the key %s was withdrawn at %s", f.Key, formatTime(f.Withdrawn))
 	case c.Expires != 0 && at.After(c.expires().Add(ClockSkew)):
-		return fmt.Errorf("the proof expired at %s", clock(c.expires()))
+		return fmt.Errorf("the proof expired at %s", formatTime(c.expires()))
 	case c.issued().After(at.Add(ClockSkew)):
-		return fmt.Errorf("the proof was signed at %s, which is in the future", clock(c.issued()))
+		return fmt.Errorf("the proof was signed at %s, which is in the future", formatTime(c.issued()))
 	case c.issued().Add(ClockSkew).Before(since):
-		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)", clock(c.issued()),
-			clock(since))
+		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)",
+			formatTime(c.issued()),
+			formatTime(since))
 	}
 	return nil
 }
@@ -86,10 +87,10 @@ func (c Claims) CheckFor(d Decision) error {
 	return nil
 }
 
-var part = regexp.MustCompile(`/~part/[0-9]+`)
+var partSuffix = regexp.MustCompile(`/~part/[0-9]+`)
 
 // WholeProcess is the id of a process, or of the one that it is a part of: a proof may name either, since ids of Calls
 // are unique in the whole.
-func WholeProcess(id string) string { return part.ReplaceAllString(id, "") }
+func WholeProcess(id string) string { return partSuffix.ReplaceAllString(id, "") }
 
-func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -17,13 +17,13 @@ var asked = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 func good() proof.Claims {
 	return proof.Claims{
 		Issuer: "ann", Subject: "ann", Groups: []string{"finance"}, IssuedAt: asked.Unix() + 60, ID: "1",
-		Process: "refunds", Call: "1.2@⑬", Digest: "d", Decision: "approve", Details: proof.Details(nil),
+		Process: "refunds", Call: "1.2@⑬", Digest: "d", Decision: "approve", Details: proof.DetailsDigest(nil),
 	}
 }
 
 func decision() proof.Decision {
 	return proof.Decision{Process: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, Digest: "d", Kind: "approve",
-		Details: proof.Details(nil)}
+		Details: proof.DetailsDigest(nil)}
 }
 
 func TestAProofIsForOneDecisionAlone(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.Decision = "reject" },
 			"for the decision reject, not for approve"},
 		{"another reason", func(_ *proof.Claims, d *proof.Decision) {
-			d.Details = proof.Details(map[string]any{"reason": "x"})
+			d.Details = proof.DetailsDigest(map[string]any{"reason": "x"})
 		}, "another reason"},
 	} {
 		claims, d := good(), decision()
@@ -124,11 +124,11 @@ func TestDetailsAreTheDigestOfCanonicalJSON(t *testing.T) {
 	payload, _ := jsonval.DecodeObject(
 		[]byte(`{"call": "1.1", "by": "ann", "id": "7", "reason": "é", "params": {"b": 1.50, "a": [null, "x/y"]}}`))
 	sum := sha256.Sum256([]byte(`{"params":{"a":[null,"x/y"],"b":1.50},"reason":"é"}`))
-	if got := proof.Details(payload); got != hex.EncodeToString(sum[:]) {
+	if got := proof.DetailsDigest(payload); got != hex.EncodeToString(sum[:]) {
 		t.Error(got)
 	}
-	if proof.Details(map[string]any{"reason": nil}) != proof.Details(map[string]any{"reason": ""}) ||
-		proof.Details(nil) == proof.Details(map[string]any{"output": nil}) {
+	if proof.DetailsDigest(map[string]any{"reason": nil}) != proof.DetailsDigest(map[string]any{"reason": ""}) ||
+		proof.DetailsDigest(nil) == proof.DetailsDigest(map[string]any{"output": nil}) {
 		t.Error("a reason of null is none, and an output of null is one")
 	}
 }

@@ -50,7 +50,7 @@ func newLayout(g *graph) *layout {
 	}
 	l.assignLayers()
 	l.orderLayers()
-	l.place()
+	l.placeNodes()
 	return l
 }
 
@@ -117,8 +117,8 @@ func (l *layout) orderLayers() {
 	}
 }
 
-// place gives every node its box: each layer is centred.
-func (l *layout) place() {
+// placeNodes gives every node its box: each layer is centred.
+func (l *layout) placeNodes() {
 	y := margin
 	widths := make([]float64, len(l.layers))
 	for k, layer := range l.layers {

@@ -28,14 +28,15 @@ func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool
 		}
 		for _, call := range past {
 			if n := from + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
-				statuses[n] = count(statuses[n], call, undone)
+				statuses[n] = countStatuses(statuses[n], call, undone)
 			}
 		}
 	}
 	return statuses
 }
 
-func count(counts map[ideafile.CallStatus]int, call turn.PastCall, undone map[string]bool) map[ideafile.CallStatus]int {
+func countStatuses(counts map[ideafile.CallStatus]int, call turn.PastCall,
+	undone map[string]bool) map[ideafile.CallStatus]int {
 	for token, s := range call.StatusByInstance {
 		if undone[call.CallKey().ID(token)] {
 			s = ideafile.Undone

@@ -75,8 +75,8 @@ func writeNode(b *strings.Builder, n *placedNode) {
 	}
 }
 
-// fills are the colours of what became of a Call, the most telling first.
-var fills = []struct {
+// statusFills are the colours of what became of a Call, the most telling first.
+var statusFills = []struct {
 	status ideafile.CallStatus
 	fill   string
 }{
@@ -87,7 +87,7 @@ var fills = []struct {
 }
 
 func fillOf(counts map[ideafile.CallStatus]int) string {
-	for _, f := range fills {
+	for _, f := range statusFills {
 		if counts[f.status] > 0 {
 			return f.fill
 		}
@@ -98,7 +98,7 @@ func fillOf(counts map[ideafile.CallStatus]int) string {
 // statusLine lists how many instances of a Call have each status; for a single instance, the status only.
 func statusLine(counts map[ideafile.CallStatus]int) string {
 	var parts []string
-	for _, f := range fills {
+	for _, f := range statusFills {
 		if n := counts[f.status]; n == 1 && len(counts) == 1 {
 			return string(f.status)
 		} else if n > 0 {

@@ -190,7 +190,7 @@ func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 		if name == "" {
 			continue
 		}
-		at := c.place(parent, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
+		at := c.placeInFile(parent, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
 		if key, err := ResolveFile(parent, name); err != nil {
 			c.problems.Add(at, "%s", err)
 		} else {
@@ -201,8 +201,8 @@ func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 
 const missingFile = "the process is started without the file %s"
 
-// place prefixes a place with its file, except for the first file.
-func (c *fileChecker) place(file, at string) string {
+// placeInFile prefixes a place with its file, except for the first file.
+func (c *fileChecker) placeInFile(file, at string) string {
 	if file == c.rootFileKey {
 		return at
 	}
@@ -215,7 +215,7 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
 			continue
 		}
-		at := c.place(parent, t.Path()+"._delegate")
+		at := c.placeInFile(parent, t.Path()+"._delegate")
 		key, err := ResolveFile(parent, t.DelegateFile)
 		switch {
 		case err != nil:

@@ -2,6 +2,6 @@
 //
 // Invariants:
 //   - Turns are given in the order in which they were asked for first, and begin evenly spaced.
-//   - Nobody waits for one who is gone: a place in the Line is lost where its holder does not come again when it was
+//   - Nobody waits for one who is gone: a place in the Queue is lost where its holder does not come again when it was
 //     told to, and a turn where nobody says any more that it lasts.
 package limit

@@ -64,7 +64,7 @@ type call struct {
 	over     bool
 }
 
-// Workers come and go; the Line is carried through JSON as a workflow carries it.
+// Workers come and go; the Queue is carried through JSON as a workflow carries it.
 func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,21 +77,21 @@ func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
 			calls = append(calls, &call{key: fmt.Sprint(n), came: came, at: came,
 				vanishes: rapid.IntRange(0, 4).Draw(t, "vanishes") == 0})
 		}
-		line := limit.Line{}
+		queue := limit.Queue{}
 		for step := 0; slices.ContainsFunc(calls, func(c *call) bool { return !c.over && !c.vanished }); step++ {
 			if step > 20_000 {
-				t.Fatalf("somebody waits for ever: %+v", line)
+				t.Fatalf("somebody waits for ever: %+v", queue)
 			}
 			now = now.Add(50 * time.Millisecond)
-			line = carried(t, line)
-			askAll(t, &line, rule, now, calls)
+			queue = carried(t, queue)
+			askAll(t, &queue, rule, now, calls)
 		}
 		keepsRule(t, rule, calls)
 	})
 }
 
-func carried(t *rapid.T, line limit.Line) (again limit.Line) {
-	data, err := json.Marshal(line)
+func carried(t *rapid.T, queue limit.Queue) (again limit.Queue) {
+	data, err := json.Marshal(queue)
 	if err == nil {
 		err = json.Unmarshal(data, &again)
 	}
@@ -101,8 +101,8 @@ func carried(t *rapid.T, line limit.Line) (again limit.Line) {
 	return again
 }
 
-func askAll(t *rapid.T, line *limit.Line, rule limit.Rule, now time.Time, calls []*call) {
-	q := limit.Question{Rule: rule}
+func askAll(t *rapid.T, queue *limit.Queue, rule limit.Rule, now time.Time, calls []*call) {
+	q := limit.TurnRequest{Rule: rule}
 	var asking []*call
 	for _, c := range calls {
 		switch {
@@ -120,10 +120,10 @@ func askAll(t *rapid.T, line *limit.Line, rule limit.Rule, now time.Time, calls 
 	for _, c := range asking {
 		q.Wants = append(q.Wants, c.key)
 	}
-	for n, answer := range line.Ask(now, q) {
+	for n, answer := range queue.Ask(now, q) {
 		c := asking[n]
-		c.at, c.vanished = now.Add(answer.In), c.vanishes
-		if answer.Yours && !c.vanished {
+		c.at, c.vanished = now.Add(answer.Wait), c.vanishes
+		if answer.IsGranted && !c.vanished {
 			c.begins = c.at
 			c.ends = c.begins.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "lasts")) * time.Millisecond)
 		}
@@ -156,48 +156,49 @@ func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
 func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC
-	line := limit.Line{}
+	queue := limit.Queue{}
 	ask := func(perDay, spent float64) limit.Turn {
-		return line.Ask(now, limit.Question{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}})[0]
+		q := limit.TurnRequest{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}}
+		return queue.Ask(now, q)[0]
 	}
-	if first := ask(5, 4.5); !first.Yours || line.Keeps(now) != time.Hour {
-		t.Errorf("%+v, kept for %s", first, line.Keeps(now))
+	if first := ask(5, 4.5); !first.IsGranted || queue.SpentCountsFor(now) != time.Hour {
+		t.Errorf("%+v, kept for %s", first, queue.SpentCountsFor(now))
 	}
 	now = now.Add(time.Minute)
-	if second := ask(5, 0.5); second.Yours || second.In != 10*limit.Longest {
+	if second := ask(5, 0.5); second.IsGranted || second.Wait != 10*limit.MaxWait {
 		t.Errorf("with all spent: %+v", second)
 	}
-	if more := ask(6, 0); !more.Yours {
+	if more := ask(6, 0); !more.IsGranted {
 		t.Errorf("with a higher limit: %+v", more)
 	}
 	now = now.Add(time.Hour)
-	if next := ask(5, 0); !next.Yours || line.Keeps(now) != 0 {
-		t.Errorf("on the next day: %+v, %+v", next, line)
+	if next := ask(5, 0); !next.IsGranted || queue.SpentCountsFor(now) != 0 {
+		t.Errorf("on the next day: %+v, %+v", next, queue)
 	}
 }
 
 func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	line, rule := limit.Line{}, limit.Rule{AtOnce: 1}
+	queue, rule := limit.Queue{}, limit.Rule{AtOnce: 1}
 	ask := func(after time.Duration, wants ...string) []limit.Turn {
 		now = now.Add(after)
-		return line.Ask(now, limit.Question{Rule: rule, Wants: wants})
+		return queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: wants})
 	}
-	if a := ask(0, "a"); !a[0].Yours {
+	if a := ask(0, "a"); !a[0].IsGranted {
 		t.Fatal("the first has no turn")
 	}
 	ask(time.Second, "b")
-	if c := ask(time.Second, "c", "b"); c[0].Yours || c[1].Yours || c[0].In < c[1].In {
+	if c := ask(time.Second, "c", "b"); c[0].IsGranted || c[1].IsGranted || c[0].Wait < c[1].Wait {
 		t.Errorf("with one turn: %+v", c)
 	}
 	for range 3 { // b and c come again and again, nobody says that the turn of a lasts
 		ask(9*time.Second, "c", "b")
 	}
-	if c := ask(2*time.Second, "c", "b"); c[0].Yours || !c[1].Yours {
-		t.Errorf("once a is gone: %+v, %+v", c, line)
+	if c := ask(2*time.Second, "c", "b"); c[0].IsGranted || !c[1].IsGranted {
+		t.Errorf("once a is gone: %+v, %+v", c, queue)
 	}
-	if c := line.Ask(now, limit.Question{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].Yours {
+	if c := queue.Ask(now, limit.TurnRequest{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].IsGranted {
 		t.Errorf("after b: %+v", c)
 	}
 }

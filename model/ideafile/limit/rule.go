@@ -20,7 +20,7 @@ const (
 	minPerSecond = 0.001
 	maxPerSecond = 1000
 	maxAtOnce    = 1000
-	longestDebt  = day
+	maxDebt      = day
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: nothing is said.
@@ -73,5 +73,5 @@ func (r Rule) spacing(cost float64) time.Duration {
 	if r.PerSecond == 0 {
 		return 0
 	}
-	return time.Duration(min(cost/r.PerSecond, longestDebt.Seconds()) * float64(time.Second))
+	return time.Duration(min(cost/r.PerSecond, maxDebt.Seconds()) * float64(time.Second))
 }

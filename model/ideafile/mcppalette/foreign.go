@@ -16,25 +16,25 @@ import (
 // maxDescription is how long the description of a tool, or within its schema, may be, in bytes.
 const maxDescription = 8 << 10
 
-// foreign fits one schema of a server.
-type foreign struct {
+// schemaFitter fits one schema of a server.
+type schemaFitter struct {
 	notes []string
 	steps *int              // that are left to the patterns of all servers' tools
 	ids   map[string]string // the pointers of parts that have an $id, by it
 }
 
-// fitted returns the usable part of the spec, and notes on what was left out.
-func (s ToolSpec) fitted(steps *int) (ToolSpec, []string) {
+// usablePart returns the usable part of the spec, and notes on what was left out.
+func (s ToolSpec) usablePart(steps *int) (ToolSpec, []string) {
 	var notes []string
-	s.Description = clipped(s.Description, "its description", &notes)
-	if input, ok := fit(s.InputSchema, "", steps, &notes).(jsonval.Object); ok {
+	s.Description = clipText(s.Description, "its description", &notes)
+	if input, ok := fitSchema(s.InputSchema, "", steps, &notes).(jsonval.Object); ok {
 		s.InputSchema = s.withoutMetaParams(input, &notes)
 	}
-	s.OutputSchema = fit(s.OutputSchema, "result", steps, &notes)
+	s.OutputSchema = fitSchema(s.OutputSchema, "result", steps, &notes)
 	return s, notes
 }
 
-func clipped(text, what string, notes *[]string) string {
+func clipText(text, what string, notes *[]string) string {
 	if len(text) <= maxDescription {
 		return text
 	}
@@ -62,20 +62,20 @@ func (s ToolSpec) withoutMetaParams(schema jsonval.Object, notes *[]string) json
 	return jsonval.WithKey(schema, "properties", kept)
 }
 
-func fit(schema any, place string, steps *int, notes *[]string) any {
+func fitSchema(schema any, place string, steps *int, notes *[]string) any {
 	root, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema
 	}
-	f := &foreign{steps: steps, ids: map[string]string{}}
+	f := &schemaFitter{steps: steps, ids: map[string]string{}}
 	f.findIDs(root, "")
-	fitted := f.part(root, place, "", "")
+	fitted := f.fitPart(root, place, "", "")
 	*notes = append(*notes, f.notes...)
 	return fitted
 }
 
 // findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step.
-func (f *foreign) findIDs(part jsonval.Object, pointer string) {
+func (f *schemaFitter) findIDs(part jsonval.Object, pointer string) {
 	if id := strings.TrimSuffix(jsonval.AsText(part["$id"]), "#"); id != "" {
 		for _, name := range []string{id, id[strings.LastIndexByte(id, '/')+1:]} {
 			if _, taken := f.ids[name]; !taken {
@@ -89,20 +89,20 @@ func (f *foreign) findIDs(part jsonval.Object, pointer string) {
 	})
 }
 
-// part returns a schema reduced to what can be used. place is its location for people, pointer its location in the
+// fitPart returns a schema reduced to what can be used. place is its location for people, pointer its location in the
 // whole schema. base is the pointer of the innermost part around it with an $id, at which references begin.
-func (f *foreign) part(schema jsonval.Object, place, pointer, base string) jsonval.Object {
+func (f *schemaFitter) fitPart(schema jsonval.Object, place, pointer, base string) jsonval.Object {
 	own := maps.Clone(schema)
 	if pointer != "" && jsonval.AsText(own["$id"]) != "" {
 		base = pointer
 		delete(own, "$id")
 	}
-	f.reference(own, base)
+	f.fitReference(own, base)
 	if text, ok := own["description"].(string); ok {
-		own["description"] = clipped(text, "the description of "+placeName(place), &f.notes)
+		own["description"] = clipText(text, "the description of "+placeName(place), &f.notes)
 	}
-	f.pattern(own, place)
-	f.patternProperties(own, place)
+	f.fitPattern(own, place)
+	f.fitPatternProperties(own, place)
 	return jsonschema.WithSubschemas(own, func(step string, inner any) any {
 		schema, ok := inner.(jsonval.Object)
 		if !ok {
@@ -112,7 +112,7 @@ func (f *foreign) part(schema jsonval.Object, place, pointer, base string) jsonv
 		if name, isProperty := strings.CutPrefix(step, "/properties/"); isProperty {
 			at = strings.TrimPrefix(place+"."+jsonschema.UnescapePointerStep(name), ".")
 		}
-		return f.part(schema, at, pointer+step, base)
+		return f.fitPart(schema, at, pointer+step, base)
 	})
 }
 
@@ -123,8 +123,8 @@ func placeName(place string) string {
 	return place
 }
 
-// reference has a $ref that names a part by its $id, or begins in a part that has one, lead there by a pointer.
-func (f *foreign) reference(own jsonval.Object, base string) {
+// fitReference has a $ref that names a part by its $id, or begins in a part that has one, lead there by a pointer.
+func (f *schemaFitter) fitReference(own jsonval.Object, base string) {
 	ref, ok := own["$ref"].(string)
 	if !ok {
 		return
@@ -142,10 +142,10 @@ func (f *foreign) reference(own jsonval.Object, base string) {
 	}
 }
 
-// pattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
-func (f *foreign) pattern(own jsonval.Object, place string) {
+// fitPattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
+func (f *schemaFitter) fitPattern(own jsonval.Object, place string) {
 	pattern, ok := own["pattern"].(string)
-	if !ok || f.readable(pattern) {
+	if !ok || f.canCompile(pattern) {
 		return
 	}
 	delete(own, "pattern")
@@ -153,19 +153,19 @@ func (f *foreign) pattern(own jsonval.Object, place string) {
 	if len(text) <= maxDescription {
 		own["description"] = strings.TrimSpace(jsonval.AsText(own["description"]) + " " + text)
 	}
-	f.leave("the pattern of "+placeName(place), pattern)
+	f.noteServerChecks("the pattern of "+placeName(place), pattern)
 }
 
-// patternProperties does the same with the patterns of keys. Where no other keys are allowed, all are then.
-func (f *foreign) patternProperties(own jsonval.Object, place string) {
+// fitPatternProperties does the same with the patterns of keys. Where no other keys are allowed, all are then.
+func (f *schemaFitter) fitPatternProperties(own jsonval.Object, place string) {
 	named := jsonval.AsObject(own["patternProperties"])
 	kept := jsonval.Object{}
 	for pattern, part := range jsonval.Sorted(named) {
-		if f.readable(pattern) {
+		if f.canCompile(pattern) {
 			kept[pattern] = part
 			continue
 		}
-		f.leave("a pattern of keys of "+placeName(place), pattern)
+		f.noteServerChecks("a pattern of keys of "+placeName(place), pattern)
 	}
 	if len(kept) == len(named) {
 		return
@@ -176,15 +176,15 @@ func (f *foreign) patternProperties(own jsonval.Object, place string) {
 	}
 }
 
-func (f *foreign) leave(what, pattern string) {
+func (f *schemaFitter) noteServerChecks(what, pattern string) {
 	f.notes = append(f.notes,
 		fmt.Sprintf("only the server checks %s: %s", what, jsonval.Clip(pattern, 100)))
 }
 
-// readable reports whether Go can compile a pattern, and whether there is room for it.
-func (f *foreign) readable(pattern string) bool {
-	steps, err := jsonschema.PatternSteps(pattern)
-	if err != nil || steps > jsonschema.MaxForeignPattern || steps > *f.steps {
+// canCompile reports whether Go can compile a pattern, and whether there is room for it.
+func (f *schemaFitter) canCompile(pattern string) bool {
+	steps, err := jsonschema.CompiledPatternSteps(pattern)
+	if err != nil || steps > jsonschema.MaxStepsPerForeignPattern || steps > *f.steps {
 		return false
 	}
 	*f.steps -= steps

@@ -74,7 +74,7 @@ func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 	fileTools := b.fileToolsOfServer(s.Name)
 	for _, spec := range offers {
 		if _, twice := byName[spec.Name]; twice {
-			b.note(s, spec, "it is listed twice; the first counts")
+			b.addNotes(s, spec, "it is listed twice; the first counts")
 			continue
 		}
 		byName[spec.Name] = spec
@@ -125,7 +125,7 @@ func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
 // maxNotes bounds the notes on one server, since a hostile one could make the Idea grow by them.
 const maxNotes = 50
 
-func (b *builder) note(s ideafile.MCPServer, spec ToolSpec, what ...string) {
+func (b *builder) addNotes(s ideafile.MCPServer, spec ToolSpec, what ...string) {
 	notes := b.palette.NotesByServer[s.Name]
 	for _, text := range what {
 		switch {
@@ -152,17 +152,17 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 			s.Name, spec.Name)
 		return
 	}
-	spec.refuse(path, &ps)
+	spec.checkSchema(path, &ps)
 	ideafile.ReadTool(name, tool, path, &ps)
 	switch errs := ps.Errors(); {
 	case len(errs) == 0:
 		b.palette.ToolSources[name] = tool
 		b.addServerToolName(s, spec)
-		b.note(s, spec, notes...)
+		b.addNotes(s, spec, notes...)
 	case s.ToolNames != nil:
 		b.palette.Problems.Append(errs...)
 	default:
-		b.note(s, spec, "it is left out: "+errs[0].Message)
+		b.addNotes(s, spec, "it is left out: "+errs[0].Message)
 	}
 }
 
@@ -176,11 +176,11 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 		return
 	}
 	offered, notes := spec.toolSource(s.Name, &b.patternSteps)
-	b.note(s, spec, notes...)
+	b.addNotes(s, spec, notes...)
 	merged := jsonval.AsObject(jsonval.DeepMerge(offered, withoutNullValues(t.Source)))
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
-	spec.refuse(path, &ps)
+	spec.checkSchema(path, &ps)
 	ideafile.ReadTool(t.Name, merged, path, &ps)
 	b.palette.Problems.Append(ps.Errors()...)
 	b.palette.ToolSources[t.Name] = merged
@@ -194,9 +194,9 @@ func withoutNullValues(m jsonval.Object) jsonval.Object {
 	return out
 }
 
-// refuse refuses a schema that cannot be read, that needs a parameter which no Call can give, or that wires one: a
+// checkSchema refuses a schema that cannot be read, that needs a parameter which no Call can give, or that wires one: a
 // server must not decide which values of State it is sent.
-func (s ToolSpec) refuse(path string, ps *diag.Problems) {
+func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
 	if s.Unreadable != "" {
 		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
 	}
@@ -220,7 +220,7 @@ func (s ToolSpec) needs(param string) bool {
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
 func (s ToolSpec) toolSource(server string, steps *int) (source jsonval.Object, notes []string) {
-	fitted, notes := s.fitted(steps)
+	fitted, notes := s.usablePart(steps)
 	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(fitted.InputSchema)), "description")
 	if fitted.Description != "" {
 		t["description"] = fitted.Description

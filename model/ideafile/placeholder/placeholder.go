@@ -14,11 +14,11 @@ type Part struct {
 	Name string
 }
 
-// name is letters, digits, '_', '-' and dots. Letters of every script count,
+// namePattern is letters, digits, '_', '-' and dots. Letters of every script count,
 // as parameters may be named in any language.
-const name = `[\p{L}\p{Nd}_][\p{L}\p{Nd}\p{M}_.-]*`
+const namePattern = `[\p{L}\p{Nd}_][\p{L}\p{Nd}\p{M}_.-]*`
 
-var placeholders = regexp.MustCompile(`\{\{(` + name + `)\}\}|\{(` + name + `)\}`)
+var placeholderPattern = regexp.MustCompile(`\{\{(` + namePattern + `)\}\}|\{(` + namePattern + `)\}`)
 
 // Split cuts a template into its parts. A placeholder is {name}; {{name}} is
 // the literal {name}; every other brace is literal.
@@ -33,7 +33,7 @@ func Split(template string) []Part {
 			text.Reset()
 		}
 	}
-	for _, at := range placeholders.FindAllStringSubmatchIndex(template, -1) {
+	for _, at := range placeholderPattern.FindAllStringSubmatchIndex(template, -1) {
 		if doubled := at[2] >= 0; doubled {
 			text.WriteString(template[from:at[0]] + template[at[0]+1:at[1]-1])
 		} else {

@@ -105,20 +105,20 @@ func (l List) Find(names ...string) (found Model, ok bool) {
 	return Model{}, false
 }
 
-// million is how many tokens a price is for.
-const million = 1_000_000
+// tokensPerPrice is how many tokens a price is for.
+const tokensPerPrice = 1_000_000
 
 // Cost is the cost of so many tokens, at most maxMoney. cached counts the input tokens that the server had cached.
 func (m Model) Cost(input, cached, output int) Money {
 	cached = max(0, min(cached, input))
-	sum := big.NewInt(million / 2)
+	sum := big.NewInt(tokensPerPrice / 2)
 	add := func(tokens int, price Money) {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(tokens)), big.NewInt(int64(price))))
 	}
 	add(input-cached, m.Input)
 	add(cached, m.CachedInput)
 	add(output, m.Output)
-	if sum.Quo(sum, big.NewInt(million)).Cmp(big.NewInt(int64(maxMoney))) > 0 {
+	if sum.Quo(sum, big.NewInt(tokensPerPrice)).Cmp(big.NewInt(int64(maxMoney))) > 0 {
 		return maxMoney
 	}
 	return Money(sum.Int64())

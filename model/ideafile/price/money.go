@@ -113,8 +113,8 @@ func parse(text string) (Money, error) {
 	return Money(exact.Num().Int64()), nil
 }
 
-// Part is so much of an amount, where a Dollar is all of it; half of the smallest amount counts as one.
-func (m Money) Part(of Money) Money {
+// Fraction is so much of an amount, where a Dollar is all of it; half of the smallest amount counts as one.
+func (m Money) Fraction(of Money) Money {
 	product := new(big.Int).Mul(big.NewInt(int64(m)), big.NewInt(int64(of)))
 	product.Add(product, big.NewInt(int64(Dollar/2)))
 	return Money(product.Div(product, big.NewInt(int64(Dollar))).Int64())

@@ -158,11 +158,11 @@ func TestWhatARequestByBatchCosts(t *testing.T) {
 	}, "$", &ps)
 	half, _ := prices.Find("half")
 	all, _ := prices.Find("all")
-	if cost := half.Cost(3, 0, 0).Part(half.Batch); len(ps) > 0 || cost != 1500 {
+	if cost := half.Cost(3, 0, 0).Fraction(half.Batch); len(ps) > 0 || cost != 1500 {
 		t.Errorf("%v %d", ps, cost)
 	}
-	if most := Money(1 << 62); most.Part(all.Batch) != most || Money(1).Part(Dollar/2) != 1 ||
-		Money(1).Part(Dollar/4) != 0 {
+	if most := Money(1 << 62); most.Fraction(all.Batch) != most || Money(1).Fraction(Dollar/2) != 1 ||
+		Money(1).Fraction(Dollar/4) != 0 {
 		t.Error("a part is not exact")
 	}
 	for _, batch := range []any{json.Number("1.5"), json.Number("-1"), "half"} {

@@ -164,19 +164,19 @@ func (w *Words) Tool(name string) string {
 	return titleFromName(name)
 }
 
-// Params is how the parameters of a Tool are shown.
-func (w *Words) Params(tool string) Format {
+// ParamsFormat is how the parameters of a Tool are shown.
+func (w *Words) ParamsFormat(tool string) Format {
 	if t := w.tools[tool]; t != nil {
 		return t.format
 	}
 	return Format{}
 }
 
-// Input and State are how the values of instances are shown.
-func (w *Words) Input() Format { return w.input }
+// InputFormat and StateFormat are how the values of instances are shown.
+func (w *Words) InputFormat() Format { return w.input }
 
-// State is as Input.
-func (w *Words) State() Format { return w.state }
+// StateFormat is as InputFormat.
+func (w *Words) StateFormat() Format { return w.state }
 
 // Call puts a Call with its parameters into words.
 func (w *Words) Call(tool string, params jsonval.Object, token string, c Case, l Language) Call {
@@ -188,7 +188,7 @@ func (w *Words) Call(tool string, params jsonval.Object, token string, c Case, l
 	out.Fields, out.Hidden = t.fields(params, l)
 	parts, ok := t.title.fill(l, w.lookup(t, params, c))
 	if !ok {
-		parts = usualSentence(out.ToolTitle, out.Fields)
+		parts = defaultSentence(out.ToolTitle, out.Fields)
 	}
 	out.Parts, out.Sentence = parts, parts.String()
 	return out
@@ -248,7 +248,7 @@ func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hid
 				_, one.Fixed = t.tool.WiredParams[name]
 			}
 			if text, isText := v.(string); isText && member.Display == Letter {
-				one.Parts = letter(text, params)
+				one.Parts = fillLetter(text, params)
 				one.Shown = one.Parts.String()
 			}
 			list = append(list, one)
@@ -273,9 +273,9 @@ func orderOf(f Format, values jsonval.Object) (names []string) {
 	return names
 }
 
-// letter fills in a template from the members of the other parameters, those of objects first, since a Tool takes the
-// values of a template as one object. Unknown names stay as they are written.
-func letter(text string, params jsonval.Object) (parts Parts) {
+// fillLetter fills in a template from the members of the other parameters, those of objects first, since a Tool takes
+// the values of a template as one object. Unknown names stay as they are written.
+func fillLetter(text string, params jsonval.Object) (parts Parts) {
 	for _, part := range placeholder.Split(text) {
 		if part.Name == "" {
 			parts = append(parts, Part{Text: part.Text})
@@ -304,17 +304,17 @@ func objectsOf(params jsonval.Object) (list []jsonval.Object) {
 
 // Limits of the parameters in a sentence without a template.
 const (
-	mostTold    = 2
-	longestTold = 60
+	maxTold       = 2
+	maxToldLength = 60
 )
 
-// usualSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money comes
-// before other values, and then the order of the schema counts.
-func usualSentence(title string, fields []Field) Parts {
+// defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money
+// comes before other values, and then the order of the schema counts.
+func defaultSentence(title string, fields []Field) Parts {
 	var told []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
-			if len(told) < mostTold && (f.Format.Display == Money) == wantMoney && f.tells() {
+			if len(told) < maxTold && (f.Format.Display == Money) == wantMoney && f.isTelling() {
 				told = append(told, f)
 			}
 		}
@@ -325,13 +325,13 @@ func usualSentence(title string, fields []Field) Parts {
 		if n == 0 {
 			before = ": "
 		}
-		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, longestTold), true})
+		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, maxToldLength), true})
 	}
 	return parts
 }
 
-// tells reports whether a field's value is short enough to read at a glance.
-func (f Field) tells() bool {
+// isTelling reports whether a field's value is short enough to read at a glance.
+func (f Field) isTelling() bool {
 	switch f.Format.Display {
 	case Letter, Link, Image, Text:
 		return false
@@ -340,12 +340,12 @@ func (f Field) tells() bool {
 	case nil, bool, []any, jsonval.Object:
 		return false
 	}
-	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= longestTold &&
+	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= maxToldLength &&
 		!strings.Contains(f.Shown, "\n")
 }
 
-// longestInSentence is in characters of one value in a sentence or a name.
-const longestInSentence = 120
+// maxInSentence is in characters of one value in a sentence or a name.
+const maxInSentence = 120
 
 func oneLine(text string, longest int) string {
 	if len(text) > 8*longest { // more than enough for any result
@@ -389,7 +389,7 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			return v, has
 		})
 		ok = ok && found
-		parts = append(parts, Part{oneLine(format.Text(v, l), longestInSentence), true})
+		parts = append(parts, Part{oneLine(format.Text(v, l), maxInSentence), true})
 	})
 	return parts, ok
 }

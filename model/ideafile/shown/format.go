@@ -54,14 +54,14 @@ type Format struct {
 	Order      []string
 }
 
-// deepest is how many levels of members have a format of their own.
-const deepest = 4
+// maxMemberDepth is how many levels of members have a format of their own.
+const maxMemberDepth = 4
 
 // FormatOf reads the format of a part of a schema. It ignores errors, which Check reports.
-func FormatOf(root, schema any) Format { return formatOf(root, schema, deepest) }
+func FormatOf(root, schema any) Format { return formatOf(root, schema, maxMemberDepth) }
 
 func formatOf(root, schema any, levels int) (f Format) {
-	for range deepest {
+	for range maxMemberDepth {
 		if m, ok := schema.(jsonval.Object); ok { // the keys beside a reference take precedence
 			f.read(m)
 		}
@@ -186,8 +186,8 @@ func isCurrency(code string) bool {
 	return err == nil && unit.String() != "XXX"
 }
 
-// scale is how many digits a currency has after the point.
-func scale(code string) int {
+// currencyScale is how many digits a currency has after the point.
+func currencyScale(code string) int {
 	unit, err := currency.ParseISO(code)
 	if err != nil {
 		return 2

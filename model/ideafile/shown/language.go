@@ -22,7 +22,7 @@ const (
 // Languages lists them: a reader gets the first where none fits.
 var Languages = []Language{English, German}
 
-var matcher = language.NewMatcher(jsonval.Map(Languages, func(l Language) language.Tag {
+var languageMatcher = language.NewMatcher(jsonval.Map(Languages, func(l Language) language.Tag {
 	return language.Make(string(l))
 }))
 
@@ -37,7 +37,7 @@ func LanguageFor(preferred string) Language {
 	if err != nil {
 		return English
 	}
-	_, n, _ := matcher.Match(tags...)
+	_, n, _ := languageMatcher.Match(tags...)
 	return Languages[n]
 }
 

@@ -40,13 +40,13 @@ func (f Format) Text(v any, l Language) string {
 func (f Format) amount(v any) (d decimal, ok bool) {
 	d, ok = decimalOf(v)
 	if ok && f.MinorUnits {
-		d = d.shift(-scale(f.Currency))
+		d = d.shift(-currencyScale(f.Currency))
 	}
 	return d, ok && f.Display == Money
 }
 
 func (f Format) amountText(d decimal, l Language) string {
-	return strings.TrimSpace(d.text(l, scale(f.Currency)) + " " + f.Currency)
+	return strings.TrimSpace(d.text(l, currencyScale(f.Currency)) + " " + f.Currency)
 }
 
 // Entered is a number as people type it, money in whole units of its currency; "" of any other value.
@@ -68,7 +68,7 @@ func (f Format) ReadEntered(text string) (n json.Number, ok bool) {
 		return "", false
 	}
 	if f.Display == Money && f.MinorUnits {
-		d = d.shift(scale(f.Currency))
+		d = d.shift(currencyScale(f.Currency))
 	}
 	return json.Number(d.plain()), true
 }
@@ -164,8 +164,8 @@ func plainText(v any, l Language) string {
 	return jsonval.EncodeToString(v)
 }
 
-// mostListed is how many plain values of a list are shown.
-const mostListed = 10
+// maxListed is how many plain values of a list are shown.
+const maxListed = 10
 
 func listText(list []any, l Language) string {
 	if len(list) == 0 {
@@ -177,12 +177,12 @@ func listText(list []any, l Language) string {
 		case []any, jsonval.Object:
 			return l.count(int64(len(list)), "value")
 		}
-		if n < mostListed {
+		if n < maxListed {
 			texts = append(texts, plainText(one, l))
 		}
 	}
 	text := strings.Join(texts, ", ")
-	if more := len(list) - mostListed; more > 0 {
+	if more := len(list) - maxListed; more > 0 {
 		return l.say("and", text, more)
 	}
 	return text

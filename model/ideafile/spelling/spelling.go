@@ -58,12 +58,12 @@ func TypeableToken(token string) string {
 	if n, ok := circledNumber(token); ok {
 		return strconv.Itoa(n)
 	}
-	return Shortened(encoded(token), token, MaxTypeable)
+	return ShortenID(encodeToken(token), token, MaxTypeable)
 }
 
-// Shortened returns an id of at most most bytes: the id itself, or its beginning, ~, and twelve hex digits of the
+// ShortenID returns an id of at most most bytes: the id itself, or its beginning, ~, and twelve hex digits of the
 // SHA-256 of the string of. It never cuts a percent-encoded byte in two.
-func Shortened(id, of string, most int) string {
+func ShortenID(id, of string, most int) string {
 	if len(id) <= most {
 		return id
 	}
@@ -78,7 +78,7 @@ func Shortened(id, of string, most int) string {
 
 const allowedInIDs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-func encoded(token string) string {
+func encodeToken(token string) string {
 	var b strings.Builder
 	for i := range len(token) {
 		if c := token[i]; strings.IndexByte(allowedInIDs, c) >= 0 {

@@ -45,18 +45,18 @@ type App struct {
 
 // Place says where Temporal and the store are.
 func (a *App) Place() (server.Place, error) {
-	p, err := server.Find(a.Data, a.Store, a.Note)
+	p, err := server.FindPlace(a.Data, a.Store, a.Note)
 	p.Own, p.Temporal = a.Own, a.Temporal
 	return p, err
 }
 
-// Visit does something on the Temporal server, for a verb that starts none.
-func (a *App) Visit(ctx context.Context, do func(*server.Session) error) error {
+// WithSession does something on the Temporal server, for a verb that starts none.
+func (a *App) WithSession(ctx context.Context, do func(*server.Session) error) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
 	}
-	s, err := p.Visit(ctx)
+	s, err := p.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (a *App) Visit(ctx context.Context, do func(*server.Session) error) error {
 	return do(s)
 }
 
-// VisitProcess does something with a process, for a verb that starts no server.
-func (a *App) VisitProcess(ctx context.Context, id string, do func(*client.Process) error) error {
-	return a.Visit(ctx, func(s *server.Session) error {
+// WithProcess does something with a process, for a verb that starts no server.
+func (a *App) WithProcess(ctx context.Context, id string, do func(*client.Process) error) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		p, err := s.Attach(ctx, id)
 		if err != nil {
 			return err
@@ -75,8 +75,8 @@ func (a *App) VisitProcess(ctx context.Context, id string, do func(*client.Proce
 	})
 }
 
-// Read does something with the chains of the store. No server is needed.
-func (a *App) Read(ctx context.Context, do func(*client.Archive) error) error {
+// WithArchive does something with the chains of the store. No server is needed.
+func (a *App) WithArchive(ctx context.Context, do func(*client.Archive) error) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *App) FinishWith(r loop.Result, inputs map[string]any) error {
 		code = exit.Failed
 	}
 	if code != exit.Done {
-		return exit.With(code)
+		return exit.WithCode(code)
 	}
 	return nil
 }
@@ -145,12 +145,12 @@ func (a *App) Fail(err error) int {
 	case err == nil || errors.Is(err, context.Canceled): // nothing but a signal cancels
 		return code
 	case errors.As(err, &invalid):
-		a.Complain(invalid.Source, invalid.Problems)
+		a.PrintProblems(invalid.Source, invalid.Problems)
 		return code
 	case errors.As(err, &silent) && silent.Cause == nil:
 		return code
 	}
-	for _, one := range flags.Apart(err) {
+	for _, one := range flags.SplitJoined(err) {
 		a.Note("%s", one)
 	}
 	if !a.Began && silent == nil {
@@ -161,8 +161,8 @@ func (a *App) Fail(err error) int {
 
 const maxWarningsShown = 20 // a large palette may have one for each Tool
 
-// Complain lists problems, warnings among them.
-func (a *App) Complain(file string, problems diag.Problems) {
+// PrintProblems lists problems, warnings among them.
+func (a *App) PrintProblems(file string, problems diag.Problems) {
 	warnings := 0
 	for _, p := range problems {
 		kind := ""

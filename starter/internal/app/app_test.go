@@ -36,7 +36,7 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 		{&client.RefusedError{Process: "p", Reason: "r"}, true, exit.Usage},
 		{&client.ClaimedError{ID: "p"}, true, exit.Usage},
 		{fmt.Errorf("a: %w", client.ErrNoWorker), true, exit.Unreachable},
-		{exit.With(exit.Paused), true, exit.Paused},
+		{exit.WithCode(exit.Paused), true, exit.Paused},
 	} {
 		a := &App{Err: new(bytes.Buffer), Began: c.began}
 		if got := a.Fail(c.err); got != c.want {

@@ -12,7 +12,7 @@ import (
 // either.
 func SigningKey(file string) (client.Signer, error) {
 	if file == "" {
-		file = os.Getenv(signing.Variable)
+		file = os.Getenv(signing.KeyVariable)
 	}
 	if file == "" {
 		return nil, nil

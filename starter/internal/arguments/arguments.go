@@ -18,12 +18,12 @@ type argument struct {
 	optional, repeated bool
 }
 
-var word = regexp.MustCompile(`^\[?([A-Z][A-Z|]*)\]?(\.\.\.)?$`)
+var argumentPattern = regexp.MustCompile(`^\[?([A-Z][A-Z|]*)\]?(\.\.\.)?$`)
 
-// of reads the arguments of a usage line, up to its first flag.
-func of(use string) (all []argument) {
+// readUsage reads the arguments of a usage line, up to its first flag.
+func readUsage(use string) (all []argument) {
 	for _, text := range strings.Fields(use)[1:] {
-		m := word.FindStringSubmatch(text)
+		m := argumentPattern.FindStringSubmatch(text)
 		if m == nil {
 			break
 		}
@@ -32,10 +32,10 @@ func of(use string) (all []argument) {
 	return all
 }
 
-// Apply has a command and all below it check their arguments by their usage lines, and complete them.
-func Apply(a *app.App, c *cobra.Command) {
+// CheckAndComplete has a command and all below it check their arguments by their usage lines, and complete them.
+func CheckAndComplete(a *app.App, c *cobra.Command) {
 	for _, below := range c.Commands() {
-		Apply(a, below)
+		CheckAndComplete(a, below)
 	}
 	if c.RunE == nil {
 		return
@@ -44,10 +44,10 @@ func Apply(a *app.App, c *cobra.Command) {
 		c.Args = cobra.NoArgs
 		return
 	}
-	c.Args, c.ValidArgsFunction = check(of(c.Use)), complete(a, of(c.Use))
+	c.Args, c.ValidArgsFunction = checkArguments(readUsage(c.Use)), completeArgument(a, readUsage(c.Use))
 }
 
-func check(want []argument) cobra.PositionalArgs {
+func checkArguments(want []argument) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		verb := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 		for n, w := range want {

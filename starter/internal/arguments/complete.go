@@ -21,9 +21,9 @@ const (
 	maxCompletions    = 500
 )
 
-// complete completes the argument that comes after those that are there: a process's id, a Call that waits in it, or a
-// file.
-func complete(a *app.App, want []argument) cobra.CompletionFunc {
+// completeArgument completes the argument that comes after those that are there: a process's id, a Call that waits in
+// it, or a file.
+func completeArgument(a *app.App, want []argument) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		silent := *a
 		silent.Err = io.Discard // nothing may stand between the words
@@ -40,7 +40,7 @@ func complete(a *app.App, want []argument) cobra.CompletionFunc {
 		for kind := range strings.SplitSeq(want[len(args)].name, "|") {
 			switch kind {
 			case "ID":
-				words = append(words, processes(ctx, &silent)...)
+				words = append(words, listProcessIDs(ctx, &silent)...)
 			case "CALL":
 				words = append(words, waitingCalls(ctx, &silent, args[0])...)
 			case "FILE", "FOLDER":
@@ -52,9 +52,10 @@ func complete(a *app.App, want []argument) cobra.CompletionFunc {
 	}
 }
 
-// processes lists the ids of processes, the latest first: from Temporal, or from the store if Temporal does not answer.
-func processes(ctx context.Context, a *app.App) (ids []string) {
-	err := a.Visit(ctx, func(s *server.Session) error {
+// listProcessIDs lists the ids of processes, the latest first: from Temporal, or from the store if Temporal does not
+// answer.
+func listProcessIDs(ctx context.Context, a *app.App) (ids []string) {
+	err := a.WithSession(ctx, func(s *server.Session) error {
 		page, err := s.ListPage(ctx, client.Filter{}, maxCompletions, nil)
 		for _, p := range page.Processes {
 			ids = append(ids, p.Process)
@@ -62,7 +63,7 @@ func processes(ctx context.Context, a *app.App) (ids []string) {
 		return err
 	})
 	if err != nil {
-		_ = a.Read(ctx, func(archive *client.Archive) error {
+		_ = a.WithArchive(ctx, func(archive *client.Archive) error {
 			ids, err = archive.Processes(ctx)
 			return err
 		})
@@ -72,7 +73,7 @@ func processes(ctx context.Context, a *app.App) (ids []string) {
 
 // waitingCalls lists the Calls of a process that wait for a person.
 func waitingCalls(ctx context.Context, a *app.App, process string) (calls []string) {
-	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
+	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
 		waiting, err := p.Approvals(ctx)
 		for _, w := range waiting {
 			calls = append(calls, ideafile.TypeableCallID(w.CallID))

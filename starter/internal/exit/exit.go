@@ -41,8 +41,8 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// With is an error without a cause: everything has been said already.
-func With(code int) error { return &Error{Code: code} }
+// WithCode is an error without a cause: everything has been said already.
+func WithCode(code int) error { return &Error{Code: code} }
 
 // Usagef is an error in how the program was called, or in what it was given.
 func Usagef(format string, args ...any) error { return &Error{Usage, fmt.Errorf(format, args...)} }

@@ -49,7 +49,7 @@ func Approval(p client.Approval) string {
 	Fprintf(&b, "  params %s\n", jsonval.Encode(jsonval.ToJSONValue(p.Params)))
 	writeCase(&b, p)
 	if p.ParamsAdaptation != nil {
-		fmt.Fprintf(&b, "  fitted by the LLM from %s\n", Shown(p.ParamsAdaptation.OriginalParams))
+		fmt.Fprintf(&b, "  fitted by the LLM from %s\n", OneLineJSON(p.ParamsAdaptation.OriginalParams))
 	}
 	if p.Output != nil {
 		Fprintf(&b, "  output %s\n", jsonval.Encode(p.Output))

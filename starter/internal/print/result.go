@@ -96,7 +96,7 @@ func headline(r loop.Result) string {
 		status += " (simulated)"
 	}
 	parts := []string{status, Plural(r.Ideas, "Idea"), Plural(r.Requests, "Request")}
-	if calls := counts(r.Calls); calls != "" {
+	if calls := countsText(r.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
 	if r.Usage.Total() > 0 {
@@ -211,7 +211,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 		columns = append(columns, given)
 	}
 	for _, key := range columnOrder(jsonval.SortedKeys(keys), all) {
-		columns = append(columns, column(key, tokens, instances))
+		columns = append(columns, instanceColumn(key, tokens, instances))
 	}
 	return columns
 }
@@ -221,9 +221,9 @@ const minValueWidth = 12
 
 // Table prints as many columns as there is room for; the last of them may be cut.
 func Table(b *strings.Builder, columns [][]string, width int) {
-	left := width + gap
+	left := width + columnGap
 	for n, c := range columns {
-		if room := left - gap; widthOf(c) > left {
+		if room := left - columnGap; widthOf(c) > left {
 			if room < minValueWidth {
 				Columns(b, columns[:n])
 				fmt.Fprintf(b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
@@ -247,7 +247,7 @@ func Blocks(b *strings.Builder, columns [][]string, width int) {
 		for len(rest) > 0 && (len(block) == 1 || widthOf(rest[0]) <= left) {
 			c := slices.Clone(rest[0])
 			for i := range c {
-				c[i] = FitWidth(c[i], max(left-gap, minValueWidth))
+				c[i] = FitWidth(c[i], max(left-columnGap, minValueWidth))
 			}
 			block, left, rest = append(block, c), left-widthOf(c), rest[1:]
 		}
@@ -259,7 +259,7 @@ func Blocks(b *strings.Builder, columns [][]string, width int) {
 	}
 }
 
-func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
+func instanceColumn(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
 	c := []string{Compact(key, maxCellWidth)}
 	for _, token := range tokens {
 		state := jsonval.AsObject(instances[token].State)
@@ -276,11 +276,11 @@ func widthOf(column []string) (width int) {
 	for _, cell := range column {
 		width = max(width, len([]rune(cell)))
 	}
-	return width + gap
+	return width + columnGap
 }
 
-// gap is the space between columns.
-const gap = 2
+// columnGap is the space between columns.
+const columnGap = 2
 
 // Columns aligns columns of equal length.
 func Columns(b *strings.Builder, columns [][]string) {

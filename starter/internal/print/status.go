@@ -32,9 +32,9 @@ func Status(v client.Status) string {
 			Quote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {
-		parts = append(parts, tally(v.Result))
+		parts = append(parts, statusTally(v.Result))
 	}
-	if calls := counts(v.Calls); calls != "" {
+	if calls := countsText(v.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
 	return strings.Join(parts, " · ")
@@ -60,8 +60,8 @@ func mostFrequent(list turn.Failures) *turn.CallFailure {
 	return most
 }
 
-// tally counts the instances by status.
-func tally(r loop.Result) string {
+// statusTally counts the instances by status.
+func statusTally(r loop.Result) string {
 	n := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		n[i.Status]++
@@ -76,8 +76,8 @@ func tally(r loop.Result) string {
 	return strings.Join(parts, ", ")
 }
 
-// counts lists the Calls by outcome, without zeros.
-func counts(c turn.CallCounts) string {
+// countsText lists the Calls by outcome, without zeros.
+func countsText(c turn.CallCounts) string {
 	var parts []string
 	for _, e := range []struct {
 		n    int

@@ -38,7 +38,7 @@ func Printable(s string) string {
 		if r == '\n' || r == '\t' {
 			return ' '
 		}
-		return harmless(r)
+		return replaceHarmful(r)
 	}, s)
 }
 
@@ -57,9 +57,9 @@ func Fprintf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// harmless replaces by a dot what would steer the terminal: control characters, and those that change the direction of
-// writing.
-func harmless(r rune) rune {
+// replaceHarmful replaces by a dot what would steer the terminal: control characters, and those that change the
+// direction of writing.
+func replaceHarmful(r rune) rune {
 	turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	if r != '\n' && unicode.IsControl(r) || turns {
 		return '·'
@@ -108,7 +108,7 @@ func Indent(v any) string {
 	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
 		return string(jsonval.Encode(v))
 	}
-	return strings.Map(harmless, b.String())
+	return strings.Map(replaceHarmful, b.String())
 }
 
 // JSON writes a value as one line of JSON.
@@ -118,8 +118,8 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Shown is a value as JSON on one line.
-func Shown(v any) string { return FitWidth(Printable(string(jsonval.Encode(v))), MaxValueWidth) }
+// OneLineJSON is a value as JSON on one line.
+func OneLineJSON(v any) string { return FitWidth(Printable(string(jsonval.Encode(v))), MaxValueWidth) }
 
 // Ranges lists numbers, which rise, with those that follow each other together: "2, 4 to 7".
 func Ranges(numbers []int) string {

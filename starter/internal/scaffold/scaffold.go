@@ -34,8 +34,8 @@ type Options struct {
 // File is one that was written, by its name in the folder.
 type File struct{ Name, About string }
 
-// abouts are the files, in the order in which one looks at them.
-func (o Options) abouts() []File {
+// filesToWrite are the files, in the order in which one looks at them.
+func (o Options) filesToWrite() []File {
 	list := []File{
 		{"README.md", "how to go on"},
 		{"idea.json", "the process: its Tools, what is known, what State must hold at the end"},
@@ -76,12 +76,12 @@ func Write(o Options) ([]File, error) {
 	}
 	texts := map[string][]byte{"idea.schema.json": ideafiles.Schema}
 	if o.Checkout != "" {
-		if err := modules(texts, name, o.Checkout); err != nil {
+		if err := addGoMod(texts, name, o.Checkout); err != nil {
 			return nil, err
 		}
 	}
-	with := about(o, name)
-	written := o.abouts()
+	with := templateData(o, name)
+	written := o.filesToWrite()
 	if o.HTTP {
 		t, err := o.readTable()
 		if err != nil {
@@ -93,31 +93,31 @@ func Write(o Options) ([]File, error) {
 		if texts[f.Name] != nil {
 			continue
 		}
-		if texts[f.Name], err = fill(o.templateOf(f.Name), with); err != nil {
+		if texts[f.Name], err = fillTemplate(o.templateOf(f.Name), with); err != nil {
 			return nil, err
 		}
 	}
-	if texts[".gitignore"], err = fill("gitignore.tmpl", with); err != nil {
+	if texts[".gitignore"], err = fillTemplate("gitignore.tmpl", with); err != nil {
 		return nil, err
 	}
 	return written, writeAll(folder, texts)
 }
 
-// about is what the templates know.
-func about(o Options, name string) map[string]any {
+// templateData is what the templates know.
+func templateData(o Options, name string) map[string]any {
 	docs, command := "", o.Program
 	if o.Checkout != "" {
 		docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
 		command = "go run ."
 	}
-	return map[string]any{"Name": name, "Module": module(name), "Go": o.Checkout != "", "Program": o.Program,
+	return map[string]any{"Name": name, "Module": newModulePath(name), "Go": o.Checkout != "", "Program": o.Program,
 		"Docs": docs, "Command": command}
 }
 
-// module is a path that no other module has, whatever the name.
-func module(name string) string { return "example.com/" + strings.ToLower(name) }
+// newModulePath is a path that no other module has, whatever the name.
+func newModulePath(name string) string { return "example.com/" + strings.ToLower(name) }
 
-func fill(name string, with any) ([]byte, error) {
+func fillTemplate(name string, with any) ([]byte, error) {
 	t, err := template.New(path.Base(name)).ParseFS(files, "files/"+name)
 	if err != nil {
 		return nil, err
@@ -127,9 +127,9 @@ func fill(name string, with any) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// modules adds go.mod and go.sum, copied from the example that imports the same packages, so that nothing need be
+// addGoMod adds go.mod and go.sum, copied from the example that imports the same packages, so that nothing need be
 // fetched.
-func modules(texts map[string][]byte, name, checkout string) error {
+func addGoMod(texts map[string][]byte, name, checkout string) error {
 	example := filepath.Join(checkout, "examples", "custom-worker")
 	mod, err := os.ReadFile(filepath.Join(example, "go.mod"))
 	if err != nil {
@@ -139,10 +139,10 @@ func modules(texts map[string][]byte, name, checkout string) error {
 	if err != nil {
 		return fmt.Errorf("read the modules of Process Idea: %w", err)
 	}
-	text := strings.Replace(string(mod), "module custom-worker", "module "+module(name), 1)
+	text := strings.Replace(string(mod), "module custom-worker", "module "+newModulePath(name), 1)
 	text = strings.Replace(text, "=> ../../internal/devserver",
-		"=> "+quoted(filepath.Join(checkout, "internal", "devserver")), 1)
-	text = strings.Replace(text, "processidea => ../..", "processidea => "+quoted(checkout), 1)
+		"=> "+quoteModulePath(filepath.Join(checkout, "internal", "devserver")), 1)
+	text = strings.Replace(text, "processidea => ../..", "processidea => "+quoteModulePath(checkout), 1)
 	if _, body, ok := strings.Cut(text, "\nmodule "); ok {
 		text = "// replace says where your checkout of Process Idea is.\nmodule " + body
 	}
@@ -150,8 +150,8 @@ func modules(texts map[string][]byte, name, checkout string) error {
 	return nil
 }
 
-// quoted is a path as go.mod takes it.
-func quoted(path string) string {
+// quoteModulePath is a path as go.mod takes it.
+func quoteModulePath(path string) string {
 	if strings.ContainsAny(path, " \t\"'`(),") {
 		return fmt.Sprintf("%q", path)
 	}

@@ -54,51 +54,51 @@ func (o Options) readTable() (t table, err error) {
 // The texts below are JSON, for the templates. The first column says which row it is, and is a text.
 
 // Key is the first column, as a member of an object's properties.
-func (t table) Key() string { return members(t.columns[:1], property) }
+func (t table) Key() string { return joinMembers(t.columns[:1], propertySchema) }
 
 // KeyName is the name of the first column.
-func (t table) KeyName() string { return quote(t.columns[0].Name) }
+func (t table) KeyName() string { return quoteJSON(t.columns[0].Name) }
 
 // Properties returns the properties of all columns.
-func (t table) Properties() string { return members(t.columns, property) }
+func (t table) Properties() string { return joinMembers(t.columns, propertySchema) }
 
 // Required are the names of the columns that no row leaves empty.
 func (t table) Required() string {
 	var names []string
 	for _, c := range t.columns {
 		if c.Filled {
-			names = append(names, quote(c.Name))
+			names = append(names, quoteJSON(c.Name))
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
 // KeyParam gives a Call the first column.
-func (t table) KeyParam() string { return members(t.columns[:1], param) }
+func (t table) KeyParam() string { return joinMembers(t.columns[:1], inputReference) }
 
 // Params give a Call every column.
-func (t table) Params() string { return members(t.columns, param) }
+func (t table) Params() string { return joinMembers(t.columns, inputReference) }
 
-func members(columns []ideafiles.Column, value func(ideafiles.Column) string) string {
+func joinMembers(columns []ideafiles.Column, value func(ideafiles.Column) string) string {
 	list := make([]string, len(columns))
 	for n, c := range columns {
-		list[n] = quote(c.Name) + ": " + value(c)
+		list[n] = quoteJSON(c.Name) + ": " + value(c)
 	}
 	return strings.Join(list, ", ")
 }
 
-func property(c ideafiles.Column) string {
+func propertySchema(c ideafiles.Column) string {
 	if c.Filled || c.Type == "string" { // an empty cell is an empty text
 		return fmt.Sprintf(`{"type": %q}`, c.Type)
 	}
 	return fmt.Sprintf(`{"type": [%q, "null"]}`, c.Type)
 }
 
-func param(c ideafiles.Column) string {
-	return quote(refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{c.Name}}.String())
+func inputReference(c ideafiles.Column) string {
+	return quoteJSON(refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{c.Name}}.String())
 }
 
-func quote(text string) string {
+func quoteJSON(text string) string {
 	data, _ := json.Marshal(text) // a string has JSON
 	return string(data)
 }

@@ -17,11 +17,11 @@ import (
 // Forget removes from the files of the embedded server what was deleted there of a process, and the lines of its log
 // that name it. reached is false where the server is another: its files are not this program's.
 func (s *Session) Forget(ctx context.Context, process string) (reached bool, err error) {
-	if !s.Embedded && !s.Place.runs(s.Place.Remote.HostPort) {
+	if !s.Embedded && !s.Place.answersAt(s.Place.Remote.HostPort) {
 		return false, nil
 	}
 	for _, name := range []string{logFile, logFile + ".old"} {
-		if err := blank(filepath.Join(s.Place.Data, name), process); err != nil {
+		if err := blankLogLines(filepath.Join(s.Place.Data, name), process); err != nil {
 			return false, fmt.Errorf("remove %s from the log: %w", process, err)
 		}
 	}
@@ -30,14 +30,14 @@ func (s *Session) Forget(ctx context.Context, process string) (reached bool, err
 	})
 }
 
-// runs reports whether the server that runs on the folder answers at an address.
-func (p Place) runs(address string) bool {
+// answersAt reports whether the server that runs on the folder answers at an address.
+func (p Place) answersAt(address string) bool {
 	n, ok := p.RunningServer()
-	return ok && (n.Address == address || port(address) != "" && port(n.Address) == port(address))
+	return ok && (n.Address == address || localPort(address) != "" && localPort(n.Address) == localPort(address))
 }
 
-// port is the port of an address on this machine; empty: it is on another.
-func port(address string) string {
+// localPort is the port of an address on this machine; empty: it is on another.
+func localPort(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -46,9 +46,9 @@ func port(address string) string {
 	return port
 }
 
-// blank writes over the lines of a log that name a process. The log stays as long as it is: others are writing at its
-// end.
-func blank(path, process string) error {
+// blankLogLines writes over the lines of a log that name a process. The log stays as long as it is: others are writing
+// at its end.
+func blankLogLines(path, process string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

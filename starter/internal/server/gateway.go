@@ -25,8 +25,8 @@ type gatewayHome struct {
 	Port  int    `json:"port"`
 }
 
-// usualGatewayPorts are where the gateway is that has not been anywhere yet.
-var usualGatewayPorts = []int{8300, 8301, 8302, 8303, 8304, 8305, 8306, 8307, 8308, 8309, 0}
+// defaultGatewayPorts are where the gateway is that has not been anywhere yet.
+var defaultGatewayPorts = []int{8300, 8301, 8302, 8303, 8304, 8305, 8306, 8307, 8308, 8309, 0}
 
 // serveGateway serves the HTTP API to clients on this machine that have the folder's token.
 func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options) error {
@@ -51,7 +51,7 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, served.Stop)
+	s.cleanups = append(s.cleanups, served.Stop)
 	_, text, _ := net.SplitHostPort(served.Address)
 	if home.Port, err = strconv.Atoi(text); err != nil {
 		return err
@@ -70,9 +70,9 @@ func portsFrom(asked, last int) []int {
 		return []int{asked}
 	}
 	if last > 0 {
-		return append([]int{last}, usualGatewayPorts...)
+		return append([]int{last}, defaultGatewayPorts...)
 	}
-	return usualGatewayPorts
+	return defaultGatewayPorts
 }
 
 func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gateway.Served, err error) {
@@ -88,8 +88,8 @@ func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gate
 // gatewayUser is the person behind the token: the user who runs this program, who signs with the key of PROCESSIDEA_KEY
 // if it is set.
 func (s *Session) gatewayUser() access.Person {
-	who := gateway.User(os.Getenv)
-	file := os.Getenv(signing.Variable)
+	who := gateway.SystemUser(os.Getenv)
+	file := os.Getenv(signing.KeyVariable)
 	if file == "" {
 		return who
 	}

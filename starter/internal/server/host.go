@@ -35,18 +35,18 @@ type Hosting struct {
 	GatewayPort int
 	// Warn also prints the log's warnings on the terminal.
 	Warn bool
-	// Heard receives what the LLM said; may be nil.
-	Heard activities.ReplyRecorder
+	// ReplyRecorder receives what the LLM said; may be nil.
+	ReplyRecorder activities.ReplyRecorder
 }
 
-// usualUIPorts are where the web UI is that has not been anywhere yet, the first of them unless another program is
+// defaultUIPorts are where the web UI is that has not been anywhere yet, the first of them unless another program is
 // there.
-var usualUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
+var defaultUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
 
 // host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
 // go of the folder, which the caller has locked.
 func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, error) {
-	s := &Session{Place: p, Embedded: true, Own: true, undo: []func(){unlock}}
+	s := &Session{Place: p, Embedded: true, Own: true, cleanups: []func(){unlock}}
 	if err := s.serve(ctx, h); err != nil {
 		s.Close()
 		return nil, err
@@ -63,7 +63,7 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 	const every = 300 * time.Millisecond
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for wait := time.Duration(0); wait < patience; wait += every {
+	for wait := time.Duration(0); wait < serverTimeout; wait += every {
 		unlock, ok, err := p.lock()
 		if err != nil {
 			return nil, exit.Unreachablef("lock %s: %w", p.Data, err)
@@ -90,7 +90,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
-	set, err := s.judge(ctx, h, log)
+	set, err := s.readSettings(ctx, h, log)
 	if err != nil {
 		return err
 	}
@@ -99,13 +99,13 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 		return err
 	}
 	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
-		Memory: set.memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(),
+		Memory: set.memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, DefaultUIPorts: s.Place.uiPorts(),
 		CodecEndpoint: codec,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
 	}
-	s.undo = append(s.undo, server.Stop)
+	s.cleanups = append(s.cleanups, server.Stop)
 	s.UI = server.UIURL()
 	s.Place.keepUIPort(s.UI)
 	o := sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}
@@ -131,7 +131,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, withdraw)
+	s.cleanups = append(s.cleanups, withdraw)
 	return nil
 }
 
@@ -142,13 +142,13 @@ type settings struct {
 	gateway gateway.Options
 }
 
-// judge reads all settings before anything is started with them, and says all that are wrong.
-func (s *Session) judge(ctx context.Context, h Hosting, log *slog.Logger) (set settings, err error) {
+// readSettings reads all settings before anything is started with them, and says all that are wrong.
+func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger) (set settings, err error) {
 	var wrong []error
 	note := func(err error) { wrong = append(wrong, err) }
 	_, err = client.KeysFromEnvironment()
 	note(err)
-	set.parts = engine.Parts{Log: log, Recorder: h.Heard, StopTimeout: drain}
+	set.parts = engine.Parts{Log: log, Recorder: h.ReplyRecorder, StopTimeout: drainTimeout}
 	if h.Isolated {
 		set.parts.HTTP, set.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
@@ -157,9 +157,9 @@ func (s *Session) judge(ctx context.Context, h Hosting, log *slog.Logger) (set s
 		set.parts, err = set.parts.Check()
 		note(err)
 	}
-	set.parts.Limits, err = engine.AloneIn(os.Getenv)
+	set.parts.Limits, err = engine.EmbeddedLimitsIn(os.Getenv)
 	note(err)
-	set.memory, err = heap.Bytes(os.Getenv, heap.Variable)
+	set.memory, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
 	note(err)
 	if h.GatewayPort >= 0 {
 		set.gateway.Log = log
@@ -170,7 +170,7 @@ func (s *Session) judge(ctx context.Context, h Hosting, log *slog.Logger) (set s
 			note(err)
 		}
 	}
-	if err = flags.Wrong(wrong...); err != nil {
+	if err = flags.InvalidSettings(wrong...); err != nil {
 		return set, exit.Usagef("%w", err)
 	}
 	return set, nil
@@ -183,12 +183,12 @@ func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint 
 	if err != nil {
 		return nil, "", err
 	}
-	s.undo = append(s.undo, archive.Close)
+	s.cleanups = append(s.cleanups, archive.Close)
 	endpoint, stop, err := ServeCodec(ctx, "127.0.0.1:0", codecserver.Options{Store: archive.Store()})
 	if err != nil {
 		return nil, "", err
 	}
-	s.undo = append(s.undo, stop)
+	s.cleanups = append(s.cleanups, stop)
 	return archive, endpoint, nil
 }
 
@@ -199,14 +199,14 @@ func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) erro
 		return exit.Unreachablef("open store: %w", err)
 	}
 	if err == nil {
-		_, err = unpacker.Store().Mark(ctx)
+		_, err = unpacker.Store().EnsureID(ctx)
 	}
 	return err
 }
 
-// drain is how long running Calls and Requests may still take when the program ends. It is short, because a person
-// waits.
-const drain = 2 * time.Second
+// drainTimeout is how long running Calls and Requests may still take when the program ends. It is short, because a
+// person waits.
+const drainTimeout = 2 * time.Second
 
 func (s *Session) work(parts engine.Parts) error {
 	w, err := engine.NewWorker(s.Temporal(), parts)
@@ -216,7 +216,7 @@ func (s *Session) work(parts engine.Parts) error {
 	if err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
-	s.undo = append(s.undo, w.Stop)
+	s.cleanups = append(s.cleanups, w.Stop)
 	return nil
 }
 
@@ -239,7 +239,7 @@ func (s *Session) logTo(warn bool) (*slog.Logger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	s.undo = append(s.undo, func() { _ = f.Close() })
+	s.cleanups = append(s.cleanups, func() { _ = f.Close() })
 	var to slog.Handler = slog.NewTextHandler(f, nil)
 	if warn {
 		to = slog.NewMultiHandler(to, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))

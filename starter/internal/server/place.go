@@ -37,9 +37,9 @@ type Place struct {
 	Note func(format string, args ...any)
 }
 
-// Find reads from the environment where Temporal and the store are. data and store are those that were asked for;
+// FindPlace reads from the environment where Temporal and the store are. data and store are those that were asked for;
 // empty: the environment's.
-func Find(data, store string, note func(format string, args ...any)) (Place, error) {
+func FindPlace(data, store string, note func(format string, args ...any)) (Place, error) {
 	folder, err := connect.DataFolder(data)
 	if err != nil {
 		return Place{}, err
@@ -67,14 +67,14 @@ func Find(data, store string, note func(format string, args ...any)) (Place, err
 func (p Place) Tools() ideafiles.Tools {
 	parts := engine.Parts{}.With(p.Own)
 	return ideafiles.Tools{
-		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check, Elsewhere: p.Remote != nil,
+		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies, Elsewhere: p.Remote != nil,
 	}
 }
 
 const (
 	lockFile = "server.lock"
-	// patience is how long a server that another program is just starting or stopping is waited for.
-	patience = 30 * time.Second
+	// serverTimeout is how long a server that another program is just starting or stopping is waited for.
+	serverTimeout = 30 * time.Second
 )
 
 // lock makes this program the one that may run a server on the folder. The kernel lets go when the program dies.
@@ -96,7 +96,7 @@ func (p Place) Enter(ctx context.Context, h Hosting) (*Session, error) {
 	if err := p.makeFolder(); err != nil {
 		return nil, err
 	}
-	return p.await(ctx, func(unlock func()) (*Session, error) { return p.host(ctx, unlock, h) })
+	return p.awaitServer(ctx, func(unlock func()) (*Session, error) { return p.host(ctx, unlock, h) })
 }
 
 func (p Place) makeFolder() error {
@@ -106,12 +106,12 @@ func (p Place) makeFolder() error {
 	return nil
 }
 
-// Visit opens a way to Temporal for a verb that looks only.
-func (p Place) Visit(ctx context.Context) (*Session, error) {
+// Connect opens a way to Temporal for a verb that looks only.
+func (p Place) Connect(ctx context.Context) (*Session, error) {
 	if p.Remote != nil {
 		return p.dial(ctx)
 	}
-	return p.await(ctx, func(unlock func()) (*Session, error) {
+	return p.awaitServer(ctx, func(unlock func()) (*Session, error) {
 		unlock()
 		return nil, p.noServerError()
 	})
@@ -122,10 +122,10 @@ func (p Place) noServerError() error {
 		p.Data, print.Program)
 }
 
-// await joins the server that runs on the folder, waiting for one that is just starting. free is called where none
-// does, with the folder locked.
-func (p Place) await(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// awaitServer joins the server that runs on the folder, waiting for one that is just starting. free is called where
+// none does, with the folder locked.
+func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -24,7 +24,7 @@ func noTemporal(t *testing.T) {
 
 func placeOf(t *testing.T, data string) Place {
 	t.Helper()
-	p, err := Find(data, "", nil)
+	p, err := FindPlace(data, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 func TestOnlyLookingMakesNoFolder(t *testing.T) {
 	p := Place{Data: filepath.Join(t.TempDir(), "none"), Store: filepath.Join(t.TempDir(), "store")}
 	var e *exit.Error
-	if _, err := p.Visit(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
+	if _, err := p.Connect(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
 		!strings.Contains(err.Error(), p.Data) {
 		t.Errorf("looking gives %v", err)
 	}
@@ -187,7 +187,7 @@ func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
 			t.Errorf("%s instead of %s", p.StoreInUse(), want)
 		}
 	}
-	p, err := Find(live.Data, "/backup", nil)
+	p, err := FindPlace(live.Data, "/backup", nil)
 	if err != nil || p.StoreInUse() != "/backup" {
 		t.Errorf("%s, %v", p.StoreInUse(), err)
 	}
@@ -199,7 +199,7 @@ func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *exit.Error
-	if _, err := Find(live.Data, "", nil); !errors.As(err, &e) || e.Code != exit.Usage ||
+	if _, err := FindPlace(live.Data, "", nil); !errors.As(err, &e) || e.Code != exit.Usage ||
 		!strings.Contains(err.Error(), "--store") {
 		t.Errorf("two stores give %v", err)
 	}

@@ -19,15 +19,15 @@ type Session struct {
 	Gateway  string // the address of this program's gateway, with its token; may be empty
 	Embedded bool   // the server is embedded, in this program or in another
 	Own      bool   // the server and its worker run in this program
-	undo     []func()
+	cleanups []func()
 }
 
 // Close lets go of everything that the session opened, last first.
 func (s *Session) Close() {
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		s.undo[i]()
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
 	}
-	s.undo = nil
+	s.cleanups = nil
 }
 
 // dial opens a session with the remote server.
@@ -62,13 +62,13 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, 
 		},
 	})
 	if err == nil {
-		s.undo = append(s.undo, s.Client.Close)
+		s.cleanups = append(s.cleanups, s.Client.Close)
 	}
 	return err
 }
 
-// Page is the address of a process in the web UI; empty without a web UI.
-func (s *Session) Page(id string) string {
+// UIAddress is the address of a process in the web UI; empty without a web UI.
+func (s *Session) UIAddress(id string) string {
 	if s.UI == "" {
 		return ""
 	}

@@ -14,11 +14,11 @@ type Temporal interface {
 
 // TemporalOptions are the devserver.Options that a Place sets.
 type TemporalOptions struct {
-	Dir           string
-	Port, UIPort  int
-	UsualUIPorts  []int
-	CodecEndpoint string
-	Memory        int64 // bytes
+	Dir            string
+	Port, UIPort   int
+	DefaultUIPorts []int
+	CodecEndpoint  string
+	Memory         int64 // bytes
 }
 
 // TemporalServer is a running server, as devserver.Server is one.

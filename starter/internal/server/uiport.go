@@ -22,9 +22,9 @@ func (p Place) uiPorts() []int {
 	var home uiHome
 	data, err := os.ReadFile(filepath.Join(p.Data, uiFile))
 	if err != nil || json.Unmarshal(data, &home) != nil || home.Port <= 0 {
-		return usualUIPorts
+		return defaultUIPorts
 	}
-	return append([]int{home.Port}, usualUIPorts...)
+	return append([]int{home.Port}, defaultUIPorts...)
 }
 
 // keepUIPort notes where the UI is now. Where it cannot, the next one may be elsewhere.

@@ -14,8 +14,8 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// silence is how long a server may not answer before it counts as unreachable.
-const silence = 15 * time.Second
+// silenceTimeout is how long a server may not answer before it counts as unreachable.
+const silenceTimeout = 15 * time.Second
 
 // ErrAbandoned means that the program went away whose server was used.
 var ErrAbandoned = errors.New("the program that ran the server is gone")
@@ -57,7 +57,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			if s.err != nil || s.event.Kind == client.EventEnded {
 				return s.event.Result, s.err
 			}
-			if err := f.handle(ctx, s.event); err != nil {
+			if err := f.handleEvent(ctx, s.event); err != nil {
 				return loop.Result{}, err
 			}
 			if f.paused() {
@@ -70,7 +70,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			return loop.Result{}, ctx.Err()
 		case <-f.Over:
 			return f.snapshot(ctx)
-		case line, ok := <-f.Person.typed():
+		case line, ok := <-f.Person.typedLines():
 			if !ok {
 				f.Person = nil // nothing more will be typed
 				continue
@@ -107,8 +107,8 @@ func (f *Follower) events(ctx context.Context) <-chan seen {
 	return out
 }
 
-// handle shows an Event, and notices a server that no longer answers.
-func (f *Follower) handle(ctx context.Context, e client.Event) error {
+// handleEvent shows an Event, and notices a server that no longer answers.
+func (f *Follower) handleEvent(ctx context.Context, e client.Event) error {
 	switch {
 	case e.Kind == client.EventStatus:
 		f.status, f.answered = &e.Status, time.Now()
@@ -117,7 +117,7 @@ func (f *Follower) handle(ctx context.Context, e client.Event) error {
 		f.status, f.answered = nil, time.Now()
 	case f.Session.Embedded && !f.Session.Own && f.Session.Place.Abandoned():
 		return ErrAbandoned
-	case time.Since(later(f.answered, e.Since)) > silence:
+	case time.Since(later(f.answered, e.Since)) > silenceTimeout:
 		return exit.Unreachablef("follow process %s: %w", f.Process.ID(), e.Err)
 	default:
 		f.status = nil

@@ -26,12 +26,12 @@ type Person struct {
 	Key     client.Signer   // with which they are signed; nil: they are declared, by By
 	Groups  []string        // and the groups that they name
 
-	out      io.Writer
-	lines    <-chan string
-	lineDone chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
-	current  *client.Approval // the open question, or nil
-	settled  map[occasion]bool
-	then     func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
+	out        io.Writer
+	inputLines <-chan string
+	lineDone   chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
+	current    *client.Approval // the open question, or nil
+	settled    map[occasion]bool
+	onNextLine func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
 }
 
 // occasion is one asking for a decision, of those that were skipped or decided on: the process may not know it yet. The
@@ -56,22 +56,22 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		}
 		return nil
 	}, func(error) { close(lines) })
-	return &Person{Process: p, By: by, Groups: groups, out: out, lines: lines, lineDone: taken,
+	return &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: taken,
 		settled: map[occasion]bool{}}
 }
 
-// typed is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
-func (p *Person) typed() <-chan string {
+// typedLines is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
+func (p *Person) typedLines() <-chan string {
 	if p == nil {
 		return nil
 	}
-	return p.lines
+	return p.inputLines
 }
 
 // busy reports whether a question is open on the terminal, so that nothing else may be drawn.
 func (p *Person) busy() bool { return p != nil && p.current != nil }
 
-const question = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
+const runQuestion = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
 
 // askNext asks the next question if something waits, and withdraws a question that somebody else has answered.
 func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) {
@@ -89,13 +89,13 @@ func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) 
 			}
 		}
 		write(p.out, "\n  somebody else has decided on it\n")
-		p.current, p.then = nil, nil
+		p.current, p.onNextLine = nil, nil
 	}
 	for _, w := range waiting {
 		if !p.settled[occasionOf(w)] {
 			p.current = &w
 			clear()
-			write(p.out, print.Approval(w)+question)
+			write(p.out, print.Approval(w)+runQuestion)
 			return
 		}
 	}
@@ -107,8 +107,8 @@ func (p *Person) answer(ctx context.Context, line string) error {
 	if p.current == nil {
 		return nil
 	}
-	if then := p.then; then != nil {
-		p.then = nil
+	if then := p.onNextLine; then != nil {
+		p.onNextLine = nil
 		return then(ctx, line)
 	}
 	switch strings.ToLower(strings.TrimSpace(line)) {
@@ -116,7 +116,7 @@ func (p *Person) answer(ctx context.Context, line string) error {
 		return p.decideNow(ctx, client.Decision{Kind: client.Approve})
 	case "n", "no":
 		write(p.out, "  why not? ")
-		p.then = func(ctx context.Context, reason string) error {
+		p.onNextLine = func(ctx context.Context, reason string) error {
 			return p.decideNow(ctx, client.Decision{Kind: client.Reject, Reason: reason})
 		}
 	case "e", "edit":
@@ -124,7 +124,7 @@ func (p *Person) answer(ctx context.Context, line string) error {
 	case "s", "skip":
 		p.closeQuestion()
 	default:
-		write(p.out, question)
+		write(p.out, runQuestion)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (p *Person) edit(ctx context.Context) error {
 	}
 	if editor == "" {
 		write(p.out, "  the parameters to run with, as JSON on a line: ")
-		p.then = p.amend
+		p.onNextLine = p.amend
 		return nil
 	}
 	text, err := runEditor(ctx, editor, before)
@@ -207,7 +207,7 @@ func runEditor(ctx context.Context, editor, text string) (string, error) {
 
 // complain says what is wrong and asks again.
 func (p *Person) complain(what string) error {
-	write(p.out, "  "+print.Printable(what)+"\n"+question)
+	write(p.out, "  "+print.Printable(what)+"\n"+runQuestion)
 	return nil
 }
 

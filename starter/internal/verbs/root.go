@@ -36,7 +36,7 @@ func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.
 	defer stop()
 	// A second interrupt ends the program at once, without cleaning up.
 	safego.AfterDone(ctx, "starter.signals", stop)
-	heap.Keep(1) // long tables leave much garbage; servers and workers have a limit of their own
+	heap.KeepBelow(1) // long tables leave much garbage; servers and workers have a limit of their own
 	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
 	root := Root(a)
 	flags.SetArgs(root, args)
@@ -87,7 +87,7 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		setup.Schema(a),
 	)
 	root.AddCommand(people.Acts(a)...)
-	arguments.Apply(a, root)
+	arguments.CheckAndComplete(a, root)
 	rename(root)
 	return root
 }

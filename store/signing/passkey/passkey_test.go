@@ -61,7 +61,8 @@ func here() *passkey.Use { return must(passkey.UseAt(origin)) }
 
 func (d *device) entry(t testing.TB, groups ...string) map[string]any {
 	t.Helper()
-	line, err := signing.PasskeyEntry(passkey.Made{ID: d.id, Public: d.secret.Public()}, here(), d.person, groups)
+	line, err := signing.PasskeyEntry(passkey.MadePasskey{ID: d.id, Public: d.secret.Public()}, here(), d.person,
+		groups)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func claims(person string, groups ...string) proof.Claims {
 	return proof.Claims{
 		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", Process: "p", Call: "1.1", Digest: "d",
 		Decision: "approve",
-		Details:  proof.Details(nil),
+		Details:  proof.DetailsDigest(nil),
 	}
 }
 

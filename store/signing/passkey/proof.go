@@ -32,11 +32,11 @@ func Header(algorithm, keyID string) []byte {
 // Join assembles the proof. It has three parts, like a compact JWS; the third is the passkey's assertion instead of a
 // signature over the first two.
 func Join(algorithm, keyID string, payload []byte, a Assertion) string {
-	return encode(Header(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.part())
+	return encode(Header(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.proofPart())
 }
 
-// part is the third part of a proof, to the byte.
-func (a Assertion) part() []byte {
+// proofPart is the third part of a proof, to the byte.
+func (a Assertion) proofPart() []byte {
 	return jsonval.Encode(map[string]any{
 		"authenticatorData": encode(a.AuthenticatorData), "clientDataJSON": encode(a.ClientDataJSON),
 		"signature": encode(a.Signature),
@@ -64,7 +64,7 @@ func ReadAssertion(response []byte) (a Assertion, err error) {
 
 // readPart reads the third part of a proof. There is one way of writing it.
 func readPart(part []byte) (a Assertion, err error) {
-	if a, err = ReadAssertion(part); err == nil && string(a.part()) != string(part) {
+	if a, err = ReadAssertion(part); err == nil && string(a.proofPart()) != string(part) {
 		err = errNoAssertion
 	}
 	return a, err

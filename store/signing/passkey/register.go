@@ -15,18 +15,18 @@ import (
 // supports.
 var Algorithms = []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), int(webauthncose.AlgRS256)}
 
-// Made is a passkey that a browser has made.
-type Made struct {
+// MadePasskey is a passkey that a browser has made.
+type MadePasskey struct {
 	ID     string // of the credential, in base64url
 	Public crypto.PublicKey
 }
 
 // Register takes in what a browser gives when it makes a passkey (PublicKeyCredential as JSON), for the Use and the
 // challenge that it was given. Which make the device is of is not asked.
-func (u *Use) Register(response []byte, challenge string) (Made, error) {
+func (u *Use) Register(response []byte, challenge string) (MadePasskey, error) {
 	made, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
-		return Made{}, fmt.Errorf("what the browser gave is no passkey: %w", describeError(err))
+		return MadePasskey{}, fmt.Errorf("what the browser gave is no passkey: %w", describeError(err))
 	}
 	var algorithms []protocol.CredentialParameter
 	for _, a := range Algorithms {
@@ -37,20 +37,21 @@ func (u *Use) Register(response []byte, challenge string) (Made, error) {
 		true, true, nil, algorithms,
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
-		return Made{}, fmt.Errorf("this passkey was not made here and now, by a device that knew who was there: %w",
+		return MadePasskey{}, fmt.Errorf(
+			"this passkey was not made here and now, by a device that knew who was there: %w",
 			describeError(err))
 	}
 	block,
 		_ := pem.Decode(
 		[]byte(webauthncose.DisplayPublicKey(made.Response.AttestationObject.AuthData.AttData.CredentialPublicKey)))
 	if block == nil {
-		return Made{}, errors.New("the key of the passkey cannot be read")
+		return MadePasskey{}, errors.New("the key of the passkey cannot be read")
 	}
 	public, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
-		return Made{}, errors.New("the key of the passkey cannot be read")
+		return MadePasskey{}, errors.New("the key of the passkey cannot be read")
 	}
-	return Made{ID: encode(made.RawID), Public: public}, nil
+	return MadePasskey{ID: encode(made.RawID), Public: public}, nil
 }
 
 // describeError returns the library's whole description of an error.

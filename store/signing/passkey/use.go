@@ -49,14 +49,14 @@ func (u *Use) checkOrigin(origin string) error {
 	switch {
 	case name != u.RPID && !strings.HasSuffix(name, "."+u.RPID):
 		return fmt.Errorf("%q in \"origins\" is no address of %q, for which the passkey was made", origin, u.RPID)
-	case at.Scheme != "https" && !IsOnThisMachine(name):
+	case at.Scheme != "https" && !IsLocalhost(name):
 		return fmt.Errorf("%q in \"origins\" is no https address", origin)
 	}
 	return nil
 }
 
-// IsOnThisMachine reports whether browsers use passkeys on a page of that name without https.
-func IsOnThisMachine(name string) bool {
+// IsLocalhost reports whether browsers use passkeys on a page of that name without https.
+func IsLocalhost(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 

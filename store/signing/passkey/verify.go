@@ -46,11 +46,12 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 	_, isFramed := m["topOrigin"]
 	switch {
 	case m["type"] != string(protocol.AssertCeremony):
-		return fmt.Errorf("the passkey was used for %s, and not to sign (%s)", clip(m["type"]), protocol.AssertCeremony)
+		return fmt.Errorf("the passkey was used for %s, and not to sign (%s)", clipJSON(m["type"]),
+			protocol.AssertCeremony)
 	case m["challenge"] != challenge:
 		return errors.New("the passkey signed something else: its challenge is not the SHA-256 of what the proof says")
 	case !slices.Contains(u.Origins, origin):
-		return fmt.Errorf("the passkey was used on a page of %s, and it may be on those of %s alone", clip(origin),
+		return fmt.Errorf("the passkey was used on a page of %s, and it may be on those of %s alone", clipJSON(origin),
 			strings.Join(u.Origins, ", "))
 	case m["crossOrigin"] != nil && m["crossOrigin"] != false, isFramed:
 		return errors.New("the passkey was used in a frame of another site's page")
@@ -58,7 +59,7 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 	return nil
 }
 
-func clip(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), 100) }
+func clipJSON(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), 100) }
 
 // checkAuthenticatorData checks what the device says: for which site, and that a person was there whom it knew.
 func (u *Use) checkAuthenticatorData(data []byte) error {

@@ -20,10 +20,10 @@ func (t *tool) readAnswer() {
 		}
 		forms = append(forms, form)
 	}
-	if len(forms) == 0 || (len(forms) == 1 && jsonval.Equal(forms[0], nothing)) {
+	if len(forms) == 0 || (len(forms) == 1 && jsonval.Equal(forms[0], nullSchema)) {
 		return
 	}
-	t.output = t.fit("the form of its result", maxOutput, func(c *converter) any {
+	t.output = t.fitSchema("the form of its result", maxOutput, func(c *converter) any {
 		var list []any
 		for _, f := range forms {
 			list = append(list, c.convert(f))
@@ -48,18 +48,18 @@ func (t *tool) successes() []string {
 	return list
 }
 
-// nothing is the form of an empty answer.
-var nothing = map[string]any{"type": "null"}
+// nullSchema is the form of an empty answer.
+var nullSchema = map[string]any{"type": "null"}
 
 // answer is the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to text.
 func (t *tool) answer(status string) (form any, known bool) {
 	content := t.op.op.Responses.Value(status).Value.Content
 	if len(content) == 0 {
-		return nothing, true
+		return nullSchema, true
 	}
 	types := jsonval.SortedKeys(content)
 	if at := slices.IndexFunc(types, isJSON); at >= 0 {
-		form = t.doc.at(t.op.written, "responses", status, "content", types[at], "schema")
+		form = t.doc.valueAt(t.op.written, "responses", status, "content", types[at], "schema")
 		return form, form != nil
 	}
 	if slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, "text/") }) {

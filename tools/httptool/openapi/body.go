@@ -31,7 +31,7 @@ func (t *tool) readBody() error {
 		t.note("the request's body is left out: a %s has none", t.op.method)
 		return nil
 	}
-	mediaType, key := choice(ref.Value.Content)
+	mediaType, key := bestContent(ref.Value.Content)
 	if key == "" {
 		err := fmt.Errorf("an HTTP tool cannot send %s",
 			strings.Join(jsonval.SortedKeys(ref.Value.Content), " or "))
@@ -41,7 +41,7 @@ func (t *tool) readBody() error {
 		t.note("the request's body is left out: %s", err)
 		return nil
 	}
-	schema := t.doc.at(t.op.written, "requestBody", "content", key, "schema")
+	schema := t.doc.valueAt(t.op.written, "requestBody", "content", key, "schema")
 	if mediaType != mediaJSON {
 		t.headers["Content-Type"] = mediaType
 	}
@@ -55,8 +55,8 @@ func (t *tool) readBody() error {
 		ref.Value.Required)
 }
 
-// choice is the content that an HTTP tool sends best, and its key: JSON, a form, a text.
-func choice(content openapi3.Content) (mediaType, key string) {
+// bestContent is the content that an HTTP tool sends best, and its key: JSON, a form, a text.
+func bestContent(content openapi3.Content) (mediaType, key string) {
 	for _, fits := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
 		isJSON,
@@ -88,7 +88,7 @@ func isJSON(mediaType string) bool {
 
 // readJSON takes the members of an object as parameters of their own, and anything else as one.
 func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
-	members, ok := t.doc.members(schema, "readOnly")
+	members, ok := t.doc.objectFields(schema, "readOnly")
 	if !ok {
 		return t.readWhole(field{schema: schema, description: body.Description}, body.Required)
 	}
@@ -122,7 +122,7 @@ func (t *tool) readWhole(f field, required bool) error {
 
 // readForm takes the members of a form. What HTTP tools send of a list are its items one by one.
 func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) error {
-	members, ok := t.doc.members(schema, "readOnly")
+	members, ok := t.doc.objectFields(schema, "readOnly")
 	if !ok {
 		return errors.New("its form is no list of named members")
 	}
@@ -131,7 +131,7 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 	for _, m := range members {
 		name := m.name
 		encoding := content.Encoding[name]
-		kind := t.doc.kind(m.schema)
+		kind := t.doc.schemaType(m.schema)
 		if kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" &&
 			encoding.Style != "form") {
 			if m.required && required {

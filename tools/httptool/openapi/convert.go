@@ -44,12 +44,12 @@ func (c *converter) schema(schema any, depth int) any {
 		return map[string]any{}
 	}
 	if c.most >= 0 && depth > c.most {
-		return c.stub(m)
+		return c.stubSchema(m)
 	}
 	if ref, ok := m["$ref"].(string); ok {
-		return c.follow(ref, m, depth)
+		return c.followRef(ref, m, depth)
 	}
-	if part, beside, ok := sole(m); ok {
+	if part, beside, ok := soleSchema(m); ok {
 		return c.described(part, beside, depth)
 	}
 	out := c.keywords(m)
@@ -73,7 +73,7 @@ func (c *converter) schema(schema any, depth int) any {
 		}
 	}
 	if m["nullable"] == true {
-		return nullable(out)
+		return allowNull(out)
 	}
 	return out
 }
@@ -90,7 +90,7 @@ func (c *converter) described(part any, beside []map[string]any, depth int) any 
 		null = null || a["nullable"] == true
 	}
 	if null {
-		return nullable(out)
+		return allowNull(out)
 	}
 	return out
 }
@@ -99,7 +99,7 @@ func (c *converter) described(part any, beside []map[string]any, depth int) any 
 func (c *converter) members(parts, out map[string]any, properties bool, depth int) any {
 	list := map[string]any{}
 	for name, p := range parts {
-		if properties && c.doc.plain(p)[c.hidden] == true {
+		if properties && c.doc.plainSchema(p)[c.hidden] == true {
 			if required, ok := out["required"].([]any); ok {
 				out["required"] = slices.DeleteFunc(slices.Clone(required), func(v any) bool { return v == name })
 			}
@@ -110,14 +110,14 @@ func (c *converter) members(parts, out map[string]any, properties bool, depth in
 	return list
 }
 
-// follow replaces a reference into the document by a reference to a definition, or by its target.
-func (c *converter) follow(ref string, m map[string]any, depth int) any {
+// followRef replaces a reference into the document by a reference to a definition, or by its target.
+func (c *converter) followRef(ref string, m map[string]any, depth int) any {
 	target, err := c.doc.find(ref)
 	if err != nil || (slices.Contains(c.inside, ref) && c.most >= 0) {
 		if err != nil {
 			c.lost["reference "+err.Error()] = true
 		}
-		return c.stub(m)
+		return c.stubSchema(m)
 	}
 	beside := map[string]any{}
 	if !c.doc.IsOpenAPI30() { // where it is ignored
@@ -134,17 +134,17 @@ func (c *converter) follow(ref string, m map[string]any, depth int) any {
 		}
 		return out
 	}
-	beside["$ref"] = "#/$defs/" + c.define(ref, target)
+	beside["$ref"] = "#/$defs/" + c.addDefinition(ref, target)
 	return beside
 }
 
-// define puts what a reference refers to among the definitions, under the last part of its name.
-func (c *converter) define(ref string, target any) string {
+// addDefinition puts what a reference refers to among the definitions, under the last part of its name.
+func (c *converter) addDefinition(ref string, target any) string {
 	if name, ok := c.names[ref]; ok {
 		return name
 	}
 	last := ref[strings.LastIndex(ref, "/")+1:]
-	name := unique(toolName(last), 1<<10, c.taken)
+	name := uniqueName(toolName(last), 1<<10, c.taken)
 	c.names[ref] = name
 	key := c.hidden + " " + ref
 	if c.doc.knownNodes[key] > c.maxNodes-fewNodes {
@@ -160,16 +160,16 @@ func (c *converter) define(ref string, target any) string {
 // fewNodes bounds the nodes above a reference whose schema is known to be too large.
 const fewNodes = 16
 
-// stub is the rest of a schema that is cut off.
-func (c *converter) stub(m map[string]any) any {
+// stubSchema is the rest of a schema that is cut off.
+func (c *converter) stubSchema(m map[string]any) any {
 	out := map[string]any{}
-	plain := c.doc.plain(m)
+	plain := c.doc.plainSchema(m)
 	for _, from := range []map[string]any{plain, m} {
 		if d := text(from["description"]); d != "" {
 			out["description"] = d
 		}
 	}
-	kind := c.doc.kind(m)
+	kind := c.doc.schemaType(m)
 	if kind == "" {
 		return out
 	}
@@ -178,13 +178,13 @@ func (c *converter) stub(m map[string]any) any {
 		out["type"] = types
 	}
 	if plain["nullable"] == true || m["nullable"] == true {
-		return nullable(out)
+		return allowNull(out)
 	}
 	return out
 }
 
-// nullable lets null be a value too.
-func nullable(m map[string]any) any {
+// allowNull lets null be a value too.
+func allowNull(m map[string]any) any {
 	if values, ok := m["enum"].([]any); ok && !slices.Contains(values, nil) {
 		m["enum"] = append(slices.Clone(values), nil)
 	}

@@ -31,7 +31,7 @@ type document struct {
 // that leads to a schema, and where schemas refer to each other there are more ways than anybody waits for.
 const maxValidated = 1 << 20
 
-func load(data []byte) (*document, error) {
+func loadDocument(data []byte) (*document, error) {
 	loader := openapi3.NewLoader() // it loads no other files by default
 	root, unread := decode(data)
 	text := data
@@ -40,7 +40,7 @@ func load(data []byte) (*document, error) {
 	}
 	doc, err := loader.LoadFromData(text)
 	if err != nil {
-		return nil, cause(data, err)
+		return nil, readCause(data, err)
 	}
 	if !doc.IsOpenAPI30() && !doc.IsOpenAPI31OrLater() {
 		if _, swagger := doc.Extensions["swagger"]; swagger {
@@ -90,8 +90,8 @@ func decode(data []byte) (_ any, unread string) {
 	return v, ""
 }
 
-// cause words why a document could not be read: as JSON, or as YAML where it does not look like JSON.
-func cause(data []byte, err error) error {
+// readCause words why a document could not be read: as JSON, or as YAML where it does not look like JSON.
+func readCause(data []byte, err error) error {
 	text := err.Error()
 	both, ok := strings.CutPrefix(text, "failed to unmarshal data: json error: ")
 	if !ok {
@@ -130,8 +130,8 @@ func (d *document) find(ref string) (any, error) {
 	return v, nil
 }
 
-// at returns the value under keys, one after the other, from a place on, following references; nil: none.
-func (d *document) at(from any, keys ...string) any {
+// valueAt returns the value under keys, one after the other, from a place on, following references; nil: none.
+func (d *document) valueAt(from any, keys ...string) any {
 	for _, key := range keys {
 		for range maxChain {
 			ref, ok := jsonval.AsObject(from)["$ref"].(string)

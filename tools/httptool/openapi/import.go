@@ -50,12 +50,12 @@ func Import(data []byte, o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
-	d, err := load(data)
+	d, err := loadDocument(data)
 	if err != nil {
 		return nil, fmt.Errorf("openapi: read document: %w", err)
 	}
 	all := d.operations()
-	wanted, err := choose(all, o.Only)
+	wanted, err := chooseOperations(all, o.Only)
 	if err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
@@ -70,7 +70,7 @@ func Import(data []byte, o Options) (*Result, error) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s is left out: %s", op.place(), err))
 			continue
 		}
-		r.Tools[op.tool] = t.tree()
+		r.Tools[op.tool] = t.asIdeaTool()
 		r.Notes = append(r.Notes, t.notes...)
 		maps.Copy(r.Secrets, t.secrets)
 		hosts[t.host] = true
@@ -103,8 +103,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// choose finds the operations that are asked for.
-func choose(all []*operation, only []string) ([]*operation, error) {
+// chooseOperations finds the operations that are asked for.
+func chooseOperations(all []*operation, only []string) ([]*operation, error) {
 	if len(all) == 0 {
 		return nil, errors.New("the document describes no operation")
 	}
@@ -120,14 +120,14 @@ func choose(all []*operation, only []string) ([]*operation, error) {
 	for _, name := range only {
 		if !slices.ContainsFunc(chosen,
 			func(op *operation) bool { return op.tool == name || op.op.OperationID == name }) {
-			return nil, fmt.Errorf("no operation %q; there are %s", name, some(all))
+			return nil, fmt.Errorf("no operation %q; there are %s", name, nameSome(all))
 		}
 	}
 	return chosen, nil
 }
 
-// some names some operations.
-func some(all []*operation) string {
+// nameSome names some operations.
+func nameSome(all []*operation) string {
 	const most = 20
 	var names []string
 	for _, op := range all[:min(len(all), most)] {
@@ -143,7 +143,7 @@ func some(all []*operation) string {
 // verify checks a Tool with the model and the HTTP tool.
 func (t *tool) verify() error {
 	var ps diag.Problems
-	tree := t.tree()
+	tree := t.asIdeaTool()
 	delete(tree, "_approval")
 	ideafile.ReadTool(t.op.tool, tree, "$", &ps)
 	if errs := ps.Errors(); len(errs) > 0 {

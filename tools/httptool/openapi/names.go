@@ -10,11 +10,11 @@ import (
 const maxToolName = 64 // bytes, as the model has it
 
 var (
-	notInName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
-	notInWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-	notInEnv  = regexp.MustCompile(`[^A-Z0-9_]+`)
-	envStart  = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
-	humps     = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	notInName   = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+	notInWord   = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	notInEnv    = regexp.MustCompile(`[^A-Z0-9_]+`)
+	envStart    = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	humpPattern = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
 // toolName makes a Tool's name of an operationId.
@@ -26,8 +26,8 @@ func toolName(id string) string {
 	return name[:min(len(name), maxToolName)]
 }
 
-// spelled names an operation that has no id: getPetsByPetId for GET /pets/{petId}.
-func spelled(method, path string) string {
+// nameFromPath names an operation that has no id: getPetsByPetId for GET /pets/{petId}.
+func nameFromPath(method, path string) string {
 	var b strings.Builder
 	b.WriteString(strings.ToLower(method))
 	for segment := range strings.SplitSeq(path, "/") {
@@ -44,11 +44,11 @@ func spelled(method, path string) string {
 	return b.String()
 }
 
-// word makes the name of a parameter: one that templates can read, and no meta property.
-func word(name string) string { return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_-") }
+// paramName makes the name of a parameter: one that templates can read, and no meta property.
+func paramName(name string) string { return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_-") }
 
-// unique returns a name that is not taken yet, of at most most bytes, and marks it as taken.
-func unique(name string, most int, taken map[string]bool) string {
+// uniqueName returns a name that is not taken yet, of at most most bytes, and marks it as taken.
+func uniqueName(name string, most int, taken map[string]bool) string {
 	free := name
 	for n := 2; taken[free]; n++ {
 		suffix := fmt.Sprintf("_%d", n)
@@ -60,7 +60,7 @@ func unique(name string, most int, taken map[string]bool) string {
 
 // envName makes a variable's name: API_KEY of api-key or apiKey.
 func envName(name string) string {
-	name = strings.ToUpper(humps.ReplaceAllString(name, "${1}_${2}"))
+	name = strings.ToUpper(humpPattern.ReplaceAllString(name, "${1}_${2}"))
 	name = strings.Trim(notInEnv.ReplaceAllString(name, "_"), "_")
 	if name == "" || (name[0] >= '0' && name[0] <= '9') {
 		name = "KEY_" + name

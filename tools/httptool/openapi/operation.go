@@ -33,7 +33,7 @@ func (d *document) operations() []*operation {
 		for _, method := range methods {
 			if op := item.GetOperation(method); op != nil {
 				all = append(all, &operation{method: method, path: path, item: item, op: op,
-					written: d.at(d.root, "paths", path, strings.ToLower(method))})
+					written: d.valueAt(d.root, "paths", path, strings.ToLower(method))})
 			}
 		}
 		for method := range item.Operations() {
@@ -46,9 +46,9 @@ func (d *document) operations() []*operation {
 	taken := map[string]bool{}
 	for _, exact := range []bool{true, false} {
 		for _, o := range all {
-			name := toolName(cmp.Or(o.op.OperationID, spelled(o.method, o.path)))
+			name := toolName(cmp.Or(o.op.OperationID, nameFromPath(o.method, o.path)))
 			if o.tool == "" && (!exact || name == o.op.OperationID) {
-				o.tool = unique(name, maxToolName, taken)
+				o.tool = uniqueName(name, maxToolName, taken)
 			}
 		}
 	}
@@ -61,8 +61,8 @@ func (d *document) parameters(o *operation) (list []parameter) {
 		refs    openapi3.Parameters
 		written any
 	}{
-		{o.item.Parameters, d.at(d.root, "paths", o.path, "parameters")},
-		{o.op.Parameters, d.at(o.written, "parameters")},
+		{o.item.Parameters, d.valueAt(d.root, "paths", o.path, "parameters")},
+		{o.op.Parameters, d.valueAt(o.written, "parameters")},
 	} {
 		written, _ := of.written.([]any)
 		for n, ref := range of.refs {

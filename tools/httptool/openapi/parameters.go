@@ -48,14 +48,14 @@ func (t *tool) readParameter(p parameter) error {
 // field reads a parameter's schema. One that is described by a media type is JSON.
 func (t *tool) field(p parameter) (f field, kind string, err error) {
 	f = field{name: p.Name, description: strings.TrimSpace(p.Description), required: p.Required || p.In == "path"}
-	f.schema = t.doc.at(p.written, "schema")
+	f.schema = t.doc.valueAt(p.written, "schema")
 	for mediaType := range p.Content {
 		if !isJSON(mediaType) {
 			return f, "", errForm
 		}
-		f.schema = t.doc.at(p.written, "content", mediaType, "schema")
+		f.schema = t.doc.valueAt(p.written, "content", mediaType, "schema")
 	}
-	kind = t.doc.kind(f.schema)
+	kind = t.doc.schemaType(f.schema)
 	if len(p.Content) > 0 && kind != "object" {
 		return f, "", errForm // a text would need its quotes
 	}
@@ -86,9 +86,9 @@ func (t *tool) readQuery(p parameter, f field, kind string) error {
 	switch {
 	case kind == "object" && len(p.Content) > 0:
 	case kind == "object" && p.Style == "deepObject":
-		return t.spread(p, f, func(name string) string { return p.Name + "[" + name + "]" })
+		return t.spreadObject(p, f, func(name string) string { return p.Name + "[" + name + "]" })
 	case kind == "object" && form && exploded:
-		return t.spread(p, f, func(name string) string { return name })
+		return t.spreadObject(p, f, func(name string) string { return name })
 	case kind == "object", p.Style == "deepObject":
 		return errForm
 	case kind == "array" && (!exploded || !form):
@@ -98,18 +98,18 @@ func (t *tool) readQuery(p parameter, f field, kind string) error {
 		}
 		f.list = separator
 	}
-	t.query = append(t.query, literal(p.Name)+"="+t.add(f, "query"))
+	t.query = append(t.query, asLiteral(p.Name)+"="+t.add(f, "query"))
 	return nil
 }
 
-// spread makes a parameter of each member of an object that the query carries one by one.
-func (t *tool) spread(p parameter, f field, wire func(string) string) error {
-	members, ok := t.doc.members(f.schema, "readOnly")
+// spreadObject makes a parameter of each member of an object that the query carries one by one.
+func (t *tool) spreadObject(p parameter, f field, wire func(string) string) error {
+	members, ok := t.doc.objectFields(f.schema, "readOnly")
 	if !ok {
 		return errForm
 	}
 	for _, m := range members {
-		kind := t.doc.kind(m.schema)
+		kind := t.doc.schemaType(m.schema)
 		if kind == "array" || kind == "object" {
 			if m.required && p.Required {
 				return errForm
@@ -119,8 +119,8 @@ func (t *tool) spread(p parameter, f field, wire func(string) string) error {
 		}
 		name := wire(m.name)
 		m.required = m.required && p.Required
-		m.name = word(name)
-		t.query = append(t.query, literal(name)+"="+t.add(m, "query"))
+		m.name = paramName(name)
+		t.query = append(t.query, asLiteral(name)+"="+t.add(m, "query"))
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// kind is the type of a schema's values: object, array, another one, or empty where they may be of several.
-func (d *document) kind(schema any) string {
-	m := d.plain(schema)
+// schemaType is the type of a schema's values: object, array, another one, or empty where they may be of several.
+func (d *document) schemaType(schema any) string {
+	m := d.plainSchema(schema)
 	var types []string
 	switch v := m["type"].(type) {
 	case string:
@@ -39,12 +39,12 @@ func (d *document) kind(schema any) string {
 // maxChain bounds how far references to references are followed.
 const maxChain = 20
 
-// sole is the only schema of an allOf that constrains values, the way people describe a reference. beside are its
+// soleSchema is the only schema of an allOf that constrains values, the way people describe a reference. beside are its
 // annotations, with those of the allOf itself. ok is false if there is another such schema.
-func sole(m map[string]any) (part any, beside []map[string]any, ok bool) {
+func soleSchema(m map[string]any) (part any, beside []map[string]any, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
-		if a, is := p.(map[string]any); is && annotates(a) {
+		if a, is := p.(map[string]any); is && isAnnotation(a) {
 			beside = append(beside, a)
 		} else if part != nil {
 			return nil, nil, false
@@ -54,11 +54,11 @@ func sole(m map[string]any) (part any, beside []map[string]any, ok bool) {
 	}
 	rest := maps.Clone(m)
 	delete(rest, "allOf")
-	return part, append(beside, rest), part != nil && annotates(rest)
+	return part, append(beside, rest), part != nil && isAnnotation(rest)
 }
 
-// annotates reports whether a schema constrains nothing, except null.
-func annotates(m map[string]any) bool {
+// isAnnotation reports whether a schema constrains nothing, except null.
+func isAnnotation(m map[string]any) bool {
 	for k := range m {
 		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) ||
 			slices.Contains(ofSchema, k) ||
@@ -70,8 +70,8 @@ func annotates(m map[string]any) bool {
 	return true
 }
 
-// plain is a schema without the references at its top, and without an allOf around one schema alone.
-func (d *document) plain(schema any) map[string]any {
+// plainSchema is a schema without the references at its top, and without an allOf around one schema alone.
+func (d *document) plainSchema(schema any) map[string]any {
 	for range maxChain {
 		m, ok := schema.(map[string]any)
 		if !ok {
@@ -83,7 +83,7 @@ func (d *document) plain(schema any) map[string]any {
 				return nil
 			}
 			schema = next
-		} else if part, _, ok := sole(m); ok {
+		} else if part, _, ok := soleSchema(m); ok {
 			schema = part
 		} else {
 			return m
@@ -92,14 +92,14 @@ func (d *document) plain(schema any) map[string]any {
 	return nil
 }
 
-// branching are the keywords of a schema that is more than the list of its members.
-var branching = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames",
-	"minProperties",
-	"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "$dynamicRef"}
+// branchingKeywords are the keywords of a schema that is more than the list of its members.
+var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties",
+	"propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
+	"unevaluatedProperties", "$dynamicRef"}
 
-// members are the properties of an object that has only properties. Those marked hidden are left out.
-func (d *document) members(schema any, hidden string) ([]field, bool) {
-	m := d.plain(schema)
+// objectFields are the properties of an object that has only properties. Those marked hidden are left out.
+func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
+	m := d.plainSchema(schema)
 	properties, _ := m["properties"].(map[string]any)
 	if t, said := m["type"]; len(properties) == 0 || (said && t != "object") || m["nullable"] == true {
 		return nil, false
@@ -107,7 +107,7 @@ func (d *document) members(schema any, hidden string) ([]field, bool) {
 	if more, said := m["additionalProperties"]; said && more != false {
 		return nil, false
 	}
-	for _, k := range branching {
+	for _, k := range branchingKeywords {
 		if m[k] != nil {
 			return nil, false
 		}
@@ -115,7 +115,7 @@ func (d *document) members(schema any, hidden string) ([]field, bool) {
 	required, _ := m["required"].([]any)
 	var list []field
 	for _, name := range jsonval.SortedKeys(properties) {
-		if d.plain(properties[name])[hidden] == true {
+		if d.plainSchema(properties[name])[hidden] == true {
 			continue
 		}
 		list = append(list, field{name: name, schema: properties[name], required: slices.Contains(required, any(name))})
@@ -137,8 +137,8 @@ var (
 		"maxProperties", "minContains", "maxContains", "dependentRequired"}
 )
 
-// formats that are both checked and taken in strict mode.
-var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+// checkedFormats that are both checked and taken in strict mode.
+var checkedFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
 // displayOfFormat is how people are shown values of a format.
 var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
@@ -154,10 +154,11 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 		case v == nil && k != "const" && k != "default": // as if it were not there
 		case slices.Contains(ofValues, k):
 			out[k] = v
-		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):
+		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, text(v)):
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
-			if steps, err := jsonschema.PatternSteps(text(v)); err == nil && steps <= jsonschema.MaxForeignPattern {
+			steps, err := jsonschema.CompiledPatternSteps(text(v))
+			if err == nil && steps <= jsonschema.MaxStepsPerForeignPattern {
 				out[k] = v
 			} else {
 				c.lost["pattern "+text(v)] = true
@@ -166,10 +167,10 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 			c.lost[k] = true
 		}
 	}
-	once(out)
-	exclusive(out, "minimum", "exclusiveMinimum")
-	exclusive(out, "maximum", "exclusiveMaximum")
-	unwire(out)
+	dropDuplicateRequired(out)
+	convertExclusive(out, "minimum", "exclusiveMinimum")
+	convertExclusive(out, "maximum", "exclusiveMaximum")
+	escapeConstant(out)
 	return out
 }
 
@@ -178,8 +179,8 @@ func text(v any) string {
 	return s
 }
 
-// once drops names that are required twice, which no validator takes.
-func once(m map[string]any) {
+// dropDuplicateRequired drops names that are required twice, which no validator takes.
+func dropDuplicateRequired(m map[string]any) {
 	list, ok := m["required"].([]any)
 	if !ok {
 		return
@@ -193,8 +194,8 @@ func once(m map[string]any) {
 	m["required"] = names
 }
 
-// exclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.
-func exclusive(m map[string]any, bound, flag string) {
+// convertExclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.
+func convertExclusive(m map[string]any, bound, flag string) {
 	switch m[flag] {
 	case true:
 		if m[bound] != nil {
@@ -208,8 +209,9 @@ func exclusive(m map[string]any, bound, flag string) {
 	}
 }
 
-// unwire keeps a constant of the document from being read as a Reference, which would hand values of the State on.
-func unwire(m map[string]any) {
+// escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State
+// on.
+func escapeConstant(m map[string]any) {
 	if s := text(m["const"]); strings.HasPrefix(s, "†") {
 		delete(m, "const")
 		m["enum"] = []any{s}

@@ -19,12 +19,12 @@ func (t *tool) readSecurity() {
 	}
 	var refused []string
 	for _, r := range requirements {
-		if missing := t.cannot(r); len(missing) > 0 {
+		if missing := t.unsupportedSchemes(r); len(missing) > 0 {
 			refused = append(refused, missing...)
 			continue
 		}
 		for _, name := range jsonval.SortedKeys(r) {
-			t.prove(name, t.doc.scheme(name))
+			t.addSecret(name, t.doc.scheme(name))
 		}
 		return
 	}
@@ -33,11 +33,11 @@ func (t *tool) readSecurity() {
 	}
 }
 
-// cannot lists the schemes of a requirement that an HTTP tool cannot follow.
-func (t *tool) cannot(r openapi3.SecurityRequirement) []string {
+// unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot follow.
+func (t *tool) unsupportedSchemes(r openapi3.SecurityRequirement) []string {
 	var missing []string
 	for _, name := range jsonval.SortedKeys(r) {
-		if !follows(t.doc.scheme(name)) {
+		if !isSupported(t.doc.scheme(name)) {
 			missing = append(missing, name)
 		}
 	}
@@ -51,7 +51,7 @@ func (d *document) scheme(name string) *openapi3.SecurityScheme {
 	return nil
 }
 
-func follows(s *openapi3.SecurityScheme) bool {
+func isSupported(s *openapi3.SecurityScheme) bool {
 	switch {
 	case s == nil:
 		return false
@@ -63,13 +63,13 @@ func follows(s *openapi3.SecurityScheme) bool {
 	return s.Type == "oauth2" || s.Type == "openIdConnect"
 }
 
-// prove puts a scheme's secret where it belongs.
-func (t *tool) prove(name string, s *openapi3.SecurityScheme) {
+// addSecret puts a scheme's secret where it belongs.
+func (t *tool) addSecret(name string, s *openapi3.SecurityScheme) {
 	variable := t.doc.variable(name, t.options.Secrets)
 	secret, what := "$env:"+variable, "the key of "+name
 	switch {
 	case s.Type == "apiKey" && s.In == "query":
-		t.query = append(t.query, literal(s.Name)+"="+secret)
+		t.query = append(t.query, asLiteral(s.Name)+"="+secret)
 	case s.Type == "apiKey" && s.In == "cookie":
 		t.headers["Cookie"] = strings.TrimPrefix(t.headers["Cookie"]+"; "+s.Name+"="+secret, "; ")
 	case s.Type == "apiKey":
@@ -87,9 +87,9 @@ func (t *tool) prove(name string, s *openapi3.SecurityScheme) {
 	t.secrets[variable] = what
 }
 
-// ours are the beginnings of variables that a worker has for itself, or that come with its machine: no document may
-// name one.
-var ours = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
+// ownPrefixes are the beginnings of variables that a worker has for itself, or that come with its machine: no document
+// may name one.
+var ownPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
 
 // variable names the secret of a scheme, after the scheme.
 func (d *document) variable(name, prefix string) string {
@@ -97,10 +97,10 @@ func (d *document) variable(name, prefix string) string {
 	variable := ""
 	for _, scheme := range jsonval.SortedKeys(d.Components.SecuritySchemes) {
 		own := prefix + envName(scheme)
-		if slices.ContainsFunc(ours, func(p string) bool { return strings.HasPrefix(own, p) }) && prefix == "" {
+		if slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(own, p) }) && prefix == "" {
 			own = "API_" + own
 		}
-		own = unique(own, 1<<10, taken)
+		own = uniqueName(own, 1<<10, taken)
 		if scheme == name {
 			variable = own
 		}

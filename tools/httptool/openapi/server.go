@@ -102,7 +102,7 @@ func pathLiteral(s string) string {
 		if plain, err := url.PathUnescape(p); err == nil {
 			p = plain
 		}
-		parts[n] = strings.NewReplacer("%3A", ":", "%40", "@", "%2C", ",", "%3B", ";", "%3D", "=").Replace(literal(p))
+		parts[n] = strings.NewReplacer("%3A", ":", "%40", "@", "%2C", ",", "%3B", ";", "%3D", "=").Replace(asLiteral(p))
 	}
 	return strings.Join(parts, "/")
 }

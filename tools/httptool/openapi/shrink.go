@@ -12,12 +12,12 @@ const maxParams = 32 << 10
 // leastNode is how many bytes of JSON a schema in a form takes at least.
 const leastNode = 6
 
-// deepest is how deep a form still goes that was too large whole.
-const deepest = 8
+// maxCutDepth is how deep a form still goes that was too large whole.
+const maxCutDepth = 8
 
-// fit converts schemas completely if they are not too large, or else to a maximum depth. Every Request sends every
-// schema to the LLM, and documents whose parts all refer to each other are common.
-func (t *tool) fit(what string, limit int, build func(*converter) any, hidden string) any {
+// fitSchema converts schemas completely if they are not too large, or else to a maximum depth. Every Request sends
+// every schema to the LLM, and documents whose parts all refer to each other are common.
+func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hidden string) any {
 	// Every visited node takes some bytes, so that a schema that is too large is known before it is built.
 	convert := func(most int) (c *converter, out any, fits bool) {
 		c = newConverter(t.doc, hidden, most, min(maxNodes, limit/leastNode))
@@ -27,7 +27,7 @@ func (t *tool) fit(what string, limit int, build func(*converter) any, hidden st
 	c, out, fits := convert(-1)
 	if !fits {
 		c, out, _ = convert(0)
-		for most := 1; most <= deepest; most++ {
+		for most := 1; most <= maxCutDepth; most++ {
 			deeper, form, fits := convert(most)
 			if !fits {
 				break
@@ -44,7 +44,7 @@ func (t *tool) fit(what string, limit int, build func(*converter) any, hidden st
 
 // readSchemas makes the forms of the parameters.
 func (t *tool) readSchemas() {
-	out := t.fit("the form of its parameters", maxParams, func(c *converter) any {
+	out := t.fitSchema("the form of its parameters", maxParams, func(c *converter) any {
 		properties := map[string]any{}
 		for _, f := range t.fields {
 			properties[f.name] = f.form(c)

@@ -59,11 +59,11 @@ func (t *tool) note(format string, args ...any) {
 
 // add makes a parameter of the Tool and gives the placeholder for it.
 func (t *tool) add(f field, in string) string {
-	name := word(f.name)
+	name := paramName(f.name)
 	if name == "" || t.taken[name] {
 		name = strings.TrimSuffix(in+"_"+name, "_")
 	}
-	f.name = unique(name, 1<<10, t.taken)
+	f.name = uniqueName(name, 1<<10, t.taken)
 	t.fields = append(t.fields, f)
 	return "{" + f.name + "}"
 }
@@ -88,8 +88,8 @@ func (t *tool) spec() map[string]any {
 	return spec
 }
 
-// tree is the Tool as an Idea file has it.
-func (t *tool) tree() map[string]any {
+// asIdeaTool is the Tool as an Idea file has it.
+func (t *tool) asIdeaTool() map[string]any {
 	required := []any{}
 	for _, f := range t.fields {
 		if f.required {
@@ -118,7 +118,7 @@ func (t *tool) tree() map[string]any {
 	return tree
 }
 
-// literal writes a text of the document for a URL: nothing in it is read as a parameter or as a secret.
-func literal(s string) string {
+// asLiteral writes a text of the document for a URL: nothing in it is read as a parameter or as a secret.
+func asLiteral(s string) string {
 	return strings.NewReplacer("+", "%20", "%5B", "[", "%5D", "]").Replace(url.QueryEscape(s))
 }

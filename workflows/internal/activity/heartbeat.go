@@ -11,35 +11,35 @@ import (
 
 // NewInterceptor is an interceptor of a worker that gives a time other than protocol.HeartbeatTimeout to its workflows.
 func NewInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
-	return &workerInterceptor{timeout: timeout}
+	return &workerInterceptor{heartbeatTimeout: timeout}
 }
 
 type workerInterceptor struct {
 	interceptor.WorkerInterceptorBase
-	timeout time.Duration
+	heartbeatTimeout time.Duration
 }
 
 func (w *workerInterceptor) InterceptWorkflow(_ workflow.Context,
 	next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
-	n := &workflowInterceptor{timeout: w.timeout}
+	n := &workflowInterceptor{heartbeatTimeout: w.heartbeatTimeout}
 	n.Next = next
 	return n
 }
 
 type workflowInterceptor struct {
 	interceptor.WorkflowInboundInterceptorBase
-	timeout time.Duration
+	heartbeatTimeout time.Duration
 }
 
-type timeoutKey struct{}
+type heartbeatTimeoutKey struct{}
 
 func (n *workflowInterceptor) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
-	return n.Next.ExecuteWorkflow(workflow.WithValue(ctx, timeoutKey{}, n.timeout), in)
+	return n.Next.ExecuteWorkflow(workflow.WithValue(ctx, heartbeatTimeoutKey{}, n.heartbeatTimeout), in)
 }
 
 // HeartbeatTimeout is after how long without a heartbeat an activity that is scheduled now counts as lost.
 func HeartbeatTimeout(ctx workflow.Context) time.Duration {
-	if timeout, ok := ctx.Value(timeoutKey{}).(time.Duration); ok {
+	if timeout, ok := ctx.Value(heartbeatTimeoutKey{}).(time.Duration); ok {
 		return timeout
 	}
 	return protocol.HeartbeatTimeout

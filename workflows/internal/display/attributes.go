@@ -14,13 +14,13 @@ import (
 type SearchAttributes struct{ Registered bool }
 
 var (
-	path     = temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath)
-	awaiting = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
-	status   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
+	pathAttribute     = temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath)
+	awaitingAttribute = temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting)
+	statusAttribute   = temporal.NewSearchAttributeKeyKeyword(protocol.AttributeStatus)
 )
 
-// longestPath is the limit of all databases that Temporal uses.
-const longestPath = 255 // bytes
+// maxPathLength is the limit of all databases that Temporal uses.
+const maxPathLength = 255 // bytes
 
 // ForChildStart returns the attributes with which a child of a process starts, so that a search for an Idea's path
 // finds it too.
@@ -28,10 +28,10 @@ func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttribut
 	if !a.Registered || ideaPath == "" {
 		return temporal.SearchAttributes{}
 	}
-	if len(ideaPath) > longestPath {
-		ideaPath = strings.ToValidUTF8(ideaPath[:longestPath], "")
+	if len(ideaPath) > maxPathLength {
+		ideaPath = strings.ToValidUTF8(ideaPath[:maxPathLength], "")
 	}
-	return temporal.NewSearchAttributes(path.ValueSet(ideaPath))
+	return temporal.NewSearchAttributes(pathAttribute.ValueSet(ideaPath))
 }
 
 // SetAwaitingCount sets how many Calls wait for a person.
@@ -39,9 +39,9 @@ func (a SearchAttributes) SetAwaitingCount(ctx workflow.Context, count int) {
 	if !a.Registered {
 		return
 	}
-	now, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaiting)
+	now, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaitingAttribute)
 	if now != int64(count) {
-		upsertSearchAttribute(ctx, awaiting.ValueSet(int64(count)))
+		upsertSearchAttribute(ctx, awaitingAttribute.ValueSet(int64(count)))
 	}
 }
 
@@ -50,9 +50,9 @@ func (a SearchAttributes) SetStatus(ctx workflow.Context, to string) {
 	if !a.Registered {
 		return
 	}
-	now, ok := workflow.GetTypedSearchAttributes(ctx).GetKeyword(status)
+	now, ok := workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusAttribute)
 	if !ok || now != to {
-		upsertSearchAttribute(ctx, status.ValueSet(to))
+		upsertSearchAttribute(ctx, statusAttribute.ValueSet(to))
 	}
 }
 

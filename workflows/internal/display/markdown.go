@@ -19,9 +19,10 @@ func SetDetails(ctx workflow.Context, markdown string) {
 }
 
 // EscapeMarkdown keeps data from becoming Markdown.
-func EscapeMarkdown(s string) string { return escapes.Replace(s) }
+func EscapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
 
-var escapes = strings.NewReplacer("|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[")
+var markdownEscapes = strings.NewReplacer(
+	"|", "\\|", "\n", " ", "`", "'", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[")
 
 // TruncateBytes shortens a text to n bytes, for what Temporal limits in bytes.
 func TruncateBytes(s string, n int) string {

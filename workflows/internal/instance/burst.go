@@ -64,7 +64,7 @@ func batchResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 	}
 	results = make([]protocol.BatchCallResult, count)
 	for n := range results {
-		results[n].Again = true
+		results[n].IsRetryable = true
 	}
 	return results
 }
@@ -74,9 +74,9 @@ func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, e
 	switch {
 	case e.Fault != nil && e.Fault.Code == ideafile.CodeStoreAway:
 		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
-	case e.Again && e.Fault == nil:
+	case e.IsRetryable && e.Fault == nil:
 		i.executeCall(ctx, r)
-	case e.Again && r.Tool.MaxAttempts > 1:
+	case e.IsRetryable && r.Tool.MaxAttempts > 1:
 		i.executeWithAttempts(ctx, r, r.Tool.MaxAttempts-1)
 	case e.Fault != nil:
 		i.dataflow.FailCall(r.Record.ID, e.Fault)

@@ -37,7 +37,7 @@ type Carried struct {
 	RefusedThrough int  `json:"refused,omitempty"`   // the highest from whose activity no more Calls are accepted
 	ToldThrough    int  `json:"toldCalls,omitempty"` // the highest of which every Call is reported as it was written
 	Held           bool `json:"held,omitempty"`      // the process is paused: nothing new starts
-	Releases       int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
+	ReleaseNumber  int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
 	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
 	ChangedSinceStarting bool `json:"dirty,omitempty"`
 	// MustCheckOwners: a person was waited for since it was last checked that the process is still there.
@@ -63,8 +63,8 @@ type ReportState struct {
 	Calls                []dataflow.ReportedCall `json:"calls,omitempty"`
 }
 
-// patience is how long an instance starts no Call for the sake of continuing as new while nothing of it runs.
-const patience = 2 * time.Second
+// continueTimeout is how long an instance starts no Call for the sake of continuing as new while nothing of it runs.
+const continueTimeout = 2 * time.Second
 
 // isContinueAsNewDue reports whether the instance should continue as new.
 func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
@@ -73,7 +73,8 @@ func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
 
 // shouldHoldCalls reports whether no Call starts because the instance is about to continue as new.
 func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
-	tooLong := !i.continueAsNewDueSince.IsZero() && !workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(patience))
+	tooLong := !i.continueAsNewDueSince.IsZero() &&
+		!workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(continueTimeout))
 	return i.isContinueAsNewDue(ctx) && !tooLong
 }
 
@@ -164,13 +165,13 @@ func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceS
 	c := &ContinueAsNewInput{
 		Dataflow: dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
 		Carried: Carried{
-			ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases,
-			CorrectionCount: r.Corrections, Quota: turn.Unlimited, Begun: r.Begun,
+			ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held,
+			ReleaseNumber: r.ReleaseNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited, Begun: r.Begun,
 		},
 		Reported: ReportState{
 			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough,
 			RefusedThrough:  r.ClosedThrough,
-			CorrectionCount: r.Corrections, Idle: true,
+			CorrectionCount: r.CorrectionCount, Idle: true,
 		},
 	}
 	if own.Quota != nil {

@@ -47,7 +47,7 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 		i.failDelegate(ctx, call, "it could not be started: "+err.Error())
 		return
 	}
-	ref.FirstRunID, ref.Claim.GrantedQuota = started.RunID, i.initialDelegateQuota()
+	ref.FirstRunID, ref.QuotaClaim.GrantedQuota = started.RunID, i.initialDelegateQuota()
 	i.delegates[call] = ref
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		// By now it has signalled its result. Otherwise it was ended from outside, or could not begin.
@@ -124,7 +124,7 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 	if !underWay {
 		return
 	}
-	ref.Status, ref.Waiting, ref.HeldUp, ref.Claim.QuotaUse = r.Status, r.Waiting, r.HeldUp, r.Use
+	ref.Status, ref.Waiting, ref.HeldUp, ref.QuotaClaim.QuotaUse = r.Status, r.Waiting, r.HeldUp, r.QuotaUse
 	if ref.Code = ""; r.Error != nil {
 		ref.Code = r.Error.Code
 	}
@@ -142,7 +142,7 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 	}
 	i.markChanged(ctx)
 	i.removeDelegate(r.Call)
-	i.dataflow.ApplyDelegateResult(r.Call, i.dataflow.FindStartedCall(r.Call).Tool, r.Output, r.Handed)
+	i.dataflow.ApplyDelegateResult(r.Call, i.dataflow.FindStartedCall(r.Call).Tool, r.Output, r.HandedBack)
 }
 
 // failDelegate ends a Call whose delegate did not complete.
@@ -156,7 +156,7 @@ func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 
 // removeDelegate adds what a delegate used to the instance's own use, once the delegate has ended.
 func (i *instance) removeDelegate(call string) {
-	i.Begun.Add(i.delegates[call].Claim.QuotaUse)
+	i.Begun.Add(i.delegates[call].QuotaClaim.QuotaUse)
 	delete(i.delegates, call)
 }
 
@@ -164,7 +164,7 @@ func (i *instance) removeDelegate(call string) {
 func (i *instance) quotaLedger() (quota.Ledger, []protocol.DelegateRef) {
 	book, refs := quota.Ledger{ParentQuota: i.Quota, UnclaimedUse: i.Begun}, i.runningDelegateRefs()
 	for n := range refs {
-		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &refs[n].Claim})
+		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &refs[n].QuotaClaim})
 	}
 	return book, refs
 }
@@ -199,7 +199,7 @@ func (i *instance) allocateDelegateQuotas(ctx workflow.Context) {
 	changed, _ := book.Allocate()
 	for _, n := range changed {
 		i.delegates[refs[n].Call] = refs[n]
-		q := refs[n].Claim.GrantedQuota
+		q := refs[n].QuotaClaim.GrantedQuota
 		i.sendParentSignal(ctx, refs[n], protocol.ParentSignal{Quota: &q})
 	}
 }

@@ -83,8 +83,8 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
 		Summary:     i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	releases := i.Releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.Releases) })
+	releases := i.ReleaseNumber
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.ReleaseNumber) })
 }
 
 func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
@@ -95,8 +95,8 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 		RetryPolicy:         callRetryPolicy(attempts),
 		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))
-	releases := i.Releases
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.Releases) })
+	releases := i.ReleaseNumber
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.ReleaseNumber) })
 }
 
 func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
@@ -152,13 +152,13 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Undoes:  r.Record.Undoes,
 		Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
-		Params: r.Params, Scopes: r.ScopeValues, Landing: i.dataflow.ResultContract(r.Record),
+		Params: r.Params, Scopes: r.ScopeValues, Contract: i.dataflow.ResultContract(r.Record),
 		Output: r.Tool.Source["_output"],
 		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
-		Lost: i.workerLosses[r.Record.ID],
+		LostWorkers: i.workerLosses[r.Record.ID],
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
-		in.Form = r.Tool.Source
+		in.ParamsSchema = r.Tool.Source
 	}
 	if r.Binding.Simulation == nil {
 		in.Rate = r.Tool.Rate

@@ -184,7 +184,7 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 		i.Quota = *s.Quota
 	}
 	resumes, pauses := s.Resume || (i.Held && !s.Held), s.Held && !i.Held
-	i.Releases = max(i.Releases, s.ReleaseNumber)
+	i.ReleaseNumber = max(i.ReleaseNumber, s.ReleaseNumber)
 	i.Held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:
@@ -255,7 +255,7 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 // asked already: by a workflow task that was lost, as one that continues as new is if a signal comes in meanwhile.
 func (i *instance) askWhatIsReady(ctx workflow.Context, call string) {
 	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(call, i.ownSetup.Token))
-	if rec != nil && rec.Status == ideafile.Waiting && mailbox.Knows(ctx, "who decides was asked") {
+	if rec != nil && rec.Status == ideafile.Waiting && mailbox.KnowsChange(ctx, "who decides was asked") {
 		i.markChanged(ctx)
 		i.startReadyCalls(ctx)
 	}

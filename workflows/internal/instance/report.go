@@ -66,7 +66,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.Held, before.Running
-	r.HeardReleaseNumber, r.TakenBack = i.Releases, takenBack
+	r.HeardReleaseNumber, r.TakenBack = i.ReleaseNumber, takenBack
 	var payload any = r
 	if i.setup.ReportsInLists {
 		payload = map[string]any{"reports": []turn.InstanceReport{r}}

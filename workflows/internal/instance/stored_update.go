@@ -29,7 +29,7 @@ func (i *instance) combineBlobUpdates(ctx workflow.Context) {
 			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 			Summary: "update what is stored: " + callSummary(i.ownSetup.Token, i.dataflow.FindCall(u.CallID)),
 		}), protocol.ActivityCombine, protocol.CombineInput{OutputMethod: u.OutputMethod, Updates: u.Updates,
-			Landing: u.Contract})
+			Contract: u.Contract})
 		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onStoredUpdatesCombined(ctx, u, f) })
 	}
 }

@@ -43,7 +43,7 @@ func (i *instance) view() protocol.InstanceView {
 	for _, rec := range i.dataflow.CallRecords() {
 		c := protocol.CallView{
 			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.SkippedBecauseOf,
-			Untaken: rec.UntakenBranchReference, Error: rec.Fault,
+			UntakenBranch: rec.UntakenBranchReference, Error: rec.Fault,
 			Decisions: rec.Decisions, Remarks: rec.Remarks, NotWritten: rec.NotWrittenPaths,
 		}
 		if n := len(rec.Decisions); n > 0 && c.By == "" {

@@ -11,26 +11,27 @@ import (
 	"processidea/protocol"
 )
 
-// idle is after how long a workflow ends that nobody asks. By then all turns are over.
-const idle = 2 * limit.Lasting
+// idleTimeout is after how long a workflow ends that nobody asks. By then all turns are over.
+const idleTimeout = 2 * limit.TurnLease
 
 // Run answers who wants a turn, until nobody asks any more and what was spent has ceased to count.
-func Run(ctx workflow.Context, line limit.Line) error {
+func Run(ctx workflow.Context, queue limit.Queue) error {
 	asked := true
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
-		func(ctx workflow.Context, q limit.Question) ([]limit.Turn, error) {
+		func(ctx workflow.Context, q limit.TurnRequest) ([]limit.Turn, error) {
 			asked = true
-			return line.Ask(workflow.Now(ctx), q), nil
+			return queue.Ask(workflow.Now(ctx), q), nil
 		}, workflow.UpdateHandlerOptions{Description: "From a worker: whose turn it is."})
 	for err == nil && asked {
 		asked = false
 		var isLong bool
-		isLong, err = workflow.AwaitWithTimeout(ctx, max(idle, line.Keeps(workflow.Now(ctx))), func() bool {
+		timeout := max(idleTimeout, queue.SpentCountsFor(workflow.Now(ctx)))
+		isLong, err = workflow.AwaitWithTimeout(ctx, timeout, func() bool {
 			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 		})
-		asked = asked || line.Keeps(workflow.Now(ctx)) > 0
+		asked = asked || queue.SpentCountsFor(workflow.Now(ctx)) > 0
 		if isLong {
-			return workflow.NewContinueAsNewError(ctx, protocol.LimitType, line)
+			return workflow.NewContinueAsNewError(ctx, protocol.LimitType, queue)
 		}
 	}
 	return err

@@ -45,7 +45,7 @@ func (b *Inbox) conclude(ctx workflow.Context, signal string, payload map[string
 	f.Count = count
 	if err != nil {
 		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
-		f.Nothing = errors.As(err, new(approval.NothingDone))
+		f.NothingToDo = errors.As(err, new(approval.NothingDone))
 	}
 	b.Settle(f)
 }
@@ -137,7 +137,7 @@ func (b *Inbox) outcome(ctx workflow.Context, q protocol.OutcomeQuestion) (proto
 
 // hasHandledAll reports whether every signal that has arrived was handled, or is being.
 func (b *Inbox) hasHandledAll() bool {
-	return b.opened && !slices.ContainsFunc(b.arrivals.unhandledNames, b.isHandled)
+	return b.isOpen && !slices.ContainsFunc(b.arrivals.unhandledNames, b.isHandled)
 }
 
 // CanContinueAsNew reports whether everybody who asked what became of acts was answered; Wait returns once that is

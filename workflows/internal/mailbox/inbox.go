@@ -18,11 +18,11 @@ type Inbox struct {
 	Unreported []approval.Fate
 	Reports    bool
 
-	selector workflow.Selector
-	sources  []*source // of the selector, in its order
-	spent    int       // finished sources
-	arrivals *signalArrivals
-	handlers map[string]signalHandler // by the signal's name
+	selector     workflow.Selector
+	sources      []*source // of the selector, in its order
+	spentSources int       // finished sources
+	arrivals     *signalArrivals
+	handlers     map[string]signalHandler // by the signal's name
 
 	wakeAt      time.Time // when the timer fires; zero: there is none
 	cancelTimer workflow.CancelFunc
@@ -33,9 +33,9 @@ type Inbox struct {
 	heardPeopleSinceWait bool
 	nextTaskTimerSet     bool
 
-	// opened: signals are being handled. closing: queries for the outcome of acts are answered immediately. answered
+	// isOpen: signals are being handled. closing: queries for the outcome of acts are answered immediately. answered
 	// becomes readable when a query was answered that the workflow waited for.
-	opened, closing, wakeWhenAnswered bool
+	isOpen, closing, wakeWhenAnswered bool
 	answered                          workflow.Channel
 }
 
@@ -65,7 +65,7 @@ const maxHandledAtOnce = 500
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
 // instead of one each. It handles a part of a flood: the next Wait goes on with it.
 func (b *Inbox) Wait(ctx workflow.Context) {
-	b.opened = true
+	b.isOpen = true
 	b.dropSpentSources(ctx)
 	if !b.selector.HasPending() {
 		b.arrivedBeforeWait, b.heardPeopleSinceWait = b.arrivals.arrivedCount, false
@@ -76,7 +76,7 @@ func (b *Inbox) Wait(ctx workflow.Context) {
 
 // Drain handles all that has happened, without waiting for more.
 func (b *Inbox) Drain(ctx workflow.Context) {
-	b.opened = true
+	b.isOpen = true
 	for ctx.Err() == nil && b.selector.HasPending() {
 		b.handlePendingBatch(ctx)
 	}
@@ -127,9 +127,9 @@ func (b *Inbox) OnFutureReady(f workflow.Future, then func(workflow.Future)) {
 	s := &source{}
 	s.addTo = func(to workflow.Selector) {
 		to.AddFuture(f, func(f workflow.Future) {
-			b.spend(s)
+			b.markSpent(s)
 			then(f)
 		})
 	}
-	b.add(s)
+	b.addSource(s)
 }

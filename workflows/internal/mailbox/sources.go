@@ -7,11 +7,11 @@ type source struct {
 	addTo func(workflow.Selector) // nil once it gives nothing any more
 }
 
-// mostSpent bounds the number of finished sources that are kept. A selector never drops one, nor its value: all results
-// of activities.
-const mostSpent = 8
+// maxSpentSources bounds the number of finished sources that are kept. A selector never drops one, nor its value: all
+// results of activities.
+const maxSpentSources = 8
 
-func (b *Inbox) add(s *source) {
+func (b *Inbox) addSource(s *source) {
 	b.sources = append(b.sources, s)
 	s.addTo(b.selector)
 }
@@ -22,27 +22,27 @@ func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.R
 	s.addTo = func(to workflow.Selector) {
 		to.AddReceive(c, func(c workflow.ReceiveChannel, more bool) {
 			if !more {
-				b.spend(s) // it is closed, and would be ready for ever
+				b.markSpent(s) // it is closed, and would be ready for ever
 			}
 			then(c)
 		})
 	}
-	b.add(s)
+	b.addSource(s)
 }
 
-func (b *Inbox) spend(s *source) {
+func (b *Inbox) markSpent(s *source) {
 	s.addTo = nil
-	b.spent++
+	b.spentSources++
 }
 
 // dropSpentSources makes a new selector of what still gives something. Which of several that are ready comes first does
 // not change: it is the one that was added first.
 func (b *Inbox) dropSpentSources(ctx workflow.Context) {
-	if b.spent <= mostSpent {
+	if b.spentSources <= maxSpentSources {
 		return
 	}
 	var live []*source
-	b.selector, b.spent = workflow.NewSelector(ctx), 0
+	b.selector, b.spentSources = workflow.NewSelector(ctx), 0
 	for _, s := range b.sources {
 		if s.addTo != nil {
 			live = append(live, s)

@@ -28,7 +28,7 @@ func TestAnInboxForgetsFuturesThatAreDoneAndHearsTheOthersInTheirOrder(t *testin
 			b.Wait(ctx)
 			most = max(most, len(b.sources)+len(heard))
 		}
-		if len(b.sources) > 2*mostSpent {
+		if len(b.sources) > 2*maxSpentSources {
 			t.Errorf("%d sources are kept", len(b.sources))
 		}
 		return nil
@@ -41,7 +41,7 @@ func TestAnInboxForgetsFuturesThatAreDoneAndHearsTheOthersInTheirOrder(t *testin
 			t.Fatalf("heard in the order %v", heard)
 		}
 	}
-	if most > futures+1+2*mostSpent {
+	if most > futures+1+2*maxSpentSources {
 		t.Errorf("up to %d sources too many were kept", most-futures)
 	}
 }

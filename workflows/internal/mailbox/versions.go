@@ -8,28 +8,28 @@ import "go.temporal.io/sdk/workflow"
 // historyOrderEnabled reports whether signals of different names are handled in the order in which they arrived. Before
 // that change they were handled in the order in which their names are registered.
 func historyOrderEnabled(ctx workflow.Context) bool {
-	return Knows(ctx, "signals in the order of history")
+	return KnowsChange(ctx, "signals in the order of history")
 }
 
 // GatherCancelledPartsEnabled reports whether a cancelled process in parts waits for the results of its parts. Before
 // that change it ended immediately, without any State.
 func GatherCancelledPartsEnabled(ctx workflow.Context) bool {
-	return Knows(ctx, "what cancelled parts came to")
+	return KnowsChange(ctx, "what cancelled parts came to")
 }
 
 // TakesProofs reports whether a decision may bring a proof. Before that change the signal was refused for a key that
 // nobody knew.
 func TakesProofs(ctx workflow.Context) bool {
-	return Knows(ctx, "proofs of decisions")
+	return KnowsChange(ctx, "proofs of decisions")
 }
 
 // BlobUpdatesEnabled reports whether updates of values in the blob store are put together by an activity. Before that
 // change they failed.
 func BlobUpdatesEnabled(ctx workflow.Context) bool {
-	return Knows(ctx, "updates of stored values")
+	return KnowsChange(ctx, "updates of stored values")
 }
 
-// Knows reports whether a workflow began after a change of the rules, which the package that made it names.
-func Knows(ctx workflow.Context, change string) bool {
+// KnowsChange reports whether a workflow began after a change of the rules, which the package that made it names.
+func KnowsChange(ctx workflow.Context, change string) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }

@@ -49,7 +49,7 @@ type Scope struct {
 
 // Give accepts an order, and returns the entry for the log of the process.
 func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (given approval.Decision, err error) {
-	if err := k.checkWhole(o.Signal()); err != nil {
+	if err := k.refuseInPart(o.Signal()); err != nil {
 		return given, err
 	}
 	var finding *proof.Finding
@@ -76,14 +76,14 @@ func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (
 
 // End ends an order.
 func (k *Keeper) End(ctx workflow.Context, order string, s approval.SteeringPayload) error {
-	if err := k.checkWhole(approval.SteerDisallow); err != nil {
+	if err := k.refuseInPart(approval.SteerDisallow); err != nil {
 		return err
 	}
 	return k.Orders.End(order, approval.OrderEnding{By: s.By, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
 }
 
-// checkWhole refuses in a part what only the whole takes.
-func (k *Keeper) checkWhole(signal string) error {
+// refuseInPart refuses in a part what only the whole takes.
+func (k *Keeper) refuseInPart(signal string) error {
 	if k.part == nil {
 		return nil
 	}

@@ -93,9 +93,9 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueA
 	}
 }
 
-// patience is how long a process starts nothing new for the sake of continuing as new. After that it goes on as ever,
-// until it can.
-const patience = 2 * time.Second
+// continueTimeout is how long a process starts nothing new for the sake of continuing as new. After that it goes on as
+// ever, until it can.
+const continueTimeout = 2 * time.Second
 
 // continueAsNewTiming is when a process that should continue as new does so.
 type continueAsNewTiming int
@@ -117,7 +117,7 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 	}
 	c.outbox.HoldSignals()
 	now := workflow.Now(ctx)
-	hurry := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(patience))
+	hurry := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(continueTimeout))
 	idle = idle && c.outbox.NothingInFlight()
 	if idle {
 		idle = c.inbox.CanContinueAsNew(ctx, hurry)
@@ -129,9 +129,9 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 	}
 	if c.continueAsNewDueSince.IsZero() {
 		c.continueAsNewDueSince = now
-		c.inbox.WakeAfter(ctx, patience, "until the process goes on without continuing as new")
+		c.inbox.WakeAfter(ctx, continueTimeout, "until the process goes on without continuing as new")
 	}
-	if now.Before(c.continueAsNewDueSince.Add(patience)) {
+	if now.Before(c.continueAsNewDueSince.Add(continueTimeout)) {
 		if idle {
 			c.inbox.WakeInNextTask(ctx)
 		}

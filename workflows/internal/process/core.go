@@ -26,7 +26,7 @@ import (
 type processCore struct {
 	processID, firstRunID string
 
-	own variant                 // what this kind of process does in its own way
+	own processVariant          // what this kind of process does in its own way
 	log func(approval.Decision) // logs what somebody decided on the whole process
 
 	start protocol.ProcessStart
@@ -54,8 +54,8 @@ type processCore struct {
 	holdUps      map[string]holdUp // what workers report, by cause
 }
 
-// variant is what an ordinary process and a split one do differently.
-type variant interface {
+// processVariant is what an ordinary process and a split one do differently.
+type processVariant interface {
 	// pauseReason is why the process is paused; nil: it is not.
 	pauseReason() *diag.Fault
 	// pauseWithFault pauses the process for a reason of its own, unless it is paused already.
@@ -109,7 +109,7 @@ func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, err
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
 	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.File, start.Delegation.Files)
 	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
-	start.Idea = ideafile.WithSeed(start.Idea, quality.NewSeed(process))
+	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems.Append(carried...)
 	return idea, invalidIdeaError(problems)
@@ -183,7 +183,7 @@ func (c *processCore) markEnded(outcome loop.Status) {
 // markCancelled notes, and shows, that the process is over since it was cancelled.
 func (c *processCore) markCancelled(ctx workflow.Context) {
 	c.markEnded(loop.StatusCancelled)
-	c.journal(ctx, loop.StatusCancelled, nil)
+	c.logStatus(ctx, loop.StatusCancelled, nil)
 	c.setAttributes(ctx, string(loop.StatusCancelled), 0)
 }
 

@@ -142,7 +142,7 @@ func (p *splitProcess) dealOut(ctx workflow.Context, many approval.ManyDecisions
 		to := protocol.PartID(p.processID, part.Number)
 		if list := byPart[to]; list != nil {
 			p.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
-				Signal: approval.SteerDecide, Payload: many.Passed(protocol.ForwardedID, list),
+				Signal: approval.SteerDecide, Payload: many.PassedOnPayload(protocol.ForwardedID, list),
 				RefusalReason: nothingWaitsThere,
 			})
 		}

@@ -49,7 +49,7 @@ func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
 	if n := r.Calls.Undone; n > 0 {
 		memo[protocol.MemoUndoneCalls] = n
 	}
-	if len(memo) > 0 && mailbox.Knows(ctx, "the memo says how many Calls failed") {
+	if len(memo) > 0 && mailbox.KnowsChange(ctx, "the memo says how many Calls failed") {
 		if err := workflow.UpsertMemo(ctx, memo); err != nil {
 			workflow.GetLogger(ctx).Warn("the memo could not be set", "error", err)
 		}
@@ -95,7 +95,7 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 	}
 	report := protocol.DelegateReport{
 		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error,
-		Handed: delegate.ValuesByPath(r.Instances[""].State, to.Writes), Use: use,
+		HandedBack: delegate.ValuesByPath(r.Instances[""].State, to.Writes), QuotaUse: use,
 	}
 	err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
 	if err != nil {
@@ -113,14 +113,14 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 	}
 	report := protocol.DelegateReport{
 		Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxToldWaiting)],
-		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxToldWaiting)], Use: use,
+		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxToldWaiting)], QuotaUse: use,
 	}
 	if v.Status == loop.StatusPaused {
 		report.Error = v.Error
 	}
 	comparable := report
-	comparable.Error = nil   // Waiting has it
-	comparable.Use.Calls = 0 // the quota that it needs is enough
+	comparable.Error = nil        // Waiting has it
+	comparable.QuotaUse.Calls = 0 // the quota that it needs is enough
 	text := string(jsonval.Encode(jsonval.ToJSONValue(comparable)))
 	if text == c.LastReportedProgress {
 		return

@@ -66,8 +66,8 @@ type holdUp struct {
 // two of the intervals at which it is reported again (package holdups).
 const holdUpLasts = 11 * time.Minute
 
-// end is when the cause counts as gone if it is not reported again.
-func (h holdUp) end() time.Time {
+// endsAt is when the cause counts as gone if it is not reported again.
+func (h holdUp) endsAt() time.Time {
 	if next := h.Next.Add(time.Minute); next.After(h.told.Add(holdUpLasts)) {
 		return next
 	}
@@ -92,7 +92,7 @@ func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
 // forgetHoldUps drops causes that no worker reports any more. It returns when the next one expires; zero: none is left.
 func (c *processCore) forgetHoldUps(now time.Time) (again time.Time) {
 	for _, cause := range jsonval.SortedKeys(c.holdUps) {
-		end := c.holdUps[cause].end()
+		end := c.holdUps[cause].endsAt()
 		switch {
 		case !end.After(now):
 			delete(c.holdUps, cause)

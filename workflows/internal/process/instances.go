@@ -57,7 +57,7 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
-	setup.ReportsInLists = len(tokens) > fewInstances && mailbox.Knows(ctx, "reports in lists")
+	setup.ReportsInLists = len(tokens) > fewInstances && mailbox.KnowsChange(ctx, "reports in lists")
 	p.sendQuotas(ctx, tokens...) // these start with theirs
 	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
@@ -89,7 +89,7 @@ func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string, s
 		ends := workflow.NewSelector(ctx)
 		for n, f := range started {
 			ends.AddFuture(f, func(f workflow.Future) {
-				if f.Get(ctx, nil) != nil && ctx.Err() == nil && mailbox.Knows(ctx, "who is terminated has failed") {
+				if f.Get(ctx, nil) != nil && ctx.Err() == nil && mailbox.KnowsChange(ctx, "who is terminated has failed") {
 					p.goneInstances.Send(ctx, tokens[n])
 				}
 			})

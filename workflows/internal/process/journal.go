@@ -10,8 +10,8 @@ import (
 
 // This file records the state of a process in the worker's log and metrics. A replay records nothing.
 
-// journal logs that the status of the process has changed, and why. Parts are left out: their process logs for them.
-func (c *processCore) journal(ctx workflow.Context, status loop.Status, why *diag.Fault) {
+// logStatus logs that the status of the process has changed, and why. Parts are left out: their process logs for them.
+func (c *processCore) logStatus(ctx workflow.Context, status loop.Status, why *diag.Fault) {
 	if c.start.Part != nil || c.journaled == status {
 		return
 	}
@@ -26,11 +26,11 @@ func (c *processCore) journal(ctx workflow.Context, status loop.Status, why *dia
 	switch {
 	case status == loop.StatusRunning && before == "":
 		log.Info("the process began", words...)
-		c.count(ctx, "began", "")
+		c.countStatus(ctx, "began", "")
 		return
 	case status == loop.StatusRunning:
 		log.Info("the process goes on", words...)
-		c.count(ctx, "resumed", "")
+		c.countStatus(ctx, "resumed", "")
 		return
 	case status == loop.StatusPaused:
 		log.Warn("the process is paused", words...)
@@ -39,11 +39,11 @@ func (c *processCore) journal(ctx workflow.Context, status loop.Status, why *dia
 	default:
 		log.Info("the process has ended", append(words, "status", string(status))...)
 	}
-	c.count(ctx, string(status), code)
+	c.countStatus(ctx, string(status), code)
 }
 
-// count counts a process by its status, and by the code of its reason.
-func (c *processCore) count(ctx workflow.Context, status, code string) {
+// countStatus counts a process by its status, and by the code of its reason.
+func (c *processCore) countStatus(ctx workflow.Context, status, code string) {
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"status": status, "code": code}).
 		Counter(protocol.MetricProcesses).Inc(1)
 }

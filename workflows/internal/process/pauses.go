@@ -73,7 +73,7 @@ func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
 		if !slices.Contains(starting, m.Token) {
-			q := m.Claim.GrantedQuota
+			q := m.QuotaClaim.GrantedQuota
 			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Quota: &q})
 		}
 	}

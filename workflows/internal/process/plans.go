@@ -77,7 +77,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d ap
 	deputies := p.orders.Orders.Deputies()
 	if p.start.Part != nil {
 		deputies = d.Deputies
-	} else if len(deputies) > 0 && !mailbox.Knows(ctx, "deputies decide on Plans") {
+	} else if len(deputies) > 0 && !mailbox.KnowsChange(ctx, "deputies decide on Plans") {
 		deputies = nil
 	}
 	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),

@@ -13,8 +13,8 @@ import (
 	"processidea/protocol"
 )
 
-// refused is a process that ended before anything of it started, since its Idea has errors.
-type refused struct {
+// refusedProcess is a process that ended before anything of it started, since its Idea has errors.
+type refusedProcess struct {
 	processID string
 	fault     diag.Fault
 }
@@ -28,15 +28,15 @@ func answerAsRefused(ctx workflow.Context, err error) error {
 	}
 	id := workflow.GetInfo(ctx).WorkflowExecution.ID
 	c := &processCore{processID: id}
-	c.journal(ctx, loop.StatusFailed, &diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()})
-	r := refused{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
+	c.logStatus(ctx, loop.StatusFailed, &diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()})
+	r := refusedProcess{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
 	if failed := c.registerQueries(ctx, r, "", "instances"); failed != nil {
 		return failed
 	}
 	return err
 }
 
-func (r refused) view() protocol.ProcessView {
+func (r refusedProcess) view() protocol.ProcessView {
 	return protocol.ProcessView{
 		Result: loop.Result{
 			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
@@ -46,12 +46,12 @@ func (r refused) view() protocol.ProcessView {
 	}
 }
 
-func (refused) approvals() protocol.ProcessApprovals {
+func (refusedProcess) approvals() protocol.ProcessApprovals {
 	return protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 }
 
-func (refused) callCounts() []turn.CallCount { return []turn.CallCount{} }
+func (refusedProcess) callCounts() []turn.CallCount { return []turn.CallCount{} }
 
-func (refused) plans() []protocol.PlanView { return nil }
+func (refusedProcess) plans() []protocol.PlanView { return nil }
 
-func (refused) addApprovalContexts([]protocol.Approval) {}
+func (refusedProcess) addApprovalContexts([]protocol.Approval) {}

@@ -81,8 +81,8 @@ func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []
 		reopened := &protocol.ReopenedInstance{
 			Writes: writes, Calls: r.instance.CallReports(), ClosedThrough: r.instance.ClosedThroughRequest,
 			ReportNumber: r.instance.LastReportNumber[0], HistoryLength: r.instance.LastReportNumber[1],
-			Corrections: r.instance.AckedCorrectionCount, Releases: r.instance.ReleaseCount,
-			Begun: r.instance.Claim.StartedUse(),
+			CorrectionCount: r.instance.AckedCorrectionCount, ReleaseNumber: r.instance.ReleaseCount,
+			Begun: r.instance.QuotaClaim.StartedUse(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {
 			started := p.startInstance(ctx, setup, protocol.InstanceStart{Token: r.instance.Token, Reopened: reopened})

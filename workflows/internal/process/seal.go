@@ -40,7 +40,7 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 // doing it twice is doing it once.
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in protocol.SealInput) {
 	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealed.At+1, p.LastSealed.Digest, idea.Source
-	in.LLM, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.Quality(), p.start.Delegation.ForIdea(idea)
+	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.Quality(), p.start.Delegation.ForIdea(idea)
 	var s protocol.IdeaRef
 	err := activity.Run(ctx, protocol.ActivitySeal, fmt.Sprintf("seal Idea %d", in.At), 10*time.Second, time.Minute,
 		in, &s)

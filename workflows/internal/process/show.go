@@ -45,7 +45,7 @@ func (c *processCore) showWaiting(ctx workflow.Context, p queryableProcess, b *s
 	p.addApprovalContexts(pending[:min(len(pending), display.ShownPending)])
 	display.WriteForPeople(b, plans, pending, &c.inbox.Fates)
 	display.SetDetails(ctx, b.String())
-	c.journal(ctx, status, why)
+	c.logStatus(ctx, status, why)
 	c.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))
 }
 

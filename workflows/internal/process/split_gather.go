@@ -118,7 +118,7 @@ func (p *splitProcess) sealAtRest(ctx workflow.Context) {
 func (p *splitProcess) gatherInput() protocol.GatherInput {
 	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.LastSealed.Digest,
 		At: p.LastSealed.At + 1, Output: p.parts.OwnReport.Output,
-		Log: p.parts.UnsealedLog, LLM: p.parts.AnsweringLLMs, Quality: p.parts.Quality(),
+		Log: p.parts.UnsealedLog, LLMUsages: p.parts.AnsweringLLMs, Quality: p.parts.Quality(),
 		Delegation: p.start.Delegation.ForIdea(p.idea),
 	}
 	for _, part := range p.parts.All {

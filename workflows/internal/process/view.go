@@ -136,8 +136,8 @@ func (p *unsplitProcess) approvals() protocol.ProcessApprovals {
 	return v
 }
 
-// maxCases is how many bytes of cases an answer holds: a large one would not fit.
-const maxCases = 1 << 20
+// maxCaseBytes is how many bytes of cases an answer holds: a large one would not fit.
+const maxCaseBytes = 1 << 20
 
 // addApprovalContexts adds the cases, as the instances have reported them, until they become too many for one answer.
 func (p *unsplitProcess) addApprovalContexts(list []protocol.Approval) {
@@ -147,7 +147,7 @@ func (p *unsplitProcess) addApprovalContexts(list []protocol.Approval) {
 		token := list[n].Instance
 		c := protocol.ApprovalContext{Input: ideafile.InstanceInput(own[token], token), State: p.loop.StateOf(token)}
 		size += len(jsonval.Encode(c.Input)) + len(jsonval.Encode(c.State))
-		if size > maxCases {
+		if size > maxCaseBytes {
 			return
 		}
 		list[n].ApprovalContext = c

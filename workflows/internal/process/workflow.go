@@ -71,10 +71,10 @@ func (c *processCore) firstSize(ctx workflow.Context) (quality.Size, error) {
 	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeJudged {
 		return size, nil
 	}
-	if !mailbox.Knows(ctx, sizeByKindChange) {
+	if !mailbox.KnowsChange(ctx, sizeByKindChange) {
 		return quality.Size{First: quality.SizeShared, Now: quality.SizeShared}, nil
 	}
-	if _, _, certain := quality.Kind(c.idea, nil); certain {
+	if _, _, certain := quality.RecommendedSize(c.idea, nil); certain {
 		return size, nil
 	}
 	beginning := *c

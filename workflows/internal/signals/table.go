@@ -30,8 +30,8 @@ type ProcessHandler interface {
 	DecidePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
 }
 
-// table holds every kind of signal from people, in the order in which the Temporal UI shows them.
-var table = []signalKind{
+// signalKinds holds every kind of signal from people, in the order in which the Temporal UI shows them.
+var signalKinds = []signalKind{
 	decisionSignal(policy.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?, "proof"?}.`),
 	decisionSignal(policy.Reject,
 		`Do not run a Call that waits: {"call", "reason", "digest"?, "by"?, "proof"?}. The reason goes to the LLM.`),
@@ -68,8 +68,9 @@ var table = []signalKind{
 		approval.ReadStandingOrder, ProcessHandler.Allow),
 	{approval.SteerDeputy,
 		`Have somebody decide in one's place for a time: {"id", "to", "until", "from"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
-		deputy, true},
-	{approval.SteerDisallow, `End what allow or deputy gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
+		handleDeputy, true},
+	{approval.SteerDisallow, `End what allow or deputy gave: {"order": its id, "by"?, "reason"?}.`,
+		handleDisallow, false},
 
 	planSignal(approval.SteerApprovePlan,
 		`Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`),
@@ -135,15 +136,15 @@ func planSignal(kind, description string) signalKind {
 	}, false}
 }
 
-// deputy takes a deputy, or passes on that a Call is to be told of one.
-func deputy(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+// handleDeputy takes a deputy, or passes on that a Call is to be told of one.
+func handleDeputy(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
 	if payload["call"] != nil {
 		return decisionSignal(approval.SteerDeputy, "").handle(p, ctx, payload)
 	}
 	return signalOf("", "", approval.ReadDeputy, ProcessHandler.Allow).handle(p, ctx, payload)
 }
 
-func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+func handleDisallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
 	order, s, err := approval.ReadOrderEnd(payload)
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) er
 
 // RegisterProcessSignals has a process handle every signal of the table.
 func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHandler) {
-	for _, s := range table {
+	for _, s := range signalKinds {
 		handle := func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
 			return approval.Count{}, s.handle(p, ctx, payload)
 		}
@@ -166,7 +167,7 @@ func RegisterInstanceSignals(
 	ctx workflow.Context, b *mailbox.Inbox, process string,
 	decide func(workflow.Context, approval.Decision) (approval.Count, error),
 ) {
-	for _, s := range table {
+	for _, s := range signalKinds {
 		description := "Send it to the process, not to an instance."
 		handle := func(workflow.Context, map[string]any) (approval.Count, error) {
 			return approval.Count{}, fmt.Errorf("%s goes to the process, %s", s.name, process)

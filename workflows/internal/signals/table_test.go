@@ -73,7 +73,7 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	onCalls := slices.Concat(policy.AllKinds(), approval.Remarks())
 	want := slices.Concat(onCalls, steering)
 	var got []string
-	for _, s := range table {
+	for _, s := range signalKinds {
 		got = append(got, s.name)
 		if s.isDecision != (approval.IsRemark(s.name) || slices.Contains(onCalls, s.name)) {
 			t.Errorf("%s: decides is %v", s.name, s.isDecision)
@@ -115,7 +115,7 @@ var payloads = map[string]map[string]any{
 func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) {
 	t.Parallel()
 	reached := map[string]string{} // the kind by the method
-	for _, s := range table {
+	for _, s := range signalKinds {
 		p := &recorder{kind: s.name}
 		err := s.handle(p, nil, payloads[s.name])
 		if err != nil || len(p.called) != 1 {

@@ -51,7 +51,7 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 		Example: `  starter backtest hardened.json moderation-1 moderation-2
   starter backtest refunds-with-new-policy.json refunds-1 --max-differences 0
   starter backtest other-prompt.json refunds-1 --replies other-replies.jsonl --json`,
-		RunE: func(c *cobra.Command, args []string) error { return backtested(c.Context(), a, args[0], args[1:], o) },
+		RunE: func(c *cobra.Command, args []string) error { return runBacktest(c.Context(), a, args[0], args[1:], o) },
 	}
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
@@ -62,8 +62,8 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 	return c
 }
 
-// backtested runs a new Idea over past instances, and prints what would differ.
-func backtested(ctx context.Context, a *app.App, file string, ids []string, o backtestOptions) error {
+// runBacktest runs a new Idea over past instances, and prints what would differ.
+func runBacktest(ctx context.Context, a *app.App, file string, ids []string, o backtestOptions) error {
 	options := backtest.Options{Processes: ids}
 	if err := o.chooseLLM(&options); err != nil {
 		return err
@@ -76,19 +76,19 @@ func backtested(ctx context.Context, a *app.App, file string, ids []string, o ba
 	if err != nil {
 		return err
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		report, problems, err := backtest.Run(ctx, archive, source, p.Tools(), options)
 		if err != nil {
 			return err
 		}
-		a.Complain(file, problems)
+		a.PrintProblems(file, problems)
 		if err := a.Show(report, backtestText(report)); err != nil {
 			return fmt.Errorf("print backtest: %w", err)
 		}
 		if o.maxDifferences >= 0 && report.Differs() > o.maxDifferences {
 			a.Note("backtest: %s not the same; at most %d may differ", print.PluralIs(report.Differs(), "instance"),
 				o.maxDifferences)
-			return exit.With(exit.Failed)
+			return exit.WithCode(exit.Failed)
 		}
 		return nil
 	})
@@ -126,10 +126,10 @@ func backtestText(r *backtest.Report) string {
 	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), planned,
 		print.Plural(r.Calls, "Call"))
 	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.Same, r.Different, r.Unknown)
-	if r.Asked != (comparison.AskedCounts{}) {
-		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Asked.Then, "Call"), r.Asked.Now)
-		if r.Asked.Automatic > 0 {
-			fmt.Fprintf(&b, ", of which nobody had decided on %d: approved here", r.Asked.Automatic)
+	if r.Approvals != (comparison.ApprovalCounts{}) {
+		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Approvals.Then, "Call"), r.Approvals.Now)
+		if r.Approvals.Automatic > 0 {
+			fmt.Fprintf(&b, ", of which nobody had decided on %d: approved here", r.Approvals.Automatic)
 		}
 		b.WriteString("\n")
 	}

@@ -20,7 +20,7 @@ import (
 
 // Blame says which Call or person wrote a value.
 func Blame(a *app.App) *cobra.Command {
-	at, v := 0, values{}
+	at, v := 0, valueFormat{}
 	c := &cobra.Command{
 		Use:   "blame ID PATH",
 		Short: "Say which Call or person wrote a value of a process's State",
@@ -30,16 +30,16 @@ of an instance: ①:user.name, or user.name where there is only one without a na
 It is read from the store; no server is needed.`,
 		Example: `  starter blame moderation-3 ①:sentiment
   starter blame refund-17 amount --at 2 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at, v) },
+		RunE: func(c *cobra.Command, args []string) error { return runBlame(c.Context(), a, args[0], args[1], at, v) },
 	}
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the Idea that shows the value, from 1 (default the latest)")
-	v.flag(c)
+	v.addFlag(c)
 	return c
 }
 
-func blame(ctx context.Context, a *app.App, id, path string, at int, v values) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+func runBlame(ctx context.Context, a *app.App, id, path string, at int, v valueFormat) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		b, err := archive.Chain(id).Blame(ctx, path, at)
 		if err != nil {
 			return err
@@ -48,12 +48,12 @@ func blame(ctx context.Context, a *app.App, id, path string, at int, v values) e
 		if err != nil {
 			return err
 		}
-		return a.Show(blamed{b, undone}, v.blameText(b)+undoneText(undone))
+		return a.Show(blameReport{b, undone}, v.blameText(b)+undoneText(undone))
 	})
 }
 
-// blamed is who wrote a value, and how that Call was undone; nil where it was not.
-type blamed struct {
+// blameReport is who wrote a value, and how that Call was undone; nil where it was not.
+type blameReport struct {
 	*chain.Blame
 	Undone *client.UndoneCall `json:"undone,omitempty"`
 }
@@ -79,7 +79,7 @@ func undoneText(t *client.UndoneCall) string {
 	return print.Printable(fmt.Sprintf("%s is undone by %s, for %s: %s", t.CallID, t.As, t.By, t.Reason)) + "\n"
 }
 
-func (v values) blameText(b *chain.Blame) string {
+func (v valueFormat) blameText(b *chain.Blame) string {
 	var t strings.Builder
 	place := b.Path
 	if b.Instance != "" {
@@ -117,9 +117,9 @@ func (v values) blameText(b *chain.Blame) string {
 	if b.Call != nil {
 		v.writeProposed(&t, b)
 	}
-	if b.Adapted != nil {
+	if a := b.ParamsAdaptation; a != nil {
 		fmt.Fprintf(&t, "the LLM adapted the parameters to the tool: from %s to %s, because %s\n",
-			v.text(b.Adapted.OriginalParams), v.text(b.Adapted.AdaptedParams), print.Printable(b.Adapted.Reason))
+			v.text(a.OriginalParams), v.text(a.AdaptedParams), print.Printable(a.Reason))
 	}
 	for _, w := range b.Earlier {
 		fmt.Fprintf(&t, "earlier %s\n", v.writtenText(w))
@@ -129,7 +129,7 @@ func (v values) blameText(b *chain.Blame) string {
 }
 
 // writtenText says who wrote, when and what.
-func (v values) writtenText(w chain.Written) string {
+func (v valueFormat) writtenText(w chain.Written) string {
 	how := "by " + print.Printable(w.By)
 	if !w.When.IsZero() {
 		how += ", " + w.When.Local().Format(time.DateTime)
@@ -152,7 +152,7 @@ func decisionText(d approval.Decision) string {
 	return text
 }
 
-func (v values) writeProposed(t *strings.Builder, b *chain.Blame) {
+func (v valueFormat) writeProposed(t *strings.Builder, b *chain.Blame) {
 	c := b.Call
 	print.Fprintf(t, "call %s of Request %d: %s\n", c.ID, c.Request, c.Tool)
 	if c.Written != nil {

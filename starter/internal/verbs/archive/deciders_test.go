@@ -29,7 +29,7 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 		if got := decisionText(d); !strings.HasPrefix(got, "decided by "+deciderText(d)+": "+d.Kind) {
 			t.Errorf("blame: %q", got)
 		}
-		if got := (values{}).decidedText([]client.Decided{{Decision: d}}); !strings.Contains(got,
+		if got := (valueFormat{}).decidedText([]client.Decided{{Decision: d}}); !strings.Contains(got,
 			"  "+d.Kind+" by "+want) {
 			t.Errorf("decisions: %q", got)
 		}
@@ -40,10 +40,11 @@ func TestWhatDiffersIsPrintedWholeWhereThatIsWanted(t *testing.T) {
 	long := strings.Repeat("long ", 100)
 	d := &client.Diff{Diff: &ideadiff.Diff{Process: "p", A: 1, B: 2}}
 	d.Changes = append(d.Changes, ideadiff.Change{What: ideadiff.Changed, Path: "a", From: long, To: long + "er"})
-	if got := (values{}).diffText(d); strings.Contains(got, long) {
+	if got := (valueFormat{}).diffText(d); strings.Contains(got, long) {
 		t.Errorf("it is not cut: %s", got)
 	}
-	if got := (values{whole: true}).diffText(d); !strings.Contains(got, fmt.Sprintf("~ a  %q → %q", long, long+"er")) {
+	want := fmt.Sprintf("~ a  %q → %q", long, long+"er")
+	if got := (valueFormat{whole: true}).diffText(d); !strings.Contains(got, want) {
 		t.Errorf("it is cut: %s", got)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // Decisions lists what people decided.
 func Decisions(a *app.App) *cobra.Command {
-	at, v := 0, values{}
+	at, v := 0, valueFormat{}
 	c := &cobra.Command{
 		Use:   "decisions ID",
 		Short: "List what people decided in a process, and what came of it",
@@ -32,16 +32,16 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 		Example: `  starter decisions refunds
   starter decisions refunds --at 2 --json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return decisions(c.Context(), a, args[0], at, v)
+			return runDecisions(c.Context(), a, args[0], at, v)
 		},
 	}
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the last Idea that counts, from 1 (default the latest)")
-	v.flag(c)
+	v.addFlag(c)
 	return c
 }
 
-func decisions(ctx context.Context, a *app.App, id string, at int, v values) error {
+func runDecisions(ctx context.Context, a *app.App, id string, at int, v valueFormat) error {
 	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
 		made, err := archive.Chain(id).Decisions(ctx, at)
 		if err != nil {
@@ -72,7 +72,7 @@ func sealedText(at time.Time) string {
 }
 
 // decidedText tells decisions, each with what it changed and what came of it.
-func (v values) decidedText(made []client.Decided) string {
+func (v valueFormat) decidedText(made []client.Decided) string {
 	var b strings.Builder
 	for _, d := range made {
 		what := d.Kind + " by " + deciderText(d.Decision)
@@ -128,7 +128,7 @@ func reasonText(d approval.Decision) (text string) {
 }
 
 // changeText says what was shown, and what the decision made of it.
-func (v values) changeText(d approval.Decision) (lines []string) {
+func (v valueFormat) changeText(d approval.Decision) (lines []string) {
 	if d.Tool != "" {
 		lines = append(lines, "shown "+v.callText(d.Tool, d.ShownParams))
 	}
@@ -149,7 +149,7 @@ func (v values) changeText(d approval.Decision) (lines []string) {
 		lines = append(lines, "messages "+v.text(d.Context))
 	}
 	if len(d.Instances) > 0 {
-		lines = append(lines, "instances "+v.fit(strings.Join(d.Instances, ", ")))
+		lines = append(lines, "instances "+v.fitWidth(strings.Join(d.Instances, ", ")))
 	}
 	if d.Limits != nil {
 		lines = append(lines, fmt.Sprintf("limits %+v", *d.Limits))
@@ -157,12 +157,12 @@ func (v values) changeText(d approval.Decision) (lines []string) {
 	return lines
 }
 
-func (v values) callText(tool string, params map[string]any) string {
+func (v valueFormat) callText(tool string, params map[string]any) string {
 	return print.Printable(tool) + " " + v.text(params)
 }
 
 // outcomeText says what became of a Call in the end.
-func (v values) outcomeText(o turn.CallOutcome) string {
+func (v valueFormat) outcomeText(o turn.CallOutcome) string {
 	text := "nothing ran"
 	if o.RanCall != nil {
 		text = "ran " + v.callText(o.RanCall.Tool, o.RanCall.Params)

@@ -19,7 +19,7 @@ import (
 
 // Diff compares two Ideas of a process.
 func Diff(a *app.App) *cobra.Command {
-	patch, v := false, values{}
+	patch, v := false, valueFormat{}
 	c := &cobra.Command{
 		Use:   "diff ID A B",
 		Short: "Compare two Ideas of a process",
@@ -31,16 +31,16 @@ store; no server is needed.`,
 		Example: `  starter diff refund-17 1 3
   starter diff refund-17 1 3 --patch`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return diff(c.Context(), a, args[0], args[1], args[2], patch, v)
+			return runDiff(c.Context(), a, args[0], args[1], args[2], patch, v)
 		},
 	}
 	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
-	v.flag(c)
+	v.addFlag(c)
 	return c
 }
 
-func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v values) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v valueFormat) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		var numbers [2]int
 		for i, text := range []string{from, to} {
 			at, err := strconv.Atoi(text)
@@ -60,10 +60,11 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v va
 	})
 }
 
-var signs = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-", ideadiff.Undone: "~"}
+var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",
+	ideadiff.Undone: "~"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
-func (v values) diffText(d *client.Diff) string {
+func (v valueFormat) diffText(d *client.Diff) string {
 	lines, instances := map[string][]string{}, []string{""}
 	add := func(instance, line string) {
 		if !slices.Contains(instances, instance) {
@@ -72,12 +73,12 @@ func (v values) diffText(d *client.Diff) string {
 		lines[instance] = append(lines[instance], "  "+line+"\n")
 	}
 	for _, c := range d.Changes {
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], print.Printable(c.Path),
+		add(c.Instance, fmt.Sprintf("%s %s  %s", changeSigns[c.What], print.Printable(c.Path),
 			v.fromTo(c.What, c.From, c.To)))
 	}
 	for _, c := range d.Calls {
 		name := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], name, v.fromTo(c.What, c.From, c.To)))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", changeSigns[c.What], name, v.fromTo(c.What, c.From, c.To)))
 	}
 	var b strings.Builder
 	print.Fprintf(&b, "%s: Idea %d → Idea %d\n", d.Process, d.A, d.B)
@@ -96,7 +97,7 @@ func (v values) diffText(d *client.Diff) string {
 	return b.String()
 }
 
-func (v values) fromTo(what string, from, to any) string {
+func (v valueFormat) fromTo(what string, from, to any) string {
 	switch what {
 	case ideadiff.Added:
 		return v.text(to)

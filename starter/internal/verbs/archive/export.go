@@ -36,7 +36,7 @@ is written of a broken chain too, and says what is broken.`,
 			if html {
 				return exportHTML(c.Context(), a, args[0], file)
 			}
-			return export(c.Context(), a, args[0], file)
+			return runExport(c.Context(), a, args[0], file)
 		},
 	}
 	c.Flags().BoolVar(&html, "html", false, "write a page for people, which opens in any browser")
@@ -44,8 +44,8 @@ is written of a broken chain too, and says what is broken.`,
 	return c
 }
 
-func export(ctx context.Context, a *app.App, id, file string) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+func runExport(ctx context.Context, a *app.App, id, file string) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		c := archive.Chain(id)
 		if file == "" {
 			err := c.Export(ctx, a.Out)
@@ -77,7 +77,7 @@ func exportHTML(ctx context.Context, a *app.App, id, file string) error {
 	if err != nil {
 		return err
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		c := archive.Trusting(keys).Chain(id)
 		if file == "" {
 			return report.Write(ctx, c, id, a.Out)

@@ -41,7 +41,7 @@ not ask Temporal.`,
 			}
 			ideas := func(archive *client.Archive) error { return find.Ideas(c.Context(), archive, args[0], o) }
 			if storeOnly {
-				return a.Read(c.Context(), ideas)
+				return a.WithArchive(c.Context(), ideas)
 			}
 			return findAll(c.Context(), a, args[0], ideas, o)
 		},

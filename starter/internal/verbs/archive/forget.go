@@ -104,8 +104,8 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 				"space is reused, and refused starts; its logs and backups keep what they had")
 	}
 	err = a.Show(r, forgottenText(*r))
-	if whole := reached && r.Whole(); err == nil && !whole {
-		err = exit.With(exit.Unerased)
+	if whole := reached && r.IsComplete(); err == nil && !whole {
+		err = exit.WithCode(exit.Unerased)
 	}
 	return err
 }
@@ -139,7 +139,7 @@ func forgottenText(r forget.Result) string {
 	}
 	fmt.Fprintf(&b, "%s: forgotten: %s%s in %s, %s (%s), and %s of workflows in Temporal\n",
 		who, took, print.Plural(r.Ideas, "Idea"), print.Plural(len(r.Chains), "chain"),
-		print.Plural(r.Values, "value"), size(r.ValueBytes), print.Plural(r.Executions, "run"))
+		print.Plural(r.Values, "value"), sizeText(r.ValueBytes), print.Plural(r.Executions, "run"))
 	if r.KeyDestroyed {
 		b.WriteString(key)
 	}

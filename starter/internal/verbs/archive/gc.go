@@ -18,19 +18,19 @@ import (
 	"processidea/store/chain"
 )
 
-// collecting is what gc is asked for.
-type collecting struct {
+// gcOptions is what gc is asked for.
+type gcOptions struct {
 	olderThan      time.Duration
 	yes, storeOnly bool
 }
 
-// youngest is the age below which nothing is taken: who writes relies on what has been in the store for less than
+// minAge is the age below which nothing is taken: who writes relies on what has been in the store for less than
 // blobs.Freshness, and needs a while to tell Temporal.
-const youngest = 2 * blobs.Freshness
+const minAge = 2 * blobs.Freshness
 
 // GC removes old chains, and what nothing needs any more, from the store.
 func GC(a *app.App) *cobra.Command {
-	var o collecting
+	var o gcOptions
 	c := &cobra.Command{
 		Use:   "gc --older-than DURATION",
 		Short: "Remove old chains, and what nothing needs any more, from the store",
@@ -47,23 +47,23 @@ alone: processes that are still open lose what their chains do not hold.`,
   starter gc --older-than 720h --yes`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.olderThan == 0 {
-				return exit.Usagef("collect what is older than 0s: it must be at least %s", youngest)
+				return exit.Usagef("collect what is older than 0s: it must be at least %s", minAge)
 			}
-			return gc(c.Context(), a, o)
+			return runGC(c.Context(), a, o)
 		},
 	}
-	flags.Duration(c.Flags(), &o.olderThan, "older-than", youngest, false, "what is younger stays, such as 720h")
+	flags.Duration(c.Flags(), &o.olderThan, "older-than", minAge, false, "what is younger stays, such as 720h")
 	c.Flags().BoolVar(&o.yes, "yes", false, "remove it")
 	c.Flags().BoolVar(&o.storeOnly, "store-only", false, "ask no Temporal server")
 	return c
 }
 
-func gc(ctx context.Context, a *app.App, o collecting) error {
+func runGC(ctx context.Context, a *app.App, o gcOptions) error {
 	rules := chain.Rules{Before: time.Now().Add(-o.olderThan), Remove: o.yes}
 	if o.storeOnly {
 		a.Note("Temporal is not asked: a process that is still open may lose values")
 	} else {
-		err := a.Visit(ctx, func(s *server.Session) (err error) {
+		err := a.WithSession(ctx, func(s *server.Session) (err error) {
 			rules.Held, err = s.Held(ctx)
 			return err
 		})
@@ -71,7 +71,7 @@ func gc(ctx context.Context, a *app.App, o collecting) error {
 			return err
 		}
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		collected, err := archive.Collect(ctx, rules)
 		if err != nil {
 			return err
@@ -87,25 +87,25 @@ func collectedText(c *chain.Collected) string {
 		does = "removed"
 	}
 	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", does, print.Plural(len(c.Chains), "chain"),
-		print.Plural(c.Ideas, "Idea"), size(c.IdeaBytes),
-		print.Plural(c.Values, "value"), size(c.ValueBytes))
+		print.Plural(c.Ideas, "Idea"), sizeText(c.IdeaBytes),
+		print.Plural(c.Values, "value"), sizeText(c.ValueBytes))
 	for _, process := range c.Chains {
 		print.Fprintf(&b, "  %s\n", process)
 	}
 	if c.Unfinished > 0 {
 		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", does,
-			print.Plural(c.Unfinished, "file"), size(c.UnfinishedBytes))
+			print.Plural(c.Unfinished, "file"), sizeText(c.UnfinishedBytes))
 	}
 	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Kept.Chains, "chain"), print.Plural(c.Kept.Values, "value"),
-		size(c.Kept.ValueBytes))
+		sizeText(c.Kept.ValueBytes))
 	if !c.Removed && c.Ideas+c.Values+c.Unfinished > 0 {
 		b.WriteString("nothing was removed: --yes does it\n")
 	}
 	return b.String()
 }
 
-// size tells bytes for people.
-func size(bytes int64) string {
+// sizeText tells bytes for people.
+func sizeText(bytes int64) string {
 	switch {
 	case bytes < 1000:
 		return print.Plural(int(bytes), "byte")

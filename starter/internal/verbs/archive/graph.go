@@ -17,8 +17,8 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// formats are the languages that a graph is written in.
-var formats = map[string]func(calls []any) string{
+// graphFormats are the languages that a graph is written in.
+var graphFormats = map[string]func(calls []any) string{
 	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
 	"svg": func(calls []any) string { return plangraph.RenderSVG(calls, nil) },
 }
@@ -35,24 +35,24 @@ person, where one does, or else the latest solution that has Calls, or else its 
 messages.`,
 		Example: `  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
-		RunE: func(c *cobra.Command, args []string) error { return graph(c.Context(), a, args[0], format) },
+		RunE: func(c *cobra.Command, args []string) error { return runGraph(c.Context(), a, args[0], format) },
 	}
 	c.Flags().StringVar(&format, "format", format, "mermaid, dot or svg")
 	return c
 }
 
-// drawn is graph --json.
-type drawn struct {
+// drawnGraph is graph --json.
+type drawnGraph struct {
 	Format string `json:"format"`
 	Graph  string `json:"graph"`
 	Calls  int    `json:"calls"`
 }
 
-func graph(ctx context.Context, a *app.App, of, format string) error {
-	draw, ok := formats[format]
+func runGraph(ctx context.Context, a *app.App, of, format string) error {
+	draw, ok := graphFormats[format]
 	if !ok {
 		return exit.Usagef("draw %s: no format %q; there are %s", of, format,
-			strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
+			strings.Join(slices.Sorted(maps.Keys(graphFormats)), ", "))
 	}
 	calls, err := callsOf(ctx, a, of)
 	if err != nil {
@@ -62,7 +62,7 @@ func graph(ctx context.Context, a *app.App, of, format string) error {
 		return exit.Usagef("draw %s: it has no Calls", of)
 	}
 	drawing := draw(calls)
-	return a.Show(drawn{format, drawing, len(calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
+	return a.Show(drawnGraph{format, drawing, len(calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
 }
 
 // callsOf gives the Calls of a file, where there is one of the name, or of a process.
@@ -73,7 +73,7 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 	if calls = waitingCalls(ctx, a, of); len(calls) > 0 {
 		return calls, nil
 	}
-	err = a.Read(ctx, func(archive *client.Archive) (err error) {
+	err = a.WithArchive(ctx, func(archive *client.Archive) (err error) {
 		c := archive.Chain(of)
 		if calls, err = c.Plan(ctx); err == nil && !a.JSON {
 			noteLatest(ctx, a, c, of)
@@ -88,9 +88,9 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 
 // waitingCalls gives the Calls of the Plan that waits for a person; nil where none does, or nobody can say.
 func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
-	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
+	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
 		plans, err := p.Plans(ctx)
 		if len(plans) == 0 {
 			return err

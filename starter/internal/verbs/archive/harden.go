@@ -43,10 +43,10 @@ they changed, with what it would have asked. Any number of processes may be name
 				return exit.Usagef("harden: --approvals writes no file: leave out --template, --complete and --output")
 			}
 			if approvals {
-				return ripened(c.Context(), a, args)
+				return runRipen(c.Context(), a, args)
 			}
 			o.Processes = args
-			return hardened(c.Context(), a, file, o)
+			return runHarden(c.Context(), a, file, o)
 		},
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
@@ -57,13 +57,13 @@ they changed, with what it would have asked. Any number of processes may be name
 	return c
 }
 
-// hardened makes one Idea of finished processes.
-func hardened(ctx context.Context, a *app.App, file string, o client.HardenOptions) error {
+// runHarden makes one Idea of finished processes.
+func runHarden(ctx context.Context, a *app.App, file string, o client.HardenOptions) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		o.Tools = p.Tools()
 		made, err := archive.Harden(ctx, o)
 		if made != nil {

@@ -32,11 +32,11 @@ many Calls its solution, writes and decisions its log hold. It is read from the
 store; no server is needed.`,
 		Example: `  starter history refund-17
   starter history refund-17 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return history(c.Context(), a, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return runHistory(c.Context(), a, args[0]) },
 	}
 }
 
-func history(ctx context.Context, a *app.App, id string) error {
+func runHistory(ctx context.Context, a *app.App, id string) error {
 	err := readHistory(ctx, a, id)
 	if !errors.Is(err, client.ErrNotFound) || !isKnown(ctx, a, id) {
 		return err
@@ -47,9 +47,9 @@ func history(ctx context.Context, a *app.App, id string) error {
 
 // isKnown reports whether a server answers that knows the process.
 func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
-	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	_ = a.VisitProcess(ctx, id, func(*client.Process) error {
+	_ = a.WithProcess(ctx, id, func(*client.Process) error {
 		known = true
 		return nil
 	})
@@ -100,7 +100,7 @@ func originText(origin any) string {
 		return ""
 	}
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
-		print.Shown(o["at"]), print.Compact(o["process"], print.MaxValueWidth),
+		print.OneLineJSON(o["at"]), print.Compact(o["process"], print.MaxValueWidth),
 		print.Compact(jsonval.AsText(o["digest"]), shortDigest))
 }
 

@@ -13,9 +13,9 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// ripened says what people did with the Calls that they were asked about.
-func ripened(ctx context.Context, a *app.App, ids []string) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+// runRipen says what people did with the Calls that they were asked about.
+func runRipen(ctx context.Context, a *app.App, ids []string) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		findings, err := archive.Ripen(ctx, ids)
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
 			if withActions {
 				return showActions(c.Context(), a, args[0])
 			}
-			return show(c.Context(), a, args[0], at)
+			return runShow(c.Context(), a, args[0], at)
 		},
 	}
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
@@ -51,7 +51,7 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
 }
 
 func showActions(ctx context.Context, a *app.App, id string) error {
-	return a.VisitProcess(ctx, id, func(p *client.Process) error {
+	return a.WithProcess(ctx, id, func(p *client.Process) error {
 		taken, err := p.Actions(ctx)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func showActions(ctx context.Context, a *app.App, id string) error {
 	})
 }
 
-func show(ctx context.Context, a *app.App, id string, at int) error {
+func runShow(ctx context.Context, a *app.App, id string, at int) error {
 	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
 		idea, err := archive.Chain(id).Load(ctx, at)
 		if err != nil {
@@ -136,14 +136,14 @@ func noteUndone(a *app.App, id string, idea map[string]any, taken []client.Undon
 	}
 }
 
-// serverTime is how long it is waited for a server to say what the store does not tell. Where none answers, what is in
-// the store is all.
-const serverTime = 5 * time.Second
+// serverTimeout is how long it is waited for a server to say what the store does not tell. Where none answers, what is
+// in the store is all.
+const serverTimeout = 5 * time.Second
 
-// readAt is Read for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
+// readAt is WithArchive for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
 // up, even if there is no Idea for that reason.
 func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
-	err := a.Read(ctx, do)
+	err := a.WithArchive(ctx, do)
 	if at == 0 && !a.JSON {
 		warnIfHeldUp(ctx, a, id)
 	}
@@ -153,9 +153,9 @@ func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.
 // warnIfHeldUp notes on standard error what holds a process up, if a server answers: the latest Idea may be old for
 // that reason.
 func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
-	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	_ = a.VisitProcess(ctx, id, func(p *client.Process) error {
+	_ = a.WithProcess(ctx, id, func(p *client.Process) error {
 		held, err := p.HeldUp(ctx)
 		for _, h := range held {
 			a.Note("%s: %s", id, h)

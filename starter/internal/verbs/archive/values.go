@@ -7,17 +7,17 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// values is how values are printed: on a line each, cut to its width unless the whole is wanted.
-type values struct{ whole bool }
+// valueFormat is how values are printed: on a line each, cut to its width unless the whole is wanted.
+type valueFormat struct{ whole bool }
 
-func (v *values) flag(c *cobra.Command) {
+func (v *valueFormat) addFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&v.whole, "whole", false, "print values as they are, and not cut to the width of a line")
 }
 
 // text is a value as JSON on one line.
-func (v values) text(of any) string { return v.fit(string(jsonval.Encode(of))) }
+func (v valueFormat) text(of any) string { return v.fitWidth(string(jsonval.Encode(of))) }
 
-func (v values) fit(text string) string {
+func (v valueFormat) fitWidth(text string) string {
 	if text = print.Printable(text); v.whole {
 		return text
 	}

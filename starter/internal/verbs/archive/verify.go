@@ -63,7 +63,7 @@ removes, and the store's own settings are not.`,
 			case withTemporal:
 				return verifyWithTemporal(c.Context(), a, args[0], keys)
 			}
-			return verify(c.Context(), a, args[0], keys)
+			return runVerify(c.Context(), a, args[0], keys)
 		},
 	}
 	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
@@ -87,7 +87,7 @@ func decidersKeys(ctx context.Context, place string) (*signing.Keys, error) {
 }
 
 func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signing.Keys) error {
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		r, err := s.VerifyWithTemporal(ctx, id, keys)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signin
 	})
 }
 
-func verify(ctx context.Context, a *app.App, of string, keys *signing.Keys) error {
+func runVerify(ctx context.Context, a *app.App, of string, keys *signing.Keys) error {
 	info, err := os.Stat(of)
 	if err == nil && info.Mode().IsRegular() {
 		r, err := verifyFile(of, keys)
@@ -109,7 +109,7 @@ func verify(ctx context.Context, a *app.App, of string, keys *signing.Keys) erro
 		}
 		return printReport(a, of, r)
 	}
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		if keys != nil {
 			archive = archive.Trusting(keys)
 		}
@@ -131,7 +131,7 @@ type processReport struct {
 }
 
 func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		if keys != nil {
 			archive = archive.Trusting(keys)
 		}
@@ -152,7 +152,7 @@ func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 		}
 		err = a.Show(reports, allReportsText(reports, broken))
 		if err == nil && broken > 0 {
-			err = exit.With(exit.Failed)
+			err = exit.WithCode(exit.Failed)
 		}
 		return err
 	})
@@ -190,7 +190,7 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 func printReport(a *app.App, of string, r *chain.Report) error {
 	err := a.Show(r, reportText(of, r))
 	if err == nil && !r.Whole {
-		err = exit.With(exit.Failed)
+		err = exit.WithCode(exit.Failed)
 	}
 	return err
 }

@@ -15,17 +15,17 @@ import (
 type act struct {
 	name, args                 string
 	short, long, example, help string // long begins with short where help follows it instead
-	flags                      func(*pflag.FlagSet, *given)
+	flags                      func(*pflag.FlagSet, *actOptions)
 	// prepare reads the input, refuses what is invalid before anything is sent, and returns the action.
-	prepare func(*given) (action, error)
+	prepare func(*actOptions) (action, error)
 	// alternative does something else if the flags ask for it.
-	alternative func(context.Context, *app.App, *given) (done bool, err error)
+	alternative func(context.Context, *app.App, *actOptions) (done bool, err error)
 }
 
 // action acts on a process, and counts the deciders so far if several must decide.
 type action = func(context.Context, *client.Process) (client.Count, error)
 
-var acts = []act{
+var actVerbs = []act{
 	{
 		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
 		example: `  starter approve refund-17 1.2
@@ -126,7 +126,7 @@ made up), by which "disallow" ends it early; "allow ID" lists it.`,
 		name: approval.SteerDisallow, args: "ID ORDER",
 		short:   "End a standing order, or a deputy's time; what was decided stays so",
 		example: `  starter disallow refunds small --reason "the sale is over"`, flags: byFlags,
-		prepare: steering(func(ctx context.Context, p *client.Process, g *given) error {
+		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
 			return p.Disallow(ctx, g.args[1], g.signer())
 		}),
 	},
@@ -164,7 +164,7 @@ instances. REQUEST is as with approve-plan.`,
 		long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
 		example: `  starter pause refunds --reason "the bank is closed"`, flags: byFlags,
-		prepare: steering(func(ctx context.Context, p *client.Process, g *given) error {
+		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
 			return p.Pause(ctx, g.signer())
 		}),
 	},
@@ -180,7 +180,7 @@ it. It says what became of each.`,
   starter resume refunds --requests 100
   starter resume --all --because llm_unreachable`,
 		flags: resumeFlags, alternative: resumeAll,
-		prepare: steering(func(ctx context.Context, p *client.Process, g *given) error {
+		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
 			return p.Resume(ctx, g.limits, g.signer())
 		}),
 	},
@@ -217,7 +217,7 @@ and taken back as "undo" does: it shows what would be, and asks (--yes has answe
 		example: `  starter cancel refunds
   starter cancel refunds --undo --reason "the wrong file"`,
 		flags: cancelFlags, alternative: cancelAndUndo,
-		prepare: steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Cancel(ctx) }),
+		prepare: steering(func(ctx context.Context, p *client.Process, _ *actOptions) error { return p.Cancel(ctx) }),
 	},
 }
 
@@ -230,8 +230,8 @@ signed: the proof then says who decides, and of which groups.`
 
 // Acts are the verbs by which people act on processes.
 func Acts(a *app.App) (all []*cobra.Command) {
-	for _, one := range acts {
-		g := &given{verb: one.name}
+	for _, one := range actVerbs {
+		g := &actOptions{verb: one.name}
 		c := &cobra.Command{Use: one.name + " " + one.args, Short: one.short, Long: one.long, Example: one.example}
 		if one.help != "" {
 			c.Long = one.short + one.help
@@ -248,7 +248,7 @@ func Acts(a *app.App) (all []*cobra.Command) {
 	return all
 }
 
-func (t act) run(ctx context.Context, a *app.App, g *given) error {
+func (t act) run(ctx context.Context, a *app.App, g *actOptions) error {
 	if t.alternative != nil {
 		if done, err := t.alternative(ctx, a, g); done || err != nil {
 			return err
@@ -259,15 +259,15 @@ func (t act) run(ctx context.Context, a *app.App, g *given) error {
 	if err != nil {
 		return err
 	}
-	return a.VisitProcess(ctx, g.process, func(p *client.Process) error {
+	return a.WithProcess(ctx, g.process, func(p *client.Process) error {
 		count, err := do(ctx, p)
-		return printOutcome(a, outcome{Process: g.process, Signal: t.name, Call: g.call, Count: countOf(count)}, err)
+		return printOutcome(a, actOutcome{Process: g.process, Signal: t.name, Call: g.call, Count: countOf(count)}, err)
 	})
 }
 
 // steering is the deed of a verb that has nothing to refuse beforehand, and is no decision.
-func steering(do func(context.Context, *client.Process, *given) error) func(*given) (action, error) {
-	return func(g *given) (action, error) {
+func steering(do func(context.Context, *client.Process, *actOptions) error) func(*actOptions) (action, error) {
+	return func(g *actOptions) (action, error) {
 		return func(ctx context.Context, p *client.Process) (none client.Count, err error) {
 			return none, do(ctx, p, g)
 		}, nil

@@ -36,7 +36,7 @@ store are whole.`,
 }
 
 func approvals(ctx context.Context, a *app.App, args []string) error {
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		list, err := approvalsOf(ctx, s, args)
 		switch {
 		case err != nil:

@@ -11,7 +11,7 @@ import (
 	"processidea/starter/internal/verbs/process"
 )
 
-func cancelFlags(f *pflag.FlagSet, g *given) {
+func cancelFlags(f *pflag.FlagSet, g *actOptions) {
 	f.BoolVar(&g.undo, "undo", false, "take back what it did")
 	f.StringVar(&g.by, "by", "", "with --undo: the `name` of who has it taken back (default: the user's)")
 	f.StringVar(&g.reason, "reason", "", "with --undo: why, for the record")
@@ -19,7 +19,7 @@ func cancelFlags(f *pflag.FlagSet, g *given) {
 }
 
 // cancelAndUndo ends a process once all that it did is on record, and takes that back.
-func cancelAndUndo(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+func cancelAndUndo(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	if !g.undo {
 		return false, nil
 	}
@@ -27,7 +27,7 @@ func cancelAndUndo(ctx context.Context, a *app.App, g *given) (done bool, err er
 	if g.reason == "" {
 		return true, exit.Usagef("cancel %s --undo: --reason is missing: say why, for the record", id)
 	}
-	err = a.VisitProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.signer()) })
+	err = a.WithProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.signer()) })
 	if err == nil {
 		err = process.UndoAll(ctx, a, id, g.signer(), g.yes)
 	}

@@ -12,15 +12,15 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-func decisionFlags(f *pflag.FlagSet, g *given) {
+func decisionFlags(f *pflag.FlagSet, g *actOptions) {
 	decidesFlags(f, g)
 	f.Lookup("reason").Usage = "why; the LLM is told"
 	f.StringVar(&g.digest, "digest", "", "the `digest` of what was shown: anything else is not decided on")
 }
 
 // valueFlag adds the flag that a decision takes beside the common ones.
-func valueFlag(name, usage string) func(*pflag.FlagSet, *given) {
-	return func(f *pflag.FlagSet, g *given) {
+func valueFlag(name, usage string) func(*pflag.FlagSet, *actOptions) {
+	return func(f *pflag.FlagSet, g *actOptions) {
 		decisionFlags(f, g)
 		g.valueFlag = name
 		f.StringVar(&g.value, name, "", usage)
@@ -28,8 +28,8 @@ func valueFlag(name, usage string) func(*pflag.FlagSet, *given) {
 }
 
 // remarkFlags are the flags of a remark on a Call, to a recipient if the verb can name one.
-func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *given) {
-	return func(f *pflag.FlagSet, g *given) {
+func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *actOptions) {
+	return func(f *pflag.FlagSet, g *actOptions) {
 		f.StringVar(&g.by, "by", "", "the `name` of who says it (default: the user's)")
 		f.StringVar(&g.reason, "text", "", "what is said")
 		if toSomebody {
@@ -38,18 +38,18 @@ func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *given) {
 	}
 }
 
-func toFlags(f *pflag.FlagSet, g *given) {
+func toFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.to, "to", "", "the `name` of a person")
 	f.StringVar(&g.toGroup, "to-group", "", "the name of a `group`")
 }
 
-func handOverFlags(f *pflag.FlagSet, g *given) {
+func handOverFlags(f *pflag.FlagSet, g *actOptions) {
 	decidesFlags(f, g)
 	toFlags(f, g)
 }
 
 // decide takes a decision on a Call, and refuses one that breaks its form before anybody is asked.
-func decide(g *given) (do action, err error) {
+func decide(g *actOptions) (do action, err error) {
 	g.call = g.args[1]
 	d, err := g.decision()
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// selected says which Calls decide is about, and how it is shown.
-type selected struct {
+// selectOptions says which Calls decide is about, and how it is shown.
+type selectOptions struct {
 	bulk.Selection
 	where                string // JSON, or @file
 	approve, reject, yes bool
 	decision             client.Decision
 }
 
-func manyFlags(f *pflag.FlagSet, g *given) {
+func manyFlags(f *pflag.FlagSet, g *actOptions) {
 	o := &g.many
 	decidesFlags(f, g)
 	f.Lookup("reason").Usage = "why; the LLM is told"
@@ -36,8 +36,8 @@ func manyFlags(f *pflag.FlagSet, g *given) {
 	f.BoolVar(&g.all, "all", false, "show every row of the table, however many there are")
 }
 
-// read refuses what cannot be meant before anybody is asked.
-func (o *selected) read(g *given) (err error) {
+// validate refuses what cannot be meant before anybody is asked.
+func (o *selectOptions) validate(g *actOptions) (err error) {
 	if o.approve == o.reject {
 		return exit.Usagef("decide: want --approve or --reject")
 	}
@@ -65,13 +65,13 @@ func (o *selected) read(g *given) (err error) {
 	return err
 }
 
-func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+func decideMany(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	o := &g.many
-	if err := o.read(g); err != nil {
+	if err := o.validate(g); err != nil {
 		return true, err
 	}
 	process, word, isInstance := protocol.ParseInstanceID(g.args[0])
-	return true, a.VisitProcess(ctx, process, func(p *client.Process) error {
+	return true, a.WithProcess(ctx, process, func(p *client.Process) error {
 		there, err := p.Approvals(ctx)
 		if err != nil {
 			return err
@@ -89,12 +89,13 @@ func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error
 			return exit.Usagef("decide on %s: none of the %s that wait there fits", g.args[0],
 				print.Plural(len(there), "Call"))
 		}
-		return o.show(ctx, a, p, list, g.all)
+		return o.confirmAndDecide(ctx, a, p, list, g.all)
 	})
 }
 
-// show shows what is to be decided on, asks, and decides.
-func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list []client.Approval, all bool) error {
+// confirmAndDecide shows what is to be decided on, asks, and decides.
+func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
+	all bool) error {
 	fitting := len(list)
 	list = list[:min(fitting, client.MaxDecisionsAtOnce)]
 	table := bulk.TableOf(list)
@@ -130,7 +131,7 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 	report.add(outcomes)
 	err = a.Show(report, report.text())
 	if err == nil && report.Refused > 0 {
-		err = exit.With(exit.Usage)
+		err = exit.WithCode(exit.Usage)
 	}
 	return err
 }

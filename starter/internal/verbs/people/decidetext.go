@@ -118,7 +118,7 @@ func tableText(process string, t bulk.Table, fitting, width int, all bool) strin
 	if !all {
 		rows = rows[:min(len(rows), maxRows)]
 	}
-	print.Blocks(&b, columnsOf(t, rows), width)
+	print.Blocks(&b, tableColumns(t, rows), width)
 	if more := len(t.Rows) - len(rows); more > 0 {
 		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(more, "row"))
 	}
@@ -135,7 +135,7 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	widest = min(widest, maxCellWidth)
 	for _, f := range alike {
 		name := "  " + print.Compact(f.Name, widest)
-		value := []rune(shown(f.Value, maxAlikeLength))
+		value := []rune(shownValue(f.Value, maxAlikeLength))
 		for line := range slices.Chunk(value, max(width-widest-4, maxCellWidth/2)) {
 			names, values = append(names, name), append(values, string(line))
 			name = ""
@@ -146,16 +146,16 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	}
 }
 
-// shown is a value on one line; an empty text differs from a missing one.
-func shown(v any, most int) string {
+// shownValue is a value on one line; an empty text differs from a missing one.
+func shownValue(v any, most int) string {
 	if v == "" {
 		return `""`
 	}
 	return print.Compact(v, most)
 }
 
-// columnsOf returns the table's columns: the Call, the instances if a row stands for several, and what differs.
-func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
+// tableColumns returns the table's columns: the Call, the instances if a row stands for several, and what differs.
+func tableColumns(t bulk.Table, rows []bulk.Row) [][]string {
 	calls, instances, several := []string{"Call"}, []string{"Instances"}, false
 	for _, r := range rows {
 		calls = append(calls, print.Compact(r.Call, maxCellWidth))
@@ -176,7 +176,7 @@ func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
 		for _, r := range rows {
 			text := ""
 			if v, has := r.Values[name]; has {
-				text = shown(v, maxCellWidth)
+				text = shownValue(v, maxCellWidth)
 			}
 			c = append(c, text)
 		}

@@ -13,8 +13,8 @@ import (
 	"processidea/starter/internal/app"
 )
 
-// given holds the arguments and flags of a verb that acts.
-type given struct {
+// actOptions holds the arguments and flags of a verb that acts.
+type actOptions struct {
 	verb          string
 	args          []string
 	flags         *pflag.FlagSet
@@ -31,17 +31,17 @@ type given struct {
 	pauseReason             string // resume only processes that paused for this reason
 	order                   client.StandingOrder
 	when, from, until       string // of the order, or of the deputy
-	many                    selected
+	many                    selectOptions
 	undo, yes               bool // of cancel
 }
 
-func byFlags(f *pflag.FlagSet, g *given) {
+func byFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.by, "by", "", "the `name` of who does it (default: the user's)")
 	f.StringVar(&g.reason, "reason", "", "why")
 }
 
 // decidesFlags are the flags that identify the decider, by name or by a proof.
-func decidesFlags(f *pflag.FlagSet, g *given) {
+func decidesFlags(f *pflag.FlagSet, g *actOptions) {
 	byFlags(f, g)
 	f.StringArrayVar(&g.groups, "group", nil,
 		"a `group` that who decides is of, where the policy asks for one; may be repeated "+
@@ -50,13 +50,13 @@ func decidesFlags(f *pflag.FlagSet, g *given) {
 }
 
 // signer returns who acts, and why.
-func (g *given) signer() client.By {
+func (g *actOptions) signer() client.By {
 	return client.By{Name: cmp.Or(g.by, app.UserName()), Reason: g.reason}
 }
 
 // decision says who takes a decision: by a proof where there is a key, else by name, and groups that the environment
 // may name.
-func (g *given) decision() (d client.Decision, err error) {
+func (g *actOptions) decision() (d client.Decision, err error) {
 	d = client.Decision{Call: g.call, Digest: g.digest, By: g.by, Groups: g.groups, Reason: g.reason,
 		To: g.to, ToGroup: g.toGroup}
 	if d.Key, err = app.SigningKey(g.key); err == nil && d.Key == nil {

@@ -22,7 +22,7 @@ import (
 	"processidea/starter/internal/server"
 )
 
-func orderFlags(f *pflag.FlagSet, g *given) {
+func orderFlags(f *pflag.FlagSet, g *actOptions) {
 	decidesFlags(f, g)
 	f.StringVar(&g.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
 	f.StringVar(&g.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
@@ -30,7 +30,7 @@ func orderFlags(f *pflag.FlagSet, g *given) {
 	f.StringVar(&g.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
 }
 
-func deputyFlags(f *pflag.FlagSet, g *given) {
+func deputyFlags(f *pflag.FlagSet, g *actOptions) {
 	decidesFlags(f, g)
 	f.StringVar(&g.to, "to", "", "the `name` of the deputy")
 	f.StringVar(&g.from, "from", "", "the `time` at which it begins (default now)")
@@ -38,7 +38,7 @@ func deputyFlags(f *pflag.FlagSet, g *given) {
 }
 
 // deputy names a deputy.
-func deputy(g *given) (do action, err error) {
+func deputy(g *actOptions) (do action, err error) {
 	by, err := g.decision()
 	if err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func deputy(g *given) (do action, err error) {
 	if d.Until, wrong = g.time("until", g.until); err != nil || wrong != nil {
 		return nil, errors.Join(err, wrong)
 	}
-	return steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Deputy(ctx, d) })(g)
+	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error { return p.Deputy(ctx, d) })(g)
 }
 
 // time reads a time of a flag; zero for "".
-func (g *given) time(flag, text string) (at time.Time, err error) {
+func (g *actOptions) time(flag, text string) (at time.Time, err error) {
 	if text == "" {
 		return at, nil
 	}
@@ -68,7 +68,7 @@ func (g *given) time(flag, text string) (at time.Time, err error) {
 }
 
 // allow gives a standing order.
-func allow(g *given) (do action, err error) {
+func allow(g *actOptions) (do action, err error) {
 	o := &g.order
 	if len(g.args) == 2 {
 		o.ID = g.args[1]
@@ -95,15 +95,17 @@ func allow(g *given) (do action, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, exit.Usagef("allow %s: %w", o.ID, err)
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *given) error { return p.Allow(ctx, g.order) })(g)
+	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
+		return p.Allow(ctx, g.order)
+	})(g)
 }
 
 // listOrders prints the standing orders of a process, where none is given.
-func listOrders(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+func listOrders(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	if len(g.args) == 2 || g.order.Tool != "" {
 		return false, nil
 	}
-	return true, a.VisitProcess(ctx, g.args[0], func(p *client.Process) error {
+	return true, a.WithProcess(ctx, g.args[0], func(p *client.Process) error {
 		v, err := p.Status(ctx)
 		if err != nil {
 			return err
@@ -136,7 +138,7 @@ func ordersText(list approval.Orders, now time.Time) string {
 			print.Fprintf(&b, "%s: %s", o.ID, o.Tool)
 		}
 		if o.When != nil {
-			fmt.Fprintf(&b, " where %s", print.Shown(o.When))
+			fmt.Fprintf(&b, " where %s", print.OneLineJSON(o.When))
 		}
 		if o.To == "" {
 			fmt.Fprintf(&b, ", %d approved", o.Approved)

@@ -10,8 +10,8 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// outcome is what became of a signal, as --json prints it.
-type outcome struct {
+// actOutcome is what became of a signal, as --json prints it.
+type actOutcome struct {
 	Process  string `json:"process"`
 	Signal   string `json:"signal"`
 	Call     string `json:"call,omitempty"`
@@ -23,7 +23,7 @@ type outcome struct {
 
 // printOutcome says what became of a signal, how many have decided where several must, and gives the error for the
 // exit code.
-func printOutcome(a *app.App, o outcome, err error) error {
+func printOutcome(a *app.App, o actOutcome, err error) error {
 	var refused *client.RefusedError
 	if o.Accepted = !errors.As(err, &refused); !o.Accepted {
 		o.Reason = refused.Reason

@@ -35,7 +35,7 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 		Example: `  starter plan refund-17
   starter plan refund-17 --calls > calls.json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.VisitProcess(c.Context(), args[0], func(p *client.Process) error {
+			return a.WithProcess(c.Context(), args[0], func(p *client.Process) error {
 				plans, err := p.Plans(c.Context())
 				switch {
 				case err != nil:
@@ -97,7 +97,7 @@ func plansText(plans []client.Plan, mermaid bool) string {
 	return b.String()
 }
 
-func planFlags(f *pflag.FlagSet, g *given) {
+func planFlags(f *pflag.FlagSet, g *actOptions) {
 	decidesFlags(f, g)
 	f.StringVar(&g.digest, "digest", "", "the `digest` of the Plan as you saw it: another one is not decided on")
 	if g.verb == approval.SteerAmendPlan {
@@ -108,7 +108,7 @@ func planFlags(f *pflag.FlagSet, g *given) {
 }
 
 // decidePlan decides on a Plan, or on all.
-func decidePlan(g *given) (action, error) {
+func decidePlan(g *actOptions) (action, error) {
 	who, err := g.decision()
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func decidePlan(g *given) (action, error) {
 			return nil, exit.Usagef("%s %s: --file: %w", g.verb, g.process, err)
 		}
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *given) error {
+	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
 		plans, err := p.Plans(ctx)
 		if err == nil {
 			plans, err = selectPlans(plans, g)
@@ -139,7 +139,7 @@ func decidePlan(g *given) (action, error) {
 }
 
 // selectPlans picks the Plans that a decision is about.
-func selectPlans(plans []client.Plan, g *given) ([]client.Plan, error) {
+func selectPlans(plans []client.Plan, g *actOptions) ([]client.Plan, error) {
 	if len(g.args) > 1 {
 		n, err := strconv.Atoi(g.args[1])
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"processidea/starter/internal/server"
 )
 
-func resumeFlags(f *pflag.FlagSet, g *given) {
+func resumeFlags(f *pflag.FlagSet, g *actOptions) {
 	byFlags(f, g)
 	f.BoolVar(&g.all, "all", false, "all paused processes")
 	f.StringVar(&g.pauseReason, "because", "",
@@ -31,7 +31,7 @@ func resumeFlags(f *pflag.FlagSet, g *given) {
 }
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
-func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	if !g.all && !g.flags.Changed("because") && len(g.args) > 0 {
 		return false, nil
 	}
@@ -48,7 +48,7 @@ func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error)
 	case !g.all:
 		return true, exit.Usagef("resume: name a process, or use --all")
 	}
-	return true, a.Visit(ctx, func(s *server.Session) error {
+	return true, a.WithSession(ctx, func(s *server.Session) error {
 		list, err := s.ResumeAll(ctx, g.pauseReason, g.signer())
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func printResumed(a *app.App, list []client.Resumed) error {
 	}
 	err := a.Show(list, cmp.Or(lines.String(), "no process is paused for this reason\n"))
 	if err == nil && left > 0 {
-		err = exit.With(exit.Usage)
+		err = exit.WithCode(exit.Usage)
 	}
 	return err
 }

@@ -13,13 +13,13 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-func reviseFlags(f *pflag.FlagSet, g *given) {
+func reviseFlags(f *pflag.FlagSet, g *actOptions) {
 	byFlags(f, g)
 	f.StringVar(&g.file, "file", "", "the `file` with the correction")
 	f.StringSliceVar(&g.reopen, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
 }
 
-func revise(g *given) (do action, err error) {
+func revise(g *actOptions) (do action, err error) {
 	var read approval.SteeringPayload
 	if g.file != "" || len(g.reopen) == 0 {
 		if read, err = readCorrection(g.file); err != nil {
@@ -28,16 +28,18 @@ func revise(g *given) (do action, err error) {
 	}
 	c := client.Correction{Context: read.Context, Reopen: g.reopen, Limits: read.Limits}
 	by := client.By{Name: cmp.Or(read.By, g.signer().Name), Reason: cmp.Or(read.Reason, g.reason)}
-	return steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Revise(ctx, c, by) })(g)
+	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error {
+		return p.Revise(ctx, c, by)
+	})(g)
 }
 
-func addFlags(f *pflag.FlagSet, g *given) {
+func addFlags(f *pflag.FlagSet, g *actOptions) {
 	byFlags(f, g)
 	f.StringVar(&g.file, "instances", "", "the `file` with the rows")
 }
 
 // add brings the rows of a file to a process that is at work.
-func add(g *given) (action, error) {
+func add(g *actOptions) (action, error) {
 	if g.file == "" {
 		return nil, exit.Usagef("add to %s: --instances is missing", g.process)
 	}
@@ -45,7 +47,7 @@ func add(g *given) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *given) error {
+	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
 		return p.AddRows(ctx, g.file, data, g.signer())
 	})(g)
 }

@@ -36,8 +36,8 @@ with tools of its own it is an error.`,
 	return c
 }
 
-// checked is one problem of check --json.
-type checked struct {
+// checkedProblem is one problem of check --json.
+type checkedProblem struct {
 	JSONPath  string `json:"path"`
 	Message   string `json:"message"`
 	IsWarning bool   `json:"warning"`
@@ -62,13 +62,13 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	if a.JSON {
 		err = printProblems(a, problems)
 	} else {
-		a.Complain(given, problems)
+		a.PrintProblems(given, problems)
 	}
 	switch {
 	case err != nil:
 		return err
 	case len(problems.Errors()) > 0:
-		return exit.With(exit.Usage)
+		return exit.WithCode(exit.Usage)
 	case a.JSON:
 		return nil
 	}
@@ -150,9 +150,9 @@ func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
 }
 
 func printProblems(a *app.App, problems diag.Problems) error {
-	list := make([]checked, len(problems))
+	list := make([]checkedProblem, len(problems))
 	for n, p := range problems {
-		list[n] = checked(p)
+		list[n] = checkedProblem(p)
 	}
 	return a.PrintJSON(list)
 }

@@ -61,7 +61,7 @@ what an ended process did after Idea K is taken back first, as "undo --to K" doe
 				return exit.Usagef("fork %s: --at, the number of the Idea, is missing: see %s history %s", o.of,
 					print.Program, print.Quote(o.of))
 			}
-			return fork(c.Context(), a, o)
+			return runFork(c.Context(), a, o)
 		},
 	}
 	flags.Int(c.Flags(), &o.at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
@@ -91,8 +91,8 @@ func addChangesFlags(to *cobra.Command, c *ideafiles.Changes) {
 	}
 }
 
-// fork starts a new process from an Idea of a chain, and waits.
-func fork(ctx context.Context, a *app.App, o forkOptions) error {
+// runFork starts a new process from an Idea of a chain, and waits.
+func runFork(ctx context.Context, a *app.App, o forkOptions) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 	if err := d.ReadDelegates(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
-	if err := introduce(a, p, d, problems, o.record); err != nil {
+	if err := reportProblems(a, p, d, problems, o.record); err != nil {
 		return nil, err
 	}
 	if !o.idSet {

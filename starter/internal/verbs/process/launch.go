@@ -15,13 +15,13 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// introduce says what is wrong with what the process starts from, and who will answer.
-func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems, record string) error {
+// reportProblems says what is wrong with what the process starts from, and who will answer.
+func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems, record string) error {
 	if len(problems.Errors()) > 0 {
 		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
 	}
 	// check tells of those
-	a.Complain(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
+	a.PrintProblems(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
 	if d.Read.Simulation != nil {
 		return exit.Usagef(
 			"run %s: it is a simulation with made-up values: continue it with simulate; to run it for real, remove "+
@@ -58,12 +58,12 @@ func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
 
 // launch starts a process, or attaches to it, and waits.
 func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Definition, o launchOptions) error {
-	l := &launched{App: a, definition: d, options: o}
+	l := &launchedProcess{App: a, definition: d, options: o}
 	if o.record != "" {
 		l.tape = &server.Tape{Path: o.record}
-		l.options.server.Heard = l.tape.Heard
+		l.options.server.ReplyRecorder = l.tape.Heard
 	}
-	session, err := enter(ctx, p, l.options)
+	session, err := openSession(ctx, p, l.options)
 	if err != nil {
 		return err
 	}
@@ -73,16 +73,16 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 	if broken := l.tape.Stop(); broken != nil {
 		a.Note("%s", broken)
 		if err == nil {
-			err = exit.With(exit.Failed)
+			err = exit.WithCode(exit.Failed)
 		}
 	}
 	return err
 }
 
-// enter opens the session that the options ask for.
-func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
+// openSession opens the session that the options ask for.
+func openSession(ctx context.Context, p server.Place, o launchOptions) (*server.Session, error) {
 	if o.detach {
-		s, err := p.Visit(ctx)
+		s, err := p.Connect(ctx)
 		if err != nil && p.Remote == nil {
 			return nil,
 				exit.Usagef(`detach: no server runs in %s to continue the process; start one with "%s dev"`,

@@ -19,8 +19,8 @@ import (
 	"processidea/starter/internal/terminal"
 )
 
-// launched is one process, started or found.
-type launched struct {
+// launchedProcess is one process, started or found.
+type launchedProcess struct {
 	*app.App
 	session    *server.Session
 	process    *client.Process
@@ -29,7 +29,7 @@ type launched struct {
 	tape       *server.Tape // nil: nothing is recorded
 }
 
-func (l *launched) run(ctx context.Context) error {
+func (l *launchedProcess) run(ctx context.Context) error {
 	if err := l.start(ctx); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (l *launched) run(ctx context.Context) error {
 }
 
 // resume lets a process go on that was found paused, where that is asked for.
-func (l *launched) resume(ctx context.Context) error {
+func (l *launchedProcess) resume(ctx context.Context) error {
 	if !l.options.resume || !l.process.Attached() {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (l *launched) resume(ctx context.Context) error {
 	return l.process.Resume(ctx, ideafile.Limits{}, client.By{Name: app.UserName()})
 }
 
-func (l *launched) start(ctx context.Context) (err error) {
+func (l *launchedProcess) start(ctx context.Context) (err error) {
 	d := l.definition
 	l.process, err = l.session.Start(ctx, client.StartOptions{
 		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates,
@@ -95,13 +95,13 @@ func (l *launched) start(ctx context.Context) (err error) {
 }
 
 // announce says what runs, and where it can be seen.
-func (l *launched) announce() {
+func (l *launchedProcess) announce() {
 	verb := "run"
 	if l.process.Attached() {
 		verb = "attach to"
 	}
 	id := l.process.ID()
-	if page := l.session.Page(id); page != "" {
+	if page := l.session.UIAddress(id); page != "" {
 		l.Note("%s %s: see %s", verb, id, page)
 	} else {
 		l.Note("%s %s", verb, id)
@@ -113,7 +113,7 @@ func (l *launched) announce() {
 
 // printDetached prints the current status, and waits for nothing. A process that has just started has only its
 // instances.
-func (l *launched) printDetached(ctx context.Context) error {
+func (l *launchedProcess) printDetached(ctx context.Context) error {
 	if l.process.Attached() {
 		return printSnapshot(ctx, l.App, l.process)
 	}
@@ -136,7 +136,7 @@ func (l *launched) printDetached(ctx context.Context) error {
 
 // follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,
 // which may be this.
-func (l *launched) follow(ctx context.Context) (loop.Result, error) {
+func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 	var over <-chan time.Time
 	if l.options.wait > 0 {
 		over = time.After(l.options.wait)
@@ -166,7 +166,7 @@ func (l *launched) follow(ctx context.Context) (loop.Result, error) {
 }
 
 // reenter opens another session, after the program went away whose server was used.
-func (l *launched) reenter(ctx context.Context) error {
+func (l *launchedProcess) reenter(ctx context.Context) error {
 	p := l.session.Place
 	l.session.Close()
 	s, err := p.Enter(ctx, l.options.server)
@@ -178,7 +178,7 @@ func (l *launched) reenter(ctx context.Context) error {
 }
 
 // commandLine is what goes on with the process.
-func (l *launched) commandLine() string {
+func (l *launchedProcess) commandLine() string {
 	words := []string{print.Program}
 	for _, arg := range os.Args[1:] {
 		if arg != "--resume" {

@@ -26,15 +26,15 @@ func List(a *app.App) *cobra.Command {
 		Example: `  starter list
   starter list --paused
   starter list --json --limit 0`,
-		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, o) },
+		RunE: func(c *cobra.Command, _ []string) error { return runList(c.Context(), a, o) },
 	}
 	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "list those alone that are paused, with the code and the reason")
 	return c
 }
 
-func list(ctx context.Context, a *app.App, o client.ListOptions) error {
-	return a.Visit(ctx, func(s *server.Session) error {
+func runList(ctx context.Context, a *app.App, o client.ListOptions) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		processes, err := s.List(ctx, o)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ It waits for nothing.`,
 		Example: `  starter result refund-17
   starter result refund-17 --json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.VisitProcess(c.Context(), args[0],
+			return a.WithProcess(c.Context(), args[0],
 				func(p *client.Process) error { return printSnapshot(c.Context(), a, p) })
 		},
 	}

@@ -77,7 +77,7 @@ func prepareRun(a *app.App, p server.Place, given string, files fileFlags,
 	if err != nil {
 		return nil, err
 	}
-	if err := introduce(a, p, d, problems, o.record); err != nil {
+	if err := reportProblems(a, p, d, problems, o.record); err != nil {
 		return nil, err
 	}
 	if !o.idSet {

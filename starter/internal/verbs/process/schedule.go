@@ -31,7 +31,7 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on",
 			(*schedules.Schedules).Pause),
 		scheduleVerb(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
-		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", now),
+		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", startNow),
 		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay",
 			withoutNote((*schedules.Schedules).End)))
 	return c
@@ -85,11 +85,11 @@ func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags
 	if err != nil {
 		return err
 	}
-	if err := introduce(a, p, d, problems, ""); err != nil {
+	if err := reportProblems(a, p, d, problems, ""); err != nil {
 		return err
 	}
 	o.Idea, o.Replies, o.Delegates, o.By = d.Idea, d.Replies, d.Delegates, app.UserName()
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		if err := schedules.Of(s.Client).Make(ctx, o); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func listSchedules(a *app.App) *cobra.Command {
 		Short:   "List schedules: when they start processes, and which they started last",
 		Example: "  starter schedule list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.Visit(c.Context(), func(s *server.Session) error {
+			return a.WithSession(c.Context(), func(s *server.Session) error {
 				list, err := schedules.Of(s.Client).List(c.Context())
 				if err != nil {
 					return err
@@ -152,7 +152,7 @@ func scheduleVerb(a *app.App, name, short string,
 			if args[0] == "" {
 				return exit.Usagef("%s schedule: NAME is empty", name)
 			}
-			return a.Visit(c.Context(),
+			return a.WithSession(c.Context(),
 				func(s *server.Session) error { return do(schedules.Of(s.Client), c.Context(), args[0], note) })
 		},
 	}
@@ -162,7 +162,7 @@ func scheduleVerb(a *app.App, name, short string,
 	return c
 }
 
-func now(s *schedules.Schedules, ctx context.Context, id, _ string) error {
+func startNow(s *schedules.Schedules, ctx context.Context, id, _ string) error {
 	return s.Now(ctx, id, app.UserName())
 }
 

@@ -74,7 +74,7 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 	if err != nil {
 		return err
 	}
-	a.Complain(given, problems)
+	a.PrintProblems(given, problems)
 	introduceSimulation(a, made)
 	p, tidy, err := placeApart(a, o.keep)
 	if err != nil {
@@ -160,7 +160,7 @@ func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.
 	if err != nil {
 		return nil, err
 	}
-	l := &launched{App: a, session: s, definition: made.Definition, options: o}
+	l := &launchedProcess{App: a, session: s, definition: made.Definition, options: o}
 	defer func() { l.session.Close() }()
 	if err := l.start(ctx); err != nil {
 		return nil, err

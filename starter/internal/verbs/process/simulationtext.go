@@ -31,7 +31,7 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 		return fmt.Errorf("print simulation: %w", err)
 	}
 	if code := exit.CodeOfResult(r.Result); code != exit.Done {
-		return exit.With(code)
+		return exit.WithCode(code)
 	}
 	return nil
 }

@@ -114,11 +114,11 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		}
 		return a.Show(u, text)
 	}
-	session, err := enter(ctx, p, o.launchOptions)
+	session, err := openSession(ctx, p, o.launchOptions)
 	if err != nil {
 		return err
 	}
-	l := &launched{App: a, session: session, options: o.launchOptions}
+	l := &launchedProcess{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
 	paused, err := session.PrepareUndo(ctx, o.of, options)
 	if err != nil {
@@ -136,7 +136,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 }
 
 // undo shows what is to be taken back, asks, and has it done.
-func (l *launched) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
+func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
 	if !l.JSON && len(u.Undo) > 0 {
 		if err := l.Print(undoText(u)); err != nil {
 			return err
@@ -177,9 +177,9 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 
 // planUndo tells what would be taken back. Where no server answers soon, the store tells that, but not who would do it.
 func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.Undoing, err error) {
-	asking, cancel := context.WithTimeout(ctx, serverTime)
+	asking, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	unanswered := a.Visit(asking, func(s *server.Session) error {
+	unanswered := a.WithSession(asking, func(s *server.Session) error {
 		u, err = s.PlanUndo(asking, id, o)
 		return nil
 	})
@@ -187,14 +187,14 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 		return u, err
 	}
 	a.Note("no server answers: if %s is at work, it is paused first, and takes back by itself", id)
-	return u, a.Read(ctx, func(archive *client.Archive) (err error) {
+	return u, a.WithArchive(ctx, func(archive *client.Archive) (err error) {
 		u, err = archive.Undo(ctx, id, o)
 		return err
 	})
 }
 
-// serverTime is how long it is waited for a server to say whether a process is at work.
-const serverTime = 5 * time.Second
+// serverTimeout is how long it is waited for a server to say whether a process is at work.
+const serverTimeout = 5 * time.Second
 
 // agreeToUndo asks whether Calls are to be taken back.
 func agreeToUndo(a *app.App, u *client.Undoing, yes bool) (agreed bool, err error) {

@@ -23,18 +23,18 @@ func Watch(a *app.App) *cobra.Command {
 ends, and print its result as run does.`,
 		Example: `  starter watch refund-17
   starter watch refund-17 --wait 1m --json`,
-		RunE: func(c *cobra.Command, args []string) error { return watch(c.Context(), a, args[0], wait) },
+		RunE: func(c *cobra.Command, args []string) error { return runWatch(c.Context(), a, args[0], wait) },
 	}
 	addWaitFlag(c, &wait)
 	a.AddFailFlag(c)
 	return c
 }
 
-func watch(ctx context.Context, a *app.App, id string, wait time.Duration) error {
+func runWatch(ctx context.Context, a *app.App, id string, wait time.Duration) error {
 	if wait < 0 {
 		return exit.Usagef("--wait %s: it must not be negative", wait)
 	}
-	return a.Visit(ctx, func(s *server.Session) error {
+	return a.WithSession(ctx, func(s *server.Session) error {
 		p, err := s.Attach(ctx, id)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ served without one.`,
 		Example: `  starter codec --origin https://temporal.example.com
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
-		RunE: func(c *cobra.Command, _ []string) error { return codec(c.Context(), a, listen, origins, open) },
+		RunE: func(c *cobra.Command, _ []string) error { return runCodec(c.Context(), a, listen, origins, open) },
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "`address` to listen on")
 	c.Flags().StringSliceVar(&origins, "origin", nil,
@@ -46,7 +46,7 @@ served without one.`,
 	return c
 }
 
-func codec(ctx context.Context, a *app.App, listen string, origins []string, open bool) error {
+func runCodec(ctx context.Context, a *app.App, listen string, origins []string, open bool) error {
 	token := os.Getenv(tokenVariable)
 	if open && len(origins) == 0 {
 		return exit.Usagef("serve --without-token: name the allowed pages with --origin")

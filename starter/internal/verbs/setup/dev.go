@@ -26,14 +26,14 @@ variables that it prints. Processes that were left go on.`,
 		Example: `  starter dev
   starter dev --port 7233 --ui-port 8233
   starter dev --worker=false`,
-		RunE: func(c *cobra.Command, _ []string) error { return dev(c.Context(), a, h) },
+		RunE: func(c *cobra.Command, _ []string) error { return runDev(c.Context(), a, h) },
 	}
 	app.HostingFlags(c, &h)
 	c.Flags().BoolVar(&h.Worker, "worker", true, "run a worker too")
 	return c
 }
 
-func dev(ctx context.Context, a *app.App, h server.Hosting) error {
+func runDev(ctx context.Context, a *app.App, h server.Hosting) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, print.Quote(n.Store))
 	id := s.Archive().Store().Keys().Primary()
 	if id != "" {
-		a.Note("everything is encrypted with key %s: other programs need %s", id, encryption.Variable)
+		a.Note("everything is encrypted with key %s: other programs need %s", id, encryption.KeysVariable)
 	}
 	switch {
 	case !h.Worker:

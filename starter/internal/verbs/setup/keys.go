@@ -39,7 +39,7 @@ given. Of several entries, set apart by commas, the first encrypts and all decry
 }
 
 func newKey(a *app.App, id string) error {
-	entry, err := encryption.Generate(id)
+	entry, err := encryption.GenerateKey(id)
 	if err != nil {
 		return &exit.Error{Code: exit.Usage, Cause: err}
 	}

@@ -64,13 +64,13 @@ func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder strin
 		return err
 	}
 	defer s.Close()
-	who := gatewayserver.User(os.Getenv)
+	who := gatewayserver.SystemUser(os.Getenv)
 	who.Rights = access.Rights
 	agents := &gateway.Server{Ideas: folder, Approvals: approvals, API: api.New(api.Options{
 		Client: s.Client, Feed: feed.Of(s.Client), Tools: p.Tools(),
 		Log: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})}
-	err = agents.For(&who).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
+	err = agents.ForPerson(&who).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}

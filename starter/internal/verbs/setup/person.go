@@ -46,7 +46,7 @@ func newPersonKey(a *app.App, person string, groups []string, out, deciders stri
 	if err != nil {
 		return &exit.Error{Code: exit.Usage, Cause: err}
 	}
-	return keepKey(a, k, person, signing.Variable, out, deciders)
+	return keepKey(a, k, person, signing.KeyVariable, out, deciders)
 }
 
 // keepKey writes a private key to a file, and its public half to the JWKS. variable is the one that names the file

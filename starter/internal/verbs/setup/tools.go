@@ -90,7 +90,7 @@ func importTools(a *app.App, file, to string, o openapi.Options) error {
 	if err != nil {
 		return exit.Usagef("write tools: %w", ideafiles.WithoutPath(err))
 	}
-	explain(a, file, r)
+	explainImport(a, file, r)
 	return nil
 }
 
@@ -108,8 +108,8 @@ func toolsText(a *app.App, r *openapi.Result) ([]byte, error) {
 	return []byte(b.String()), err
 }
 
-// explain says what was not taken over, and what the Tools need where the worker runs.
-func explain(a *app.App, file string, r *openapi.Result) {
+// explainImport says what was not taken over, and what the Tools need where the worker runs.
+func explainImport(a *app.App, file string, r *openapi.Result) {
 	for _, n := range r.Notes {
 		a.Note("import %s: %s", file, n)
 	}

@@ -1,0 +1,206 @@
+package limit
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// TurnLease is how long a turn lasts that nobody speaks of again.
+	TurnLease = 30 * time.Second
+	// MaxWait is how long somebody may wait before it asks again.
+	MaxWait = time.Minute
+	// leadTime is how long before it begins a turn is given, so that one answer is for many.
+	leadTime = time.Second
+	// minWait is after how long anybody asks again, who has no turn.
+	minWait = 250 * time.Millisecond
+	// lateGrace is how late one may come that was told when to come again.
+	lateGrace = 10 * time.Second
+	// maxQueueLength bounds what a Queue remembers. Who finds no place asks again.
+	maxQueueLength = 10_000
+)
+
+// TurnRequest is what a worker says and asks. Each key stands for one turn.
+type TurnRequest struct {
+	Rule  Rule      `json:"rule"`
+	Wants []string  `json:"wants,omitempty"`
+	Costs []float64 `json:"costs,omitempty"` // what each of Wants counts; none: one
+	Holds []string  `json:"holds,omitempty"` // their turns last
+	Done  []string  `json:"done,omitempty"`  // their turns are over
+	Spent float64   `json:"spent,omitempty"` // what turns have counted beyond their costs
+}
+
+// Turn answers one who wants it.
+type Turn struct {
+	IsGranted bool `json:"yours,omitempty"`
+	// Wait is when it begins; else after how long to ask again.
+	Wait time.Duration `json:"in,omitempty"`
+}
+
+// Queue is who waits for a turn, in the order of their arrival, and whose turn it is.
+type Queue struct {
+	Waiting    []Place   `json:"waiting,omitempty"`
+	Turns      []Place   `json:"turns,omitempty"`
+	NextTurnAt time.Time `json:"next"` // when another turn may begin
+	// MeanTurnTime is about how long a turn lasts.
+	MeanTurnTime time.Duration `json:"took,omitempty"`
+	// Paid is what was spent on a Day.
+	Day        time.Time `json:"day,omitzero"`
+	SpentToday float64   `json:"paid,omitempty"`
+}
+
+// Place is a place in the Queue, or a turn.
+type Place struct {
+	Key    string    `json:"key"`
+	Until  time.Time `json:"until"`  // when it is lost
+	Begins time.Time `json:"begins"` // the turn; zero: it waits
+	Cost   float64   `json:"cost,omitempty"`
+}
+
+// Ask takes what a worker says, and answers those who want a turn, in their order.
+func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
+	l.endTurns(now, q.Done)
+	if q.Rule.PerDay > 0 {
+		l.countSpent(now, q)
+	} else if q.Spent > 0 {
+		l.NextTurnAt = later(now, l.NextTurnAt).Add(q.Rule.spacing(q.Spent))
+	}
+	for _, key := range q.Holds {
+		l.extendTurn(now, key)
+	}
+	places := map[string]int{}
+	for n, p := range l.Waiting {
+		places[p.Key] = n
+	}
+	for n, key := range q.Wants {
+		_, waits := places[key]
+		if !waits && l.findTurn(key) == nil && len(l.Waiting) < maxQueueLength {
+			places[key] = len(l.Waiting)
+			p := Place{Key: key, Until: now.Add(lateGrace), Cost: 1}
+			if n < len(q.Costs) {
+				p.Cost = q.Costs[n]
+			}
+			l.Waiting = append(l.Waiting, p)
+		}
+	}
+	given := l.giveTurns(now, q.Rule)
+	answers := make([]Turn, len(q.Wants))
+	for n, key := range q.Wants {
+		place, waits := places[key]
+		if t := l.findTurn(key); t != nil {
+			if t.Begins.Before(now) { // it comes late: those behind it may begin by now
+				t.Begins = later(now, l.NextTurnAt)
+				l.NextTurnAt = t.Begins.Add(q.Rule.spacing(t.Cost))
+			}
+			t.Until = t.Begins.Add(TurnLease)
+			answers[n] = Turn{IsGranted: true, Wait: t.Begins.Sub(now)}
+			continue
+		}
+		answers[n].Wait = MaxWait
+		if waits {
+			answers[n].Wait = l.timeToTurn(now, q.Rule, place-given)
+			l.Waiting[place-given].Until = now.Add(answers[n].Wait + lateGrace)
+		}
+	}
+	return answers
+}
+
+const day = 24 * time.Hour
+
+// countSpent counts what was spent. Where that is all of a day, the next turn begins with the next day.
+func (l *Queue) countSpent(now time.Time, q TurnRequest) {
+	if today := now.UTC().Truncate(day); !l.Day.Equal(today) {
+		l.Day, l.SpentToday = today, 0
+	}
+	l.SpentToday += q.Spent
+	l.NextTurnAt = now
+	if l.SpentToday >= q.Rule.PerDay {
+		l.NextTurnAt = l.Day.Add(day)
+	}
+}
+
+// SpentCountsFor is how long what was spent still counts.
+func (l *Queue) SpentCountsFor(now time.Time) time.Duration {
+	if l.SpentToday == 0 {
+		return 0
+	}
+	return max(0, l.Day.Add(day).Sub(now))
+}
+
+// endTurns takes out those whose turn is over, and those who did not come in time.
+func (l *Queue) endTurns(now time.Time, done []string) {
+	over := map[string]bool{}
+	for _, key := range done {
+		over[key] = true
+	}
+	for _, t := range l.Turns {
+		if over[t.Key] {
+			l.MeanTurnTime = (7*l.MeanTurnTime + max(0, now.Sub(t.Begins))) / 8
+		}
+	}
+	gone := func(p Place) bool { return over[p.Key] || !p.Until.After(now) }
+	l.Waiting = slices.DeleteFunc(l.Waiting, gone)
+	l.Turns = slices.DeleteFunc(l.Turns, gone)
+}
+
+func (l *Queue) findTurn(key string) *Place {
+	n := slices.IndexFunc(l.Turns, func(p Place) bool { return p.Key == key })
+	if n < 0 {
+		return nil
+	}
+	return &l.Turns[n]
+}
+
+// extendTurn has a turn last. One that counted as over goes on: nobody could end it.
+func (l *Queue) extendTurn(now time.Time, key string) {
+	t := l.findTurn(key)
+	if t == nil {
+		l.Turns = append(l.Turns, Place{Key: key, Begins: now})
+		t = &l.Turns[len(l.Turns)-1]
+	}
+	t.Until = now.Add(TurnLease)
+}
+
+// giveTurns gives turns to those who came first, whether they ask at this moment or were told to come later, and
+// returns to how many.
+func (l *Queue) giveTurns(now time.Time, r Rule) (given int) {
+	for given < len(l.Waiting) && (r.AtOnce == 0 || len(l.Turns) < r.AtOnce) {
+		begins := later(now, l.NextTurnAt)
+		if begins.Sub(now) > leadTime {
+			break
+		}
+		p := l.Waiting[given]
+		p.Begins, p.Until = begins, later(p.Until, begins.Add(lateGrace))
+		l.Turns = append(l.Turns, p)
+		l.NextTurnAt = begins.Add(r.spacing(p.Cost))
+		given++
+	}
+	l.Waiting = slices.Delete(l.Waiting, 0, given)
+	return given
+}
+
+// timeToTurn is about how long the turn of the one at a place is away.
+func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
+	cost := 0.0
+	for _, p := range l.Waiting[:place] {
+		cost += p.Cost
+	}
+	wait := later(now, l.NextTurnAt).Sub(now) + r.spacing(cost) - leadTime/2
+	if r.AtOnce > 0 && len(l.Turns) >= r.AtOnce {
+		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
+		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins))
+		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.AtOnce))
+	}
+	longest := MaxWait
+	if r.PerDay > 0 {
+		longest *= 10
+	}
+	return min(max(wait, minWait), longest)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
