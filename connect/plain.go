@@ -19,8 +19,8 @@ func sayPlainly() grpc.DialOption {
 	})
 }
 
-// plainError leaves what Temporal itself says as it is, but for a missing namespace, and all codes but one: a server ends a
-// stream at its deadline by cancelling it, which may arrive before the client's own clock strikes.
+// plainError leaves what Temporal itself says as it is, but for a missing namespace, and all codes but one: a server
+// ends a stream at its deadline by cancelling it, which may arrive before the client's own clock strikes.
 func plainError(err error, target string) error {
 	s := status.Convert(err)
 	code := s.Code()

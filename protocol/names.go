@@ -66,8 +66,8 @@ const (
 	// for a workflow that has ended.
 	UpdateOutcome = "outcome"
 
-	// UpdateTurns asks a limit whose turn it is (limit.TurnRequest, and a limit.Turn for each). A worker asks for all its
-	// Calls together.
+	// UpdateTurns asks a limit whose turn it is (limit.TurnRequest, and a limit.Turn for each). A worker asks for all
+	// its Calls together.
 	UpdateTurns = "turns"
 
 	QueryStatus    = "status"

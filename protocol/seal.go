@@ -61,7 +61,8 @@ type GatherInput struct {
 	Parent string `json:"parent,omitempty"`
 	At     int    `json:"at"`
 	Output any    `json:"output"`
-	// Log is what people decided on the whole process since the previous Idea, and LLMUsages say which LLM answered to it.
+	// Log is what people decided on the whole process since the previous Idea, and LLMUsages say which LLM answered to
+	// it.
 	Log       []turn.LogEntry `json:"log,omitempty"`
 	LLMUsages []turn.LLMUsage `json:"llm,omitempty"`
 	// WithoutStates leaves the States out of the answer.

@@ -90,8 +90,8 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// IsPageNavigation reports whether a browser opens a page for a person who followed a link, of another site too: nothing
-// is done by that, and the other site does not see the page.
+// IsPageNavigation reports whether a browser opens a page for a person who followed a link, of another site too:
+// nothing is done by that, and the other site does not see the page.
 func IsPageNavigation(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Origin") == "" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"

@@ -49,7 +49,8 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 		return nil, access.Refuse(http.StatusNotFound, CodeNoHook, "there is no rule for webhooks of this name")
 	}
 	if err := rule.verifySignature(header, body); err != nil {
-		return nil, access.Refuse(http.StatusUnauthorized, CodeBadSignature, "the webhook is refused: %s", libraryCause(err))
+		return nil, access.Refuse(http.StatusUnauthorized, CodeBadSignature, "the webhook is refused: %s",
+			libraryCause(err))
 	}
 	o, err := rule.startOptions(ctx, body)
 	if err != nil || o == nil {

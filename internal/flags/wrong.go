@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// InvalidSettings is the error of settings of which some are wrong: all of them are said, each on a line of its own. What
-// errors.Join has joined counts as several; nil counts as none.
+// InvalidSettings is the error of settings of which some are wrong: all of them are said, each on a line of its own.
+// What errors.Join has joined counts as several; nil counts as none.
 func InvalidSettings(errs ...error) error {
 	all := SplitJoined(errors.Join(errs...))
 	slices.SortStableFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

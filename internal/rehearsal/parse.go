@@ -61,8 +61,11 @@ var keyReaders = map[string]func(*Reply, json.RawMessage) error{
 	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = readFilledText(v); return },
 	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = readFilledText(v); return },
 	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = readFilledText(v); return },
-	"ttft_ms":       func(r *Reply, v json.RawMessage) (err error) { r.TTFT, err = readTime(v, time.Millisecond); return },
-	"tps":           func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = readNumber(v); return },
+	"ttft_ms": func(r *Reply, v json.RawMessage) (err error) {
+		r.TTFT, err = readTime(v, time.Millisecond)
+		return
+	},
+	"tps": func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = readNumber(v); return },
 	"retry_after": func(r *Reply, v json.RawMessage) (err error) {
 		r.RetryAfter, err = readTime(v, time.Second)
 		return

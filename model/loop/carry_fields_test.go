@@ -18,7 +18,7 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 			// of a Plan that waits, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
 			[]string{"initialMessageCount", "initialInstanceCount", "ProcessID", "bindings", "byToken", "wakeTime",
 				"requestInFlight", "rechecks", "newlyEndedInstances", "restarts", "resumedCalls", "IsPart",
-				"awaitsQuota", "instancesWithNewQuota", "instancesToReport", "Knows",
+				"awaitsQuota", "instancesWithNewQuota", "instancesToReport", "KnowsChange",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
 				"HoldsPlans", "PlanDeciders"}},
 		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStanding", "carriedProgress",

@@ -78,7 +78,8 @@ const resumedMark = "~call:"
 
 // ResumedKey is the key of the Idea from which the delegate of a Call goes on, in a fork of the process that had
 // started it. from is the key of the Idea from which that process goes on, if it is a delegate itself; two Calls with
-// one id have two keys so. It names no file: the files in a delegate's Idea are named from the folder of the first file.
+// one id have two keys so. It names no file: the files in a delegate's Idea are named from the folder of the first
+// file.
 func ResumedKey(from, callID string) string {
 	return from + resumedMark + ideafile.TypeableCallID(callID)
 }

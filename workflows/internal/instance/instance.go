@@ -251,8 +251,8 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	return approval.CountSame(call.Decisions, d.SignalID), nil
 }
 
-// askWhatIsReady asks people about a Call that is ready by what came just before their decision on it. They may have been
-// asked already: by a workflow task that was lost, as one that continues as new is if a signal comes in meanwhile.
+// askWhatIsReady asks people about a Call that is ready by what came just before their decision on it. They may have
+// been asked already: by a workflow task that was lost, as one that continues as new is if a signal comes in meanwhile.
 func (i *instance) askWhatIsReady(ctx workflow.Context, call string) {
 	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(call, i.ownSetup.Token))
 	if rec != nil && rec.Status == ideafile.Waiting && mailbox.KnowsChange(ctx, "who decides was asked") {

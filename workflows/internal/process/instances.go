@@ -81,15 +81,16 @@ func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) e
 }
 
 // watchInstances has the process learn at once of instances that it has started and that somebody terminates: no other
-// instance closes with an error, unless the process is cancelled. Those that an earlier run of this workflow started are
-// found gone when a Request gives them Calls.
+// instance closes with an error, unless the process is cancelled. Those that an earlier run of this workflow started
+// are found gone when a Request gives them Calls.
 func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string, started []workflow.ChildWorkflowFuture) {
 	p.childInstances = append(p.childInstances, started...)
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		ends := workflow.NewSelector(ctx)
 		for n, f := range started {
 			ends.AddFuture(f, func(f workflow.Future) {
-				if f.Get(ctx, nil) != nil && ctx.Err() == nil && mailbox.KnowsChange(ctx, "who is terminated has failed") {
+				if f.Get(ctx, nil) != nil && ctx.Err() == nil &&
+					mailbox.KnowsChange(ctx, "who is terminated has failed") {
 					p.goneInstances.Send(ctx, tokens[n])
 				}
 			})

@@ -140,8 +140,8 @@ func noteUndone(a *app.App, id string, idea map[string]any, taken []client.Undon
 // in the store is all.
 const serverTimeout = 5 * time.Second
 
-// readAt is WithArchive for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the process
-// up, even if there is no Idea for that reason.
+// readAt is WithArchive for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the
+// process up, even if there is no Idea for that reason.
 func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
 	err := a.WithArchive(ctx, do)
 	if at == 0 && !a.JSON {
