@@ -263,7 +263,11 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (made PlanDeci
 	if err != nil {
 		return made, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
 	}
-	made.Count, err = p.client.Process(plan.Process).steerAndCount(ctx, d.signal(), d.payload())
+	to := plan.Process
+	if len(plan.Deputies) > 0 { // which the whole knows, and its parts do not
+		to = WholeOf(to)
+	}
+	made.Count, err = p.client.Process(to).steerAndCount(ctx, d.signal(), d.payload())
 	return made, err
 }
 

@@ -206,8 +206,8 @@ func TestThePlanOfADelegateIsListedWithItsCaller(t *testing.T) {
 	d := newDesk(t, map[string]string{
 		"idea.json": `{"config": {"batch": 1}, "schema": {"tools": {"ask": {"type": "object", "_delegate": "ask.json"}}}, "context": [` +
 			threeTravellers + `{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}]}`,
-		"ask.json": `{"config": {"approval": {"plan": true}}, "schema": {"tools": {"tell": {"type": "object", "_activity": "note"}}}, "context": [
-			{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell"}]}]}`,
+		"ask.json": `{"config": {"approval": {"plan": true}}, "schema": {"tools": {"tell": {"type": "object", "properties": {"text": {}}, "required": ["text"], "_activity": "note"}}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "text": "x"}]}]}`,
 	})
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)

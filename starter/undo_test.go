@@ -408,7 +408,7 @@ func TestWhatADelegateDidIsTakenBackUnderReview(t *testing.T) {
 	d := newDesk(t, map[string]string{
 		"idea.json": `{"schema": {"tools": {"trip": {"type": "object", "_delegate": "trip.json"}}}, "context": [
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "trip"}]}]}`,
-		"trip.json": `{"schema": {"tools": {` + whole[from:to] + `}}}, "context": [
+		"trip.json": `{"schema": {"tools": {` + whole[from:to] + `}}, "context": [
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "what": "train"}]}]}`,
 	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
 	d.dev()
