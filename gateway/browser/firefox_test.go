@@ -276,22 +276,44 @@ const middle = `((e) => {
 	if (!at || !e.contains(at) && !at.contains(e)) throw new Error("it is covered by " + (at && at.outerHTML.slice(0, 200)));
 	return JSON.stringify({x, y}) })`
 
+// click presses the button where an element is, and lets it go once the element says that it is pressed: on a busy machine the page
+// can scroll with a later frame than the one by which the place was computed, so that what is pressed is something else.
 func (p *firefoxPage) click(what string, leads bool) (status int, err error) {
+	for range 20 {
+		pressed, err := p.press(what)
+		if err != nil {
+			return 0, fmt.Errorf("click %s: %w", what, err)
+		}
+		if pressed {
+			return p.leading(leads, func() error { return p.perform("pointer", object{"type": "pointerUp", "button": 0}) })
+		}
+		// Let go elsewhere, nothing is clicked.
+		err = p.perform("pointer", object{"type": "pointerMove", "x": 0, "y": 0}, object{"type": "pointerUp", "button": 0})
+		if err != nil {
+			return 0, fmt.Errorf("click %s: %w", what, err)
+		}
+	}
+	return 0, fmt.Errorf("click %s: the page scrolls away from under the pointer", what)
+}
+
+func (p *firefoxPage) press(what string) (pressed bool, err error) {
+	text, err := p.eval(middle + "(" + found(what) + ")")
+	if err != nil {
+		return false, err
+	}
 	var at struct {
 		X int `json:"x"`
 		Y int `json:"y"`
 	}
-	text, err := p.eval(middle + "(" + found(what) + ")")
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &at)
+	if err := json.Unmarshal([]byte(text), &at); err != nil {
+		return false, err
 	}
+	err = p.perform("pointer", object{"type": "pointerMove", "x": at.X, "y": at.Y}, object{"type": "pointerDown", "button": 0})
 	if err != nil {
-		return 0, fmt.Errorf("click %s: %w", what, err)
+		return false, err
 	}
-	return p.leading(leads, func() error {
-		return p.perform("pointer", object{"type": "pointerMove", "x": at.X, "y": at.Y},
-			object{"type": "pointerDown", "button": 0}, object{"type": "pointerUp", "button": 0})
-	})
+	active, err := p.eval("String(" + found(what) + `.matches(":active"))`)
+	return active == "true", err
 }
 
 // webDriverKeys are the keys that write nothing, as WebDriver names them.
