@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
@@ -103,6 +104,10 @@ func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
 // Fork gives an Idea, by its number from 1, as the first one of another process: its meta names where it comes from.
 // Start takes it as it is, or changed by ideafiles.Changes, with StartOptions.ForkOf.
 func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
+	return c.fork(ctx, at, time.Time{})
+}
+
+func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (map[string]any, error) {
 	if at < 1 {
 		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", at, c.process)
 	}
@@ -111,7 +116,7 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	}
 	idea, err := c.load(ctx, "fork", at)
 	if err == nil {
-		idea, err = c.withDelegates(ctx, chain.Fork(idea), at)
+		idea, err = c.withDelegates(ctx, chain.Fork(idea), at, moment)
 	}
 	if err != nil {
 		return nil, err

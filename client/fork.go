@@ -65,9 +65,10 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	return e
 }
 
-// withDelegates has a fork carry what the delegates that were under way had come to by then: their Calls go on from
-// there.
-func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
+// withDelegates has a fork carry what the delegates that were under way had come to by a moment: their Calls go on from
+// there. Without a moment, it is the one of the Idea.
+func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int,
+	moment time.Time) (map[string]any, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
 	if read == nil {
 		return fork, nil
@@ -80,9 +81,12 @@ func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int) 
 	if err != nil {
 		return nil, err
 	}
+	if moment.IsZero() {
+		moment = link.Created
+	}
 	for _, call := range calls {
 		for _, process := range append([]string{c.process}, link.Parts...) {
-			left, err := (&Chain{c.chains, protocol.DelegateID(process, call)}).forkBy(ctx, link.Created)
+			left, err := (&Chain{c.chains, protocol.DelegateID(process, call)}).forkBy(ctx, moment)
 			if err != nil {
 				return nil, err
 			}
@@ -120,7 +124,7 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, e
 		}
 	}
 	if at < last { // delegates of its own, which were under way, may stand in the next Idea alone
-		next, err := c.Fork(ctx, at+1)
+		next, err := c.fork(ctx, at+1, moment)
 		if err != nil || delegate.CarriesResumed(next) {
 			return next, err
 		}
@@ -128,7 +132,7 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, e
 	if at == 0 {
 		return nil, nil
 	}
-	return c.Fork(ctx, at)
+	return c.fork(ctx, at, moment)
 }
 
 // delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were under way.

@@ -30,7 +30,7 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 		return PastCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
 	}
 	for _, c := range v.Calls {
-		if c.ID != call || len(c.Decisions) == 0 {
+		if !ideafile.IsCallID(call, c.ID) || len(c.Decisions) == 0 {
 			continue
 		}
 		d := PastCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
@@ -45,8 +45,8 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
 		_ = p.client.query(ctx, protocol.InstanceID(p.id, token), protocol.QueryApprovals, &about)
 		var err error
-		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool, params, token,
-			shown.Case{Input: about.Input, State: v.State})
+		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool, params,
+			ideafile.InstanceTokenOfCallID(c.ID), shown.Case{Input: about.Input, State: v.State})
 		return d, err
 	}
 	return PastCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody decided on such a Call", call, p.id)

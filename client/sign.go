@@ -49,7 +49,7 @@ func (p *Process) digestOf(ctx context.Context, instance, call string) string {
 	var v protocol.ApprovalsView
 	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)
 	for _, a := range v.Approvals {
-		if a.CallID == call || ideafile.TypeableCallID(a.CallID) == call {
+		if ideafile.IsCallID(call, a.CallID) {
 			return a.Digest
 		}
 	}

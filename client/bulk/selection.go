@@ -51,7 +51,7 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 
 // matchesID reports whether an id that was typed names a Call.
 func matchesID(typed, id string) bool {
-	if typed == id || typed == ideafile.TypeableCallID(id) {
+	if ideafile.IsCallID(typed, id) {
 		return true
 	}
 	key, isID := ideafile.ParseCallKey(id)

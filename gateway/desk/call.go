@@ -71,7 +71,7 @@ func (v *visit) find() (client.Approval, error) {
 		return client.Approval{}, err
 	}
 	for _, a := range list {
-		if a.CallID == call {
+		if ideafile.IsCallID(call, a.CallID) {
 			return a, nil
 		}
 	}

@@ -30,24 +30,42 @@ func (v *visit) decideMany() error {
 		return api.Unfit(planpage.NeedsReason)
 	}
 	var list []api.Decision
+	var about []string
 	for _, text := range boxes {
 		var pick []string
-		if json.Unmarshal([]byte(text), &pick) != nil || len(pick) != 3 {
+		if json.Unmarshal([]byte(text), &pick) != nil || len(pick) != 4 {
 			return api.Unfit("One of the boxes cannot be read. Open the inbox again.")
 		}
+		about = append(about, pick[3])
 		list = append(list, api.Decision{Process: pick[0],
 			Decision: client.Decision{Call: pick[1], Digest: pick[2], Kind: kind, Reason: reason}})
 	}
-	return v.tell(outcomes{Kind: kind, Back: v.PostForm.Get("back"), List: v.Decide(v.Context(), list)})
+	return v.tell(outcomes{
+		Kind: kind, Back: v.PostForm.Get("back"), List: became(v.Decide(v.Context(), list), about...),
+	})
 }
 
 // outcomes are the outcomes of decisions on Calls, or the one of a decision on a Plan, which was taken.
 type outcomes struct {
-	Kind string               `json:"k"`
-	Back string               `json:"b"`
-	Who  string               `json:"w"`
-	List []api.DecisionResult `json:"l"`
-	Plan *client.PlanDecided  `json:"p,omitempty"`
+	Kind string              `json:"k"`
+	Back string              `json:"b"`
+	Who  string              `json:"w"`
+	List []outcome           `json:"l"`
+	Plan *client.PlanDecided `json:"p,omitempty"`
+}
+
+// outcome is what became of a decision on one Call. About says what the Call does, and for whom; empty where the page
+// that decided did not say it.
+type outcome struct {
+	api.DecisionResult
+	About string `json:"a,omitempty"`
+}
+
+func became(results []api.DecisionResult, about ...string) (list []outcome) {
+	for n, one := range results {
+		list = append(list, outcome{one, about[n]})
+	}
+	return list
 }
 
 const outcomeUse = "outcome"
@@ -82,7 +100,7 @@ type outcomePage struct {
 	frame
 	Kind, Back    string
 	Taken, Failed int
-	List          []api.DecisionResult // those first that were not taken
+	List          []outcome // those first that were not taken
 	Plan          *client.PlanDecided
 	Again         string // the Call that waits again, as its policy asks about what it is now
 }
@@ -110,7 +128,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}
-	var taken []api.DecisionResult
+	var taken []outcome
 	for _, one := range o.List {
 		if one.Outcome == api.OutcomeTaken {
 			taken = append(taken, one)
@@ -121,7 +139,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 	p.Taken, p.Failed = len(taken), len(p.List)
 	p.List = append(p.List, taken...)
 	if len(o.List) == 1 && p.Taken == 1 {
-		p.Again = v.waitsAgain(o.List[0])
+		p.Again = v.waitsAgain(o.List[0].DecisionResult)
 	}
 	return v.show("outcome", p)
 }

@@ -43,8 +43,8 @@ func (v *visit) decideCall() error {
 			return v.own.Ask(v.w, v.Request, decision, a.Tool, p.Href)
 		}
 	}
-	became := v.Decide(v.Context(), []api.Decision{decision})
-	taken := became[0].Outcome == api.OutcomeTaken
+	results := v.Decide(v.Context(), []api.Decision{decision})
+	taken := results[0].Outcome == api.OutcomeTaken
 	if taken && approval.IsRemark(decision.Kind) {
 		return v.lead(callHref(decision.Process, decision.Call) + "#why")
 	}
@@ -52,11 +52,11 @@ func (v *visit) decideCall() error {
 		p := v.callPageAfter(decision, now)
 		if !p.Changed {
 			p.read(&decision, v.PostForm) // shows what was entered
-			p.Wrong = inWords(became[0], past[decision.Kind])
+			p.Wrong = inWords(results[0], past[decision.Kind])
 		}
 		return v.showAgain(http.StatusConflict, p)
 	}
-	return v.tell(outcomes{Kind: decision.Kind, List: became})
+	return v.tell(outcomes{Kind: decision.Kind, List: became(results, sayCase(a))})
 }
 
 // callPageAfter is the page of a Call after a decision on it, or on another one that waited in its place.

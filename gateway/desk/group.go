@@ -47,7 +47,7 @@ type column struct {
 // row is one Call.
 type row struct {
 	client.Approval
-	Pick   string // what its box sends: the Call in the state in which it is shown
+	Pick   string // what its box sends: the Call in the state in which it is shown, and what it is about
 	Name   string // what people call the instance; of one without a name, the Call
 	Cells  []labelled
 	Denied string // why this person does not decide on it; empty: they may
@@ -132,8 +132,8 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 	for _, f := range own.Alike {
 		values[f.Name] = f.Value
 	}
-	r := row{Approval: a, Pick: string(jsonval.Encode([]any{a.Process, a.CallID, a.Digest})), Name: nameOfCase(a),
-		Denied: denial(who, a)}
+	r := row{Approval: a, Pick: string(jsonval.Encode([]any{a.Process, a.CallID, a.Digest, sayCase(a)})),
+		Name: nameOfCase(a), Denied: denial(who, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]
 		cell := labelled{Full: c.Full}
@@ -158,6 +158,11 @@ func nameOfCase(a client.Approval) string {
 		return a.CallID
 	}
 	return a.InstanceName
+}
+
+// sayCase says what a Call would do, and for whom.
+func sayCase(a client.Approval) string {
+	return client.Decided{Sentence: clip(a.Sentence, cellLength), InstanceName: clip(a.InstanceName, cellLength)}.About()
 }
 
 // cellOf formats one value of a Call; number reports whether it is aligned to the right.

@@ -32,8 +32,8 @@ func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, page, title strin
 	}{v.frame(title), data})
 }
 
-func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error {
-	return d.visit(w, r).tell(outcomes{Kind: kind, List: []api.DecisionResult{became}})
+func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind string, result api.DecisionResult) error {
+	return d.visit(w, r).tell(outcomes{Kind: kind, List: []outcome{{DecisionResult: result}}})
 }
 
 // decider is the caller, with their passkeys.

@@ -145,9 +145,6 @@ func (a *agent) decideTool() tool {
 			"params": {"type": "object", "description": "of amend: the parameters that change"}}}`, false, a.decide}
 }
 
-// sameCall takes both spellings of a Call's id.
-func sameCall(id, given string) bool { return id == given || ideafile.TypeableCallID(id) == given }
-
 var errNeedsSignature = errors.New("this Call needs a signed decision, which only a person can take")
 
 func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
@@ -162,7 +159,7 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 		return nil, err
 	}
 	for _, w := range waiting {
-		if w.Digest != textArg(args, "digest") || !sameCall(w.CallID, textArg(args, "call")) {
+		if w.Digest != textArg(args, "digest") || !ideafile.IsCallID(textArg(args, "call"), w.CallID) {
 			continue
 		}
 		if w.Deciders.Signed() {

@@ -153,7 +153,7 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	p.form("Approve").press("Approve the selected").is(422).says("No Call was selected")
 	p.form("Approve").tick("A1").press("Reject the selected").is(422).says("needs a reason")
 	done := p.form("Approve").tick("A1", "A2").press("Approve the selected").is(200).says("Done",
-		"2 cases are approved", "It is approved.")
+		"2 cases are approved", "A1", "12345678901234567890", "It is approved.")
 	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
@@ -197,12 +197,16 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 	p.says("Pays a customer.", "Order A-77", "the same as “values.order” in what it began with", "1.10",
 		"always “letter” in what it began with", "it is rejected in 3 days", "†state.receipt",
 		"What it began with", "For operators", "Digest ")
-	p.form("Approve").press("Approve").is(200).says("1 case is approved")
+	typed := "/desk/calls/" + id + "/0.1@1"
+	b.open(typed).is(200).says("Order A-77", "Digest ")
+	p.form("Approve").press("Approve").is(200).says("1 case is approved", "A-77")
 	p.form("Approve").press("Approve").is(200).says("Nothing was decided", "refused")
 	if got := h.receipts(id); got != "Order A-77: 1.10 cents" {
 		t.Error(got)
 	}
-	b.open(p.address).is(200).says("waits for nobody any more", "It was approved by ann", "A-77")
+	for _, address := range []string{p.address, typed} {
+		b.open(address).is(200).says("waits for nobody any more", "It was approved by ann", "A-77")
+	}
 }
 
 func TestACallIsTalkedAboutAndHandedOverAtTheDesk(t *testing.T) {

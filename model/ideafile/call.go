@@ -80,6 +80,9 @@ func TypeableCallID(id string) string {
 	return key + "@" + spelling.TypeableToken(token)
 }
 
+// IsCallID reports whether what was typed is a Call's id, in either spelling.
+func IsCallID(typed, id string) bool { return typed == id || typed == TypeableCallID(id) }
+
 // CallIDInInstance returns a Call's id as an instance has it, where people may have spelled the token as they type it.
 // An id that names another instance stays as it is.
 func CallIDInInstance(id, token string) string {

@@ -231,8 +231,7 @@ func (a *Audit) VerifyInherited(idea map[string]any) (problems []string) {
 		a.Counts.Inherited++
 		f := a.readProof(e.Proof)
 		c, why := f.Claims, f.Refused
-		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) ||
-			!policy.SameName(c.Subject, e.By)) {
+		if why == "" && (!ideafile.IsCallID(c.Call, e.CallID) || !policy.SameName(c.Subject, e.By)) {
 			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
 		note(e.CallID, e.By, why)
