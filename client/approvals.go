@@ -9,6 +9,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 
 	"processidea/internal/safego"
+	"processidea/model/ideafile/spelling"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -120,20 +121,53 @@ func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	return all, nil
 }
 
-// AwaitingDelegates lists the ids of the delegates, at any depth, in which somebody is waited for: their Calls are not
-// among those of the process.
-func (p *Process) AwaitingDelegates(ctx context.Context) (ids []string, err error) {
-	list, err := p.client.awaiting(ctx)
+// ApprovalsOf lists the Calls that wait for a person in a process and in its delegates, each with its process. The id
+// may be an instance's: refunds/13. The error wraps ErrNotFound where there is no such process.
+func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error) {
+	process, word, isInstance := protocol.ParseInstanceID(id)
+	p, err := c.Attach(ctx, process)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.Approvals(ctx)
+	if isInstance {
+		list = slices.DeleteFunc(list, func(a Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+	}
+	return withDelegates(ctx, p, id, list, err, (*Process).Approvals)
+}
+
+// PlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; of an instance, those of its
+// process.
+func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
+	process, _, _ := protocol.ParseInstanceID(id)
+	p, err := c.Attach(ctx, process)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.Plans(ctx)
+	return withDelegates(ctx, p, id, list, err, (*Process).Plans)
+}
+
+// withDelegates adds to a list what waits in the delegates, at any depth, of a process or of one of its instances.
+func withDelegates[T any](ctx context.Context, p *Process, id string, list []T, err error,
+	ask func(*Process, context.Context) ([]T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	awaiting, err := p.client.awaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
 	}
-	for _, info := range list {
-		if id := info.GetExecution().GetWorkflowId(); p.isDelegate(id) {
-			ids = append(ids, id)
+	_, word, isInstance := protocol.ParseInstanceID(id)
+	for _, info := range awaiting {
+		below := info.GetExecution().GetWorkflowId()
+		if !p.isDelegate(below) || isInstance && !protocol.IsOfInstance(below, word) {
+			continue
 		}
+		theirs, failed := ask(p.client.Process(below), ctx)
+		list, err = append(list, theirs...), errors.Join(err, failed)
 	}
-	slices.Sort(ids)
-	return ids, nil
+	return list, err
 }
 
 // queryAwaiting queries every process that waits for a person.

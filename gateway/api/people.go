@@ -3,15 +3,12 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval/proof"
-	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
-	"processidea/protocol"
 )
 
 func (a *API) addPeople() {
@@ -24,9 +21,10 @@ func (a *API) addPeople() {
 			return ApprovalList{all.Approvals}, err
 		})
 	get(a, tag, "list-process-approvals", "/api/processes/{id}/approvals", "List what waits for a person in a process",
-		"Lists the Calls that wait for a person in a process, or in one instance of it: refunds%2F13.",
+		"Lists the Calls that wait for a person in a process and its delegates, or in one instance of it: "+
+			"refunds%2F13. A decision goes to the process that a Call names.",
 		func(ctx context.Context, in *Target) (list ApprovalList, err error) {
-			list.Approvals, err = a.WaitingIn(ctx, in.ID)
+			list.Approvals, err = a.WaitingOf(ctx, in.ID)
 			return list, err
 		})
 	get(a, tag, "insights", "/api/insights", "Say how people's decisions go",
@@ -66,28 +64,20 @@ func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 	return share(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
 }
 
-// WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound if the id is
-// unknown.
+// WaitingOf is AllWaiting in one process and its delegates, or in one instance of it. The error wraps client.ErrNotFound
+// if the id is unknown.
+func (a *API) WaitingOf(ctx context.Context, id string) ([]client.Approval, error) {
+	return share(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
+		func(ctx context.Context) ([]client.Approval, error) { return a.Client.ApprovalsOf(ctx, id) })
+}
+
+// WaitingIn is WaitingOf without the delegates.
 func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, error) {
-	process, word, isInstance := protocol.ParseInstanceID(id)
 	p, err := a.Client.Attach(ctx, id)
-	if isInstance && err != nil {
-		p, err = a.Client.Attach(ctx, process)
-	} else {
-		isInstance = false // a delegate
-	}
 	if err != nil {
 		return nil, err
 	}
-	list, err := share(ctx, a, "approvals\n"+string(client.LanguageOf(ctx))+"\n"+p.ID(), p.Approvals)
-	if err != nil {
-		return nil, err
-	}
-	if isInstance {
-		list = slices.DeleteFunc(slices.Clone(list),
-			func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
-	}
-	return list, nil
+	return share(ctx, a, "approvals\n"+string(client.LanguageOf(ctx))+"\n"+id, p.Approvals)
 }
 
 type decideBody struct {

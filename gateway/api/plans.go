@@ -21,9 +21,11 @@ func (a *API) addPlans() {
 			"again.", a.allPlans)
 	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
-			"split.",
+			"split; and those of its delegates. A decision goes to the process that a Plan names.",
 		func(ctx context.Context, in *Target) (list PlanList, err error) {
-			list.Plans, err = a.PlansOf(ctx, in.ID)
+			list.Plans, err = share(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) ([]client.Plan, error) {
+				return a.Client.PlansOf(ctx, in.ID)
+			})
 			return list, err
 		})
 	decide := post(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",

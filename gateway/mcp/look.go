@@ -131,7 +131,7 @@ func withHint(v client.Status) any {
 
 func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {
 	if id := textArg(args, "process"); id != "" {
-		list, err := a.WaitingIn(ctx, id)
+		list, err := a.WaitingOf(ctx, id)
 		return map[string]any{"approvals": list}, err
 	}
 	all, err := a.AllWaiting(ctx)

@@ -2,16 +2,13 @@ package people
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"processidea/client"
 	"processidea/model/ideafile"
-	"processidea/model/ideafile/spelling"
 	"processidea/protocol"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
@@ -68,38 +65,7 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	if len(args) == 0 {
 		return s.Approvals(ctx)
 	}
-	process, word, isInstance := protocol.ParseInstanceID(args[0])
-	p, err := s.Attach(ctx, process)
-	if err != nil {
-		return nil, err
-	}
-	list, err := p.Approvals(ctx)
-	if isInstance {
-		list = inInstance(list, word)
-	}
-	return withDelegates(ctx, s, args[0], list, err, (*client.Process).Approvals)
-}
-
-// withDelegates adds to a list what waits in delegates, of a process or of one of its instances.
-func withDelegates[T any](ctx context.Context, s *server.Session, id string, list []T, err error,
-	ask func(*client.Process, context.Context) ([]T, error)) ([]T, error) {
-	process, word, isInstance := protocol.ParseInstanceID(id)
-	var delegates []string
-	if err == nil {
-		delegates, err = s.Process(process).AwaitingDelegates(ctx)
-	}
-	for _, id := range delegates {
-		if !isInstance || protocol.IsOfInstance(id, word) {
-			below, failed := ask(s.Process(id), ctx)
-			list, err = append(list, below...), errors.Join(err, failed)
-		}
-	}
-	return list, err
-}
-
-// inInstance keeps the approvals of one instance.
-func inInstance(list []client.Approval, word string) []client.Approval {
-	return slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+	return s.ApprovalsOf(ctx, args[0])
 }
 
 // plansOf lists the Plans that wait, in the process that is named or in all.
@@ -107,9 +73,7 @@ func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Pl
 	if len(args) == 0 {
 		return s.Plans(ctx)
 	}
-	process, _, _ := protocol.ParseInstanceID(args[0])
-	list, err := s.Process(process).Plans(ctx)
-	return withDelegates(ctx, s, args[0], list, err, (*client.Process).Plans)
+	return s.PlansOf(ctx, args[0])
 }
 
 func approvalsText(list []client.Approval) string {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/pflag"
 
 	"processidea/client"
 	"processidea/client/bulk"
+	"processidea/model/ideafile/spelling"
 	"processidea/protocol"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -77,7 +79,8 @@ func decideMany(ctx context.Context, a *app.App, g *actOptions) (done bool, err 
 			return err
 		}
 		if isInstance {
-			there = inInstance(there, word)
+			there = slices.DeleteFunc(there,
+				func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
 		}
 		list, err := o.Of(there)
 		switch {
