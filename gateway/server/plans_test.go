@@ -205,3 +205,40 @@ func TestPartsHaveAPlanEachOverHTTP(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What waits in a delegate is listed with its caller, and with the instance that called it.
+func TestWhatWaitsInADelegateIsListedWithItsCaller(t *testing.T) {
+	h := open(t)
+	id := h.Name()
+	h.post("/api/processes", map[string]any{
+		"id": id,
+		"idea": json.RawMessage(`{"schema": {"tools": {"ask": {"type": "object", "_delegate": "ask.json"}}}, "context": [
+			{"type": "input", "_instance": "ann", "input": {}}, {"type": "input", "_instance": "bob", "input": {}},
+			{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask", "_instance": "*"}]}]}`),
+		"delegates": map[string]any{"ask.json": json.RawMessage(`{"config": {"approval": {"plan": true}}, "schema": {"tools": {
+			"tell": {"type": "object", "properties": {"template": {}, "values": {"type": "object"}}, "required": ["template", "values"],
+				"_activity": "formatText", "_approval": {}}}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "template": "x", "values": {}}]}]}`)},
+	}).is(201)
+	decided := 0
+	eventually(t, "the Plans of both delegates are decided on", func() bool {
+		for _, plan := range h.get("/api/processes/" + id + "/plans").is(200).list("plans") {
+			of := plan["process"].(string)
+			if of == id {
+				t.Fatalf("%v waits in the caller", plan)
+			}
+			h.post("/api/processes/"+url.PathEscape(of)+"/plans/decision",
+				map[string]any{"decision": "approve", "digest": plan["digest"]}).is(200)
+			decided++
+		}
+		return decided == 2
+	})
+	h.waiting(id, 2)
+	h.waiting(id+"/ann", 1)
+	for _, a := range h.waiting(id, 2) {
+		h.decide(decisionOn(a, "approve"))
+	}
+	if got := h.get("/api/processes/" + id + "/result?wait=60").is(200).object()["status"]; got != "completed" {
+		t.Error(got)
+	}
+}
