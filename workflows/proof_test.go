@@ -6,7 +6,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -400,6 +402,30 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 			"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": policy.Approve}}})
 	s.end(run)
 	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})
+}
+
+// What was signed of a Plan is checked again with its chain.
+func TestASignedDecisionOnAPlanIsProvenAgain(t *testing.T) {
+	t.Parallel()
+	for kind, said := range map[string]map[string]any{
+		approval.SteerApprovePlan: {},
+		approval.SteerAmendPlan: {"reason": "twice",
+			"calls": []any{map[string]any{"_tool": "pay", "n": json.Number("2"), "_outputPath": "paid"}}},
+		approval.SteerRejectPlan: {"reason": "no"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := paying(t, newTill(t), `"approval": {"plan": true, "proof": "signed"}`, "false", rows(1, 2)+`,`+payOnce)
+			run := s.start()
+			plan := s.planOf(0)
+			waits := approval.Pending{CallID: plan.ProofCall(), Digest: plan.Digest}
+			more := maps.Clone(said)
+			more["proof"] = s.sign("ann", claimsFor(s.id, waits, kind, said))
+			s.decidePlan(kind, plan, more)
+			s.end(run)
+			s.proven(s.id, proofs.Counts{Signed: 1, Proven: 1})
+		})
+	}
 }
 
 // A signed order stands behind every Call that it covers, and its proof is found with each, in the chain of the whole

@@ -202,7 +202,8 @@ func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 
 // rejectResumedCalls ends the Calls that an earlier process had left as ones that a person rejected.
 func (l *Loop) rejectResumedCalls(d approval.Decision) {
-	d.Kind, d.PlanRequest, d.PlannedCalls = policy.Reject, nil, nil // what a person decided on each of them
+	// What a person decided on each of them. The proof is that of the decision on the Plan, which the log has.
+	d.Kind, d.PlanRequest, d.PlannedCalls, d.Proof, d.Signed = policy.Reject, nil, nil, "", nil
 	for _, r := range l.TakeResumedCalls() {
 		inst := l.byToken[r.Token]
 		for _, c := range r.Calls {

@@ -20,7 +20,7 @@ type Keys interface {
 	Verify(jws string) proof.Finding
 }
 
-// Counts is how people's decisions on Calls are proven.
+// Counts is how people's decisions on Calls and on Plans are proven.
 type Counts struct {
 	// Declared counts the decisions that merely name their decider, Signed those that carry a proof.
 	Declared int `json:"declared"`
@@ -60,21 +60,26 @@ func (a *Audit) CheckLog(process string, log any) (problems []string) {
 		if e.Decision == nil || e.IsWrite() || !isByPerson(*e.Decision) {
 			continue
 		}
-		if why := a.checkDecision(process, *e.Decision); why != "" {
-			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", e.Decision.CallID,
-				e.Decision.DecidedBy, why))
+		d, about := *e.Decision, e.Decision.CallID
+		if d.PlanRequest != nil {
+			plan := approval.Plan{Request: *d.PlanRequest}
+			d.CallID, about = plan.ProofCall(), plan.Name()
+		}
+		if why := a.checkDecision(process, d); why != "" {
+			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", about, d.DecidedBy, why))
 		}
 	}
 	return problems
 }
 
-// isByPerson reports whether a person took the decision, on a Call.
+// isByPerson reports whether a person took the decision, on a Call or on a Plan.
 func isByPerson(d approval.Decision) bool {
 	if d.Kind == approval.HandOver {
 		return d.Proof != "" || d.Signed != nil
 	}
 	own := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
-	return slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
+	isDecision := d.PlanRequest != nil || slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != ""
+	return isDecision && !slices.Contains(own, d.DecidedBy)
 }
 
 func (a *Audit) checkDecision(process string, d approval.Decision) string {

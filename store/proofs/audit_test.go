@@ -9,6 +9,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/approval/proof"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/store/proofs"
@@ -44,6 +45,9 @@ func keysOf(t *testing.T, k *signing.PrivateKey, withdrawn string) *signing.Keys
 func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval.Decision) approval.Decision {
 	t.Helper()
 	d.CallID, d.ApprovalDigest = "1.2@⑬", "ab"
+	if d.PlanRequest != nil {
+		d.CallID = approval.Plan{Request: *d.PlanRequest}.ProofCall()
+	}
 	want := d.ToProve("refunds")
 	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.Process,
 		Call: d.CallID, Digest: want.Digest, Decision: d.Kind, Details: want.Details})
@@ -57,7 +61,9 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.DecidedAt, d.Finding = at, nil
+	if d.DecidedAt, d.Finding = at, nil; d.PlanRequest != nil {
+		d.CallID = ""
+	}
 	d.Deciders = policy.Rules{{Groups: []string{"finance"}, Signed: true}}
 	return d
 }
@@ -74,12 +80,17 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
 	handle := map[string]any{jsonval.BlobHandleKey: map[string]any{"digest": "x"}}
+	request := 3
 	for _, d := range []approval.Decision{
 		{Kind: policy.Approve},
 		{Kind: policy.Reject, Reason: "no"},
 		{Kind: policy.Replace, Replacement: map[string]any{"_tool": "x", "n": json.Number("1.50")}},
 		{Kind: policy.Answer, GivenResult: nil},
 		{Kind: policy.Answer, GivenResult: jsonval.EscapeBlobHandles(handle)},
+		{Kind: approval.SteerApprovePlan, PlanRequest: &request},
+		{Kind: approval.SteerRejectPlan, PlanRequest: &request, Reason: "no"},
+		{Kind: approval.SteerAmendPlan, PlanRequest: &request,
+			Calls: []ideafile.WrittenCall{ideafile.ParseWrittenCall(map[string]any{"_tool": "x", "n": handle})}},
 	} {
 		d = decided(t, k, keys, d)
 		for _, with := range []proofs.Keys{nil, keys} {
@@ -88,6 +99,10 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 			if len(problems) > 0 || a.Signed != 1 || a.Declared != 0 || (with != nil) != (a.Proven == 1) {
 				t.Errorf("%s: %v, %+v", d.Kind, problems, a.Counts)
 			}
+		}
+		d.Reason += " and more"
+		if problems := proofs.New(keys).CheckLog("refunds", logOf(d)); len(problems) != 1 {
+			t.Errorf("%s with another reason: %v", d.Kind, problems)
 		}
 	}
 }
