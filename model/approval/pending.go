@@ -108,7 +108,8 @@ func (p Pending) DecidersInWords() string {
 	return text
 }
 
-// Told are the lines that people are shown about why they are asked, beside who decides and until when.
+// Told are the lines that people are shown about why they are asked, beside who decides and until when. Every surface
+// shows them; a new one has its German under "told: " in gateway/desk/wording/de.json.
 func (p Pending) Told() (lines []string) {
 	if p.ReviewReason != "" {
 		lines = append(lines, p.ReviewReason)

@@ -14,8 +14,8 @@
 //	DirectPlans               the Plans that run without a Request
 //	MCPServer                 servers whose tools join the palette before the process starts
 //
-// ParseIdea reads a file; Palette.ReadCall checks one Call. All words of the file format are in this package: Ideas are
-// written as the same JSON.
+// ParseIdea reads a file; Palette.ReadCall checks one Call. The words of the file format are in this package, but for
+// approvals (approval/policy) and `_rate` (limit): Ideas are written as the same JSON.
 //
 // Invariants:
 //   - Values are JSON values as jsonval.Decode returns them (map[string]any, []any, string, json.Number, bool, nil)

@@ -22,7 +22,7 @@ type Rule struct {
 	// NotStarter excludes the person who started the process, and anybody who caused the Call: added or revised its
 	// instance, or changed it.
 	NotStarter bool `json:"notStarter,omitempty"`
-	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of
+	// NotSameAs excludes who decided on these Calls of the same instance: ids without an instance, or names of
 	// Tools, for every Call of the Tool.
 	NotSameAs []string `json:"notSameAs,omitempty"`
 	// Signed wants proof of who decides (`proof` of a policy). It is no key of `by`.
@@ -232,8 +232,8 @@ func (rules Rules) RequiredApprovals() int {
 }
 
 // DenialReason says why a person may not decide, by the first Rule that forbids it; "" if they may. starters are the
-// people who started the process, causers those who caused the Call in another way. ExcludedCallNames is checked
-// elsewhere.
+// people who started the process, causers those who caused the Call in another way. NotSameAs needs the decisions on
+// other Calls: see ExcludedCallNames.
 func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
 	switch {
 	case !rules.Signed() || p.Signed:

@@ -30,7 +30,8 @@ type ProcessHandler interface {
 	DecidePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
 }
 
-// signalKinds holds every kind of signal from people, in the order in which the Temporal UI shows them.
+// signalKinds holds every kind of signal from people, in the order in which the Temporal UI shows them. Handlers are
+// registered in this order, which replays depend on: a new kind goes to the end.
 var signalKinds = []signalKind{
 	decisionSignal(policy.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?, "proof"?}.`),
 	decisionSignal(policy.Reject,
