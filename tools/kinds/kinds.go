@@ -1,5 +1,6 @@
 // Package kinds lists the kinds of Tools that come with the program. It is the one place that knows them all: a new
-// kind is a package that implements runner.Runner, and one line in New.
+// kind is a package that implements runner.Runner, and one line in New; where a worker must be set up
+// for it, a field of Deps and a line of Needs, too.
 //
 // Workers, `starter check` and tests all use this list. For checking alone, Deps may be zero: no Runner needs its
 // client in order to validate a spec, and of Go functions only those in Deps.Tools are known.

@@ -12,6 +12,6 @@
 //     caller.
 //   - A Call may be run more than once, always with the same Input.IdempotencyKey.
 //
-// A new kind is a package that implements Runner, and one line in package kinds; or, in a worker of one's own, an entry
-// in engine.Parts.Runners.
+// A new kind is a package that implements Runner, and one line in package kinds (more where a worker must be set up
+// for it: see there); or, in a worker of one's own, an entry in engine.Parts.Runners.
 package runner

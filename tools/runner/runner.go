@@ -17,7 +17,9 @@ type Runner interface {
 	// environment: `starter check` calls it too.
 	Validate(spec any) error
 	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
-	// An error is retried unless it is final (see tools.Final); Code and RetryDelay describe its optional methods.
+	// An error is retried unless it is final (see tools.Final): final is what the same parameters repeat (a 404, a
+	// missing file, a setting). The code ideafile.CodeNotAllowed pauses the process, for who runs the worker. Code
+	// and RetryDelay describe an error's optional methods.
 	Run(ctx context.Context, in Input) (any, error)
 }
 

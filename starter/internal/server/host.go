@@ -149,7 +149,7 @@ func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger)
 	_, err = client.KeysFromEnvironment()
 	note(err)
 	set.parts = engine.Parts{Log: log, Recorder: h.ReplyRecorder, StopTimeout: drainTimeout}
-	if h.Isolated {
+	if h.Isolated { // simulated Calls have no runner; this is a second bolt
 		set.parts.HTTP, set.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
 	set.parts = set.parts.With(s.Place.Own)
