@@ -46,7 +46,7 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 	}
 	for _, want := range []string{"chain: overhead a step", "chain: bytes: histories", "chain: bytes: store folder",
 		"chain: bytes: database file",
-		"instances: time", "instances: longest history"} {
+		"instances: time", "instances: longest history", "instances: an instance, against a plain workflow"} {
 		work, name, _ := strings.Cut(want, ": ")
 		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Work == work && f.Name == name })
 		if i < 0 {

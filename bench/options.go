@@ -13,6 +13,7 @@ type options struct {
 	works   []works.Work
 	json    string
 	from    []string
+	against string
 	profile string
 	rounds  int
 	quick   bool
@@ -26,6 +27,8 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times: "+
 		"of a work that is in several the last one counts",
 		func(name string) error { o.from = append(o.from, name); return nil })
+	f.StringVar(&o.against, "against", "", "fail where a time is over a tenth above that of a `file` that --json made, "+
+		"each as a multiple of what plain workflows took in its run")
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,

@@ -28,6 +28,15 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
+	if o.against != "" {
+		earlier, err := report.Read([]string{o.against})
+		if err != nil {
+			return err
+		}
+		if slower := report.Slower(figures, earlier); len(slower) > 0 {
+			return fmt.Errorf("slower than in %s, by the floor of each run: %s", o.against, strings.Join(slower, "; "))
+		}
+	}
 	return checkFirmLimits(figures)
 }
 
@@ -164,11 +173,19 @@ func sumFigures(records []*report.Record) (all []report.Figure) {
 	return all
 }
 
+// floorSize is how many plain workflows show after each round how fast the machine is.
+const floorSize = 50
+
 // runRound does one round of a work on a new bed.
 func runRound(ctx context.Context, w works.Work, r works.Round) (err error) {
 	if r.Bed, err = bed.New(ctx, w.Limits()); err != nil {
 		return err
 	}
 	defer r.Close()
-	return w.Run(ctx, r)
+	if err := w.Run(ctx, r); err != nil {
+		return err
+	}
+	floor, err := r.Floor(ctx, floorSize)
+	r.Figure(report.Floor, "ms").Add(floor.Seconds() * 1000)
+	return err
 }

@@ -101,3 +101,26 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 		}
 	}
 }
+
+func TestATimeIsComparedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
+	measured := func(took, floor float64) []report.Figure {
+		r := report.NewRecord("batch")
+		r.Figure("time", "s").Add(took)
+		r.Figure("requests", "").Add(took)
+		r.WithSize(500).Figure("time", "s").Add(took)
+		r.Figure(report.Floor, "ms").Add(floor)
+		return r.Figures()
+	}
+	earlier := measured(2, 500)
+	for _, c := range []struct {
+		took, floor float64
+		slower      int
+	}{{2, 500, 0}, {4, 1000, 0}, {2.1, 500, 0}, {2.3, 500, 2}, {2, 250, 2}, {1, 500, 0}} {
+		if got := report.Slower(measured(c.took, c.floor), earlier); len(got) != c.slower {
+			t.Errorf("%v s, with a floor of %v ms: %q", c.took, c.floor, got)
+		}
+	}
+	if got := report.Slower(measured(9, 500), nil); got != nil {
+		t.Errorf("against nothing: %q", got)
+	}
+}

@@ -1,0 +1,57 @@
+package bed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+)
+
+// floorQueue is the task queue of the plain workflows.
+const floorQueue = "floor"
+
+// Floor runs plain workflows of the shape that instances with one Call each have, on the same server: a workflow starts
+// a child for each, and a child runs one activity and returns its result. So long Temporal itself takes.
+func (b *Bed) Floor(ctx context.Context, n int) (time.Duration, error) {
+	w := worker.New(b.temporal, floorQueue, worker.Options{})
+	w.RegisterWorkflow(floorParent)
+	w.RegisterWorkflow(floorChild)
+	w.RegisterActivity(Instant)
+	if err := w.Start(); err != nil {
+		return 0, err
+	}
+	defer w.Stop()
+	begin := time.Now()
+	run, err := b.temporal.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{TaskQueue: floorQueue}, floorParent, n)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0
+	if err := run.Get(ctx, &sum); err != nil || sum != n*(n+1)/2 {
+		return 0, fmt.Errorf("%d plain workflows came to %d: %w", n, sum, err)
+	}
+	return time.Since(begin), nil
+}
+
+func floorParent(ctx workflow.Context, n int) (sum int, err error) {
+	var children []workflow.ChildWorkflowFuture
+	for i := range n {
+		children = append(children, workflow.ExecuteChildWorkflow(ctx, floorChild, ToolInput{N: i + 1}))
+	}
+	for _, child := range children {
+		var one int
+		if err := child.Get(ctx, &one); err != nil {
+			return 0, err
+		}
+		sum += one
+	}
+	return sum, nil
+}
+
+func floorChild(ctx workflow.Context, in ToolInput) (n int, err error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+	return n, workflow.ExecuteActivity(ctx, Instant, in).Get(ctx, &n)
+}
