@@ -68,7 +68,8 @@ func (r *CallRecord) resultUpdatesPath() bool {
 }
 
 // possibleWritePaths lists the paths that the Call may still write, or that it wrote. It shrinks once the result is
-// there: to the branch that the result takes, and for a result of the whole State to the keys that it has.
+// there: to the branch that the result takes and the last one, to which a fault is written where the result turns out
+// not to fit; and for a result of the whole State to the keys that it has.
 func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 	paths := r.possibleResultPaths()
 	if len(r.delegateWritePaths) == 0 {
@@ -81,7 +82,11 @@ func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 	switch {
 	case r.hasResult() && r.BranchTaken > 0:
-		return r.OutputPath[r.BranchTaken-1]
+		taken, last := r.BranchTaken-1, len(r.OutputPath)-1
+		if taken == last {
+			return r.OutputPath[last]
+		}
+		return slices.Concat(r.OutputPath[taken], r.OutputPath[last])
 	case !r.hasResult() || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
 		return r.OutputPath.Paths()
 	}
