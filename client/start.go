@@ -48,6 +48,7 @@ type StartOptions struct {
 	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or
 	// the next number that is free.
 	ForkOf string `json:"-"`
+	undoes bool   // it is started by an undo, which writes Calls that take others back
 	// By is who starts the process. Where a policy keeps who started it from deciding, nobody can decide without it.
 	By string `json:"-"`
 	// Version pins the process to a version of the workers, with all that it starts; zero: it moves on with whatever is
@@ -157,6 +158,14 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	}
 	problems.Append(carried...)
 	problems.Append(delegate.CheckFiles(read, "", o.Delegates)...)
+	if o.ForkOf == "" && !o.undoes { // a fork keeps what its origin had
+		problems.Append(ideafile.FindUndoes(o.Idea, nil)...)
+	}
+	for key, file := range jsonval.Sorted(o.Delegates) {
+		for _, wrong := range ideafile.FindUndoes(jsonval.AsObject(file), nil) {
+			problems.Add(key+": "+wrong.JSONPath, "%s", wrong.Message)
+		}
+	}
 	if err := invalid(problems...); err != nil {
 		return nil, err
 	}

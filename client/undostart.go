@@ -192,7 +192,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		return nil, err
 	}
 	for {
-		p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.options.By.Name})
+		p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.options.By.Name, undoes: true})
 		if err == nil && !p.Attached() || err != nil && !errors.Is(err, ErrOtherStart) {
 			return p, err
 		}

@@ -79,6 +79,16 @@ func TestAFilesGraphIsOfItsPlans(t *testing.T) {
 	d.do("graph", "none.json").is(exit.Usage).quiet().complains("it has no Calls")
 }
 
+// Calls that take others back are written by undo alone: they use those others' idempotency keys.
+func TestNobodyButUndoWritesACallThatTakesAnotherBack(t *testing.T) {
+	const plan = `{"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "x", "_undoes": {"process": "other", "call": "0.1"}}]}],
+		"schema": {"tools": {"note": {"type": "object", "properties": {"text": {}}, "required": ["text"]}}}}`
+	d := newDesk(t, map[string]string{"plan.json": plan})
+	for _, verb := range []string{"check", "run"} {
+		d.do(verb, "plan.json").is(exit.Usage).quiet().complains("$.context[0].plan[0]._undoes: only undo writes this")
+	}
+}
+
 // Everything that check is there to find stands in one file, and is told in the file's order with what would mend it.
 func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 	values := make([]string, 1001)

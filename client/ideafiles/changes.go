@@ -38,12 +38,16 @@ type Changes struct {
 // Apply makes the changed Idea, in place. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
+	before := maps.Clone(idea)
 	e.makeRequestAgain()
 	for _, step := range []func() error{e.addFile, e.addMore, e.addPlan, e.addInput, e.mergeStates, e.unsetAll,
 		e.setAll, e.nameLLM, e.reopenAll} {
 		if err := step(); err != nil {
 			return nil, err
 		}
+	}
+	if err := Invalid("changes", ideafile.FindUndoes(e.idea, before)); err != nil {
+		return nil, err
 	}
 	if len(e.reopened) > 0 {
 		turn.ForgetFailures(e.idea, jsonval.SortedKeys(e.reopened))

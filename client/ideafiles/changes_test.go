@@ -2,6 +2,7 @@ package ideafiles_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"processidea/client/ideafiles"
@@ -52,6 +53,28 @@ func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
 		More: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
 	if got := string(jsonval.Encode(changed)); err != nil || got != `{"meta":{"path":"p"}}` {
 		t.Errorf("%s %v", got, err)
+	}
+}
+
+// A Call that takes another one back uses that one's key: only undo writes such Calls, and a fork keeps those that it
+// finds.
+func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
+	idea := func(plans ...string) map[string]any {
+		o, err := jsonval.DecodeObject([]byte(`{"context": [` + strings.Join(plans, ", ") + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	plan := func(id string) string {
+		return `{"type": "plan", "plan": [{"_tool": "cancel", "id": "` + id + `", "_undoes": {"process": "p", "call": "0.1"}}]}`
+	}
+	if _, err := (ideafiles.Changes{More: idea(`{"type": "text", "text": "Go on."}`)}).Apply(idea(plan("a"))); err != nil {
+		t.Error(err)
+	}
+	_, err := ideafiles.Changes{More: idea(plan("b"))}.Apply(idea(plan("a")))
+	if err == nil || !strings.Contains(err.Error(), ".plan[0]._undoes: only undo writes this") {
+		t.Error(err)
 	}
 }
 

@@ -26,6 +26,9 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	case d.Kind == SteerAmendPlan && p.NotAmendable != "":
 		return d, errors.New(p.NotAmendable)
 	}
+	if err := p.checkUndoesUnchanged(d.Calls); err != nil {
+		return d, err
+	}
 	about := d
 	about.CallID, about.ApprovalDigest = p.ProofCall(), p.Digest
 	waits := p.asApproval()
@@ -40,6 +43,18 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 		}
 	}
 	return d, err
+}
+
+// checkUndoesUnchanged returns which Call of an amendment is said to take another one back and is not as undo wrote it.
+func (p *Plan) checkUndoesUnchanged(calls []ideafile.WrittenCall) error {
+	for n, w := range calls {
+		if ideafile.WritesUndo(w.RawValue()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
+			return jsonval.Equal(w.RawValue(), jsonval.EscapeBlobHandles(planned.Written.RawValue()))
+		}) {
+			return fmt.Errorf("calls[%d]: %s: %s", n, ideafile.UndoesKey, ideafile.OnlyUndoWrites)
+		}
+	}
+	return nil
 }
 
 // checkDecider returns why this person may not take the decision.

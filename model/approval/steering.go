@@ -86,6 +86,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 			ps.Add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
 		}
 	}
+	ps.Append(ideafile.FindUndoes(jsonval.Object{"context": s.Context}, nil)...)
 	switch {
 	case len(ps) > 0:
 		return s, ps

@@ -180,6 +180,38 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
+// FindUndoes reports the Calls of the Plans of an Idea's source that are said to take others back, but for those that
+// stand in the source before somebody changed it. Undo alone writes such Calls: they run under the idempotency keys of
+// those others, whatever process did them.
+func FindUndoes(source, before jsonval.Object) (ps diag.Problems) {
+	known := map[string]bool{}
+	eachPlannedCall(before, func(_ string, call any) { known[string(jsonval.Encode(call))] = true })
+	eachPlannedCall(source, func(path string, call any) {
+		if WritesUndo(call) && !known[string(jsonval.Encode(call))] {
+			ps.Add(path+"."+UndoesKey, "%s", OnlyUndoWrites)
+		}
+	})
+	return ps
+}
+
+func eachPlannedCall(source jsonval.Object, visit func(path string, call any)) {
+	visitAll := func(path string, calls any) {
+		for n, c := range jsonval.AsList(calls) {
+			visit(fmt.Sprintf("%s[%d]", path, n), c)
+		}
+	}
+	for n, m := range jsonval.AsList(source["context"]) {
+		visitAll(fmt.Sprintf("$.context[%d].plan", n), jsonval.AsObject(m)["plan"])
+	}
+	visitAll("$.solution.calls", jsonval.AsObject(source["solution"])["calls"])
+}
+
+// WritesUndo reports whether a Call as it is written is said to take another one back.
+func WritesUndo(call any) bool { return jsonval.AsObject(call)[UndoesKey] != nil }
+
+// OnlyUndoWrites is why a Call that somebody else wrote may not be said to take another one back.
+const OnlyUndoWrites = "only undo writes this; take a Call back with: undo ID --call CALL"
+
 // UndoReviewReason returns why a person must review a Call that undoes another, even if its Tool's policy requires
 // none; empty: the policy decides.
 func UndoReviewReason(w WrittenCall) string {
