@@ -422,7 +422,7 @@ func TestASignedDecisionOnAPlanIsProvenAgain(t *testing.T) {
 			more := maps.Clone(said)
 			more["proof"] = s.sign("ann", claimsFor(s.id, waits, kind, said))
 			s.decidePlan(kind, plan, more)
-			s.end(run)
+			_ = run.Get(t.Context(), nil) // it fails where the Plan was rejected
 			s.proven(s.id, proofs.Counts{Signed: 1, Proven: 1})
 		})
 	}

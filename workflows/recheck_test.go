@@ -89,7 +89,8 @@ func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`), answer, second, second, second)
 			r := s.finish()
-			if r.Status != loop.StatusCompleted || r.Quality != nil || r.Requests != 1 ||
+			if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Quality == nil || r.Quality.Rechecked != 0 ||
+				r.Quality.Failed != 4 || r.Quality.Because == "" ||
 				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
 				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
 			}

@@ -97,6 +97,13 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 			why[c.Token] = disagreementText(c)
 		}
 	}
+	if n := len(input.Instances) - len(r.Comparisons); n > 0 {
+		failed := quality.Failures{Failed: n, Because: "the LLM gave no whole second answer"}
+		if r.Fault != nil {
+			failed.Because = r.Fault.Message
+		}
+		l.Rechecked.AddFailures(failed)
+	}
 	settings := l.Idea.Config.Quality
 	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement &&
 		l.Rechecked.IsAbove(settings.Limit) {

@@ -36,6 +36,20 @@ type Tally struct {
 	// that were drawn.
 	Covered int `json:"covered,omitempty"`
 	Drawn   int `json:"drawn,omitempty"`
+	Failures
+}
+
+// Failures counts the instances that were to be asked about again and got no second answer, with the latest reason.
+type Failures struct {
+	Failed  int    `json:"failed,omitempty"`
+	Because string `json:"failedBecause,omitempty"`
+}
+
+// AddFailures counts more of them.
+func (f *Failures) AddFailures(o Failures) {
+	if f.Failed += o.Failed; o.Failed > 0 {
+		f.Because = o.Because
+	}
 }
 
 // LLMCount counts the answers of an LLM, by the one that was asked again.
@@ -77,6 +91,7 @@ func (t *Tally) Merge(o Tally) {
 	t.add(o.Count)
 	t.Covered, t.Drawn = t.Covered+o.Covered, t.Drawn+o.Drawn
 	t.Usage.Add(o.Usage)
+	t.AddFailures(o.Failures)
 	own := t.ByPosition
 	t.ByPosition = make([]Count, max(len(own), len(o.ByPosition)))
 	copy(t.ByPosition, own)
@@ -140,6 +155,7 @@ type Report struct {
 	ByLLM      []LLMCount      `json:"byLLM"`
 	Size       Size            `json:"size"`
 	Usage      turn.TokenUsage `json:"usage"` // of the rechecks alone
+	Failures
 }
 
 // MetaKey is where the meta of an Idea keeps the Report of its process, as far as it was then.
@@ -160,15 +176,15 @@ type Bucket struct {
 	Count
 }
 
-// Report returns nil where nothing was asked about twice.
+// Report returns nil where nothing was to be asked about twice.
 func (t Tally) Report(size Size) *Report {
-	if t.Rechecked == 0 {
+	if t.Rechecked+t.Failed == 0 {
 		return nil
 	}
 	low, high := t.Interval()
-	r := &Report{Count: t.Count, Share: roundShare(float64(t.Differed) / float64(t.Rechecked)),
+	r := &Report{Count: t.Count, Share: roundShare(float64(t.Differed) / float64(max(1, t.Rechecked))),
 		Interval: [2]float64{roundShare(low), roundShare(high)}, ByPosition: []Bucket{},
-		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage}
+		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage, Failures: t.Failures}
 	for n, c := range t.ByPosition {
 		if c.Rechecked > 0 {
 			r.ByPosition = append(r.ByPosition, Bucket{n*bucketSize + 1, (n + 1) * bucketSize, c})
@@ -183,6 +199,9 @@ func (r *Report) Lines() []string {
 		return nil
 	}
 	lines := []string{r.Count.String()}
+	if r.Failed > 0 {
+		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.Failed, r.Because))
+	}
 	for _, b := range r.ByPosition {
 		if len(r.ByPosition) > 1 {
 			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.From, b.To, b.Count))

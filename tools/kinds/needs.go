@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -34,7 +35,7 @@ func Needs(ideas ...*ideafile.Idea) string {
 				commands[strings.Join(s.Command, " ")] = true
 			}
 		}
-		for _, one := range idea.Config.LLMs {
+		for _, one := range slices.Concat(idea.Config.LLMs, idea.Config.RecheckLLMs()) {
 			if one.Server != "" {
 				llms[one.Server] = true
 			}

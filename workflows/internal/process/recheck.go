@@ -40,6 +40,7 @@ func (p *unsplitProcess) onRecheckReply(ctx workflow.Context, input *turn.Reques
 	if err := f.Get(ctx, &r); err != nil {
 		workflow.GetLogger(ctx).Warn("an answer could not be asked for a second time", "request", input.RequestNumber,
 			"error", err)
+		r.Fault = protocol.FaultOf(err)
 	}
 	p.loop.MarkGone(p.sendCalls(ctx, p.loop.ApplyRecheck(input, r), false))
 }
