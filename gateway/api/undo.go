@@ -34,7 +34,7 @@ type undoInput struct {
 		As       string   `json:"as,omitempty" doc:"the id of the process that takes back; absent: ID-undo-1, or the next number; refused of a process at work, which takes back by itself"`
 		DryRun   bool     `json:"dryRun,omitempty" doc:"say what would be taken back, and do nothing"`
 		Review   bool     `json:"review,omitempty" doc:"each Call waits for a person, who has it run, answers it or rejects it"`
-		Reason   string   `json:"reason" minLength:"1" doc:"why, for the record"`
+		Reason   string   `json:"reason,omitempty" doc:"why, for the record; a dry run needs none"`
 	}
 }
 
@@ -46,6 +46,12 @@ type undoOutput struct {
 
 func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
+	switch {
+	case b.Call != "" && b.To > 0:
+		return nil, Unfit("undo %s: call and to exclude each other: leave one out", in.ID)
+	case !b.DryRun && b.Reason == "":
+		return nil, Unfit("undo %s: reason is missing: say why, for the record", in.ID)
+	}
 	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As, Review: b.Review}
 	o.By.Reason = b.Reason
 	if b.Instance != nil {

@@ -16,11 +16,13 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 	id, _ := started["process"].(string)
 	page := "/api/processes/" + id
 	h.get(page + "/result?wait=30").is(200)
-	h.post(page+"/undo", `{"dryRun": true}`).problem(422, "invalid")
+	h.post(page+"/undo", `{"dryRun": true}`).is(200)
 	h.post(page+"/undo", `{"reason": "x", "call": "0.9"}`).problem(422, "invalid")
 	h.post(page+"/undo", `{"reason": "x", "to": 99}`).problem(404, "not-found")
 	h.post("/api/processes/nobody/undo", `{"reason": "x"}`).problem(404, "not-found")
-	dry := h.post(page+"/undo", `{"reason": "x", "dryRun": true}`).is(200)
+	h.post(page+"/undo", `{"reason": "x", "to": 2, "call": "0.1"}`).problem(422, "invalid")
+	h.post(page+"/undo", `{}`).problem(422, "invalid")
+	dry := h.post(page+"/undo", `{"dryRun": true}`).is(200)
 	if !strings.Contains(string(dry.body),
 		`"undo":[{"call":"0.2","tool":"strike","params":{"text":"b"}},{"call":"0.1","tool":"strike","params":{"text":"†a"}}],"cannot":[{"call":"0.3","tool":"strike","because":"nothing takes strike back"}],"kept":[]`) {
 		t.Errorf("%s", dry.body)
