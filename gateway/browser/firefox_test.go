@@ -28,9 +28,10 @@ type firefox struct {
 	mu      sync.Mutex
 	last    int
 	waiting map[int]chan message
+	begun   map[string]string     // the latest navigation of each context
 	loaded  map[string]navigation // the latest page of each context
 	status  map[string]int        // of the answer to each navigation
-	changed chan struct{}         // closed when loaded is another, or the browser is gone
+	changed chan struct{}         // closed when begun or loaded is another, or the browser is gone
 	gone    error
 }
 
@@ -99,14 +100,15 @@ func dialFirefox(address string) (*firefox, error) {
 		return nil, err
 	}
 	conn.SetReadLimit(64 << 20)
-	f := &firefox{conn: conn, waiting: map[int]chan message{}, loaded: map[string]navigation{},
-		status: map[string]int{}, changed: make(chan struct{})}
+	f := &firefox{conn: conn, waiting: map[int]chan message{}, begun: map[string]string{},
+		loaded: map[string]navigation{}, status: map[string]int{}, changed: make(chan struct{})}
 	go f.read()
 	var tree struct{ Contexts []struct{ Context string } }
 	err = f.callFor(startTime, "session.new", object{"capabilities": object{}}, nil)
 	if err == nil {
 		err = f.call("session.subscribe",
-			object{"events": []string{"browsingContext.load", "network.responseCompleted"}}, nil)
+			object{"events": []string{"browsingContext.navigationStarted", "browsingContext.load",
+				"network.responseCompleted"}}, nil)
 	}
 	if err == nil {
 		err = f.call("browsingContext.getTree", object{"moz:scope": "chrome"}, &tree)
@@ -138,6 +140,10 @@ func (f *firefox) read() {
 			return
 		case m.Method == "network.responseCompleted" && m.Params.Navigation != "":
 			f.status[m.Params.Navigation] = m.Params.Response.Status // of the last one, where some lead on
+		case m.Method == "browsingContext.navigationStarted":
+			f.begun[m.Params.Context] = m.Params.Navigation
+			close(f.changed)
+			f.changed = make(chan struct{})
 		case m.Method == "browsingContext.load" && m.Params.Navigation != "":
 			f.loaded[m.Params.Context] = navigation{m.Params.Navigation, f.status[m.Params.Navigation]}
 			close(f.changed)
@@ -186,21 +192,32 @@ func (f *firefox) callFor(patience time.Duration, method string, params, result 
 
 // after waits until another page than one that was there before is loaded in a context.
 func (f *firefox) after(before navigation, in string) (status int, err error) {
+	err = f.await(patience, func() bool { return f.loaded[in].id != before.id })
+	if err != nil {
+		return 0, fmt.Errorf("no other page is loaded: %w", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.loaded[in].status, nil
+}
+
+// await waits until what Firefox has sent comes to something.
+func (f *firefox) await(patience time.Duration, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		f.mu.Lock()
-		now, changed, gone := f.loaded[in], f.changed, f.gone
+		held, changed, gone := holds(), f.changed, f.gone
 		f.mu.Unlock()
-		if now.id != before.id {
-			return now.status, nil
-		}
-		if gone != nil {
-			return 0, gone
+		switch {
+		case held:
+			return nil
+		case gone != nil:
+			return gone
 		}
 		select {
 		case <-ctx.Done():
-			return 0, fmt.Errorf("no other page is loaded: %w", ctx.Err())
+			return ctx.Err()
 		case <-changed:
 		}
 	}
@@ -276,21 +293,31 @@ const middle = `((e) => {
 	if (!at || !e.contains(at) && !at.contains(e)) throw new Error("it is covered by " + (at && at.outerHTML.slice(0, 200)));
 	return JSON.stringify({x, y}) })`
 
-// click presses the button where an element is, and lets it go once the element says that it is pressed: on a busy machine the page
-// can scroll with a later frame than the one by which the place was computed, so that what is pressed is something else.
+// leadsWithin is after how long a click that leads to another page has begun to.
+const leadsWithin = 10 * time.Second
+
+// click presses the button where an element is, and lets it go once the element says that it is pressed: on a busy
+// machine the page can scroll with a later frame than the one by which the place was computed, so that what is pressed
+// is something else; or when the button is let go, so that nothing is clicked.
 func (p *firefoxPage) click(what string, leads bool) (status int, err error) {
-	for range 20 {
+	p.mu.Lock()
+	before, begun := p.loaded[p.context], p.begun[p.context]
+	p.mu.Unlock()
+	for range 10 {
 		pressed, err := p.press(what)
-		if err != nil {
-			return 0, fmt.Errorf("click %s: %w", what, err)
+		if err == nil && !pressed { // let go elsewhere, nothing is clicked
+			err = p.perform("pointer", object{"type": "pointerMove", "x": 0, "y": 0})
 		}
-		if pressed {
-			return p.leading(leads, func() error { return p.perform("pointer", object{"type": "pointerUp", "button": 0}) })
+		if err == nil {
+			err = p.perform("pointer", object{"type": "pointerUp", "button": 0})
 		}
-		// Let go elsewhere, nothing is clicked.
-		err = p.perform("pointer", object{"type": "pointerMove", "x": 0, "y": 0}, object{"type": "pointerUp", "button": 0})
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, fmt.Errorf("click %s: %w", what, err)
+		case pressed && !leads:
+			return 0, nil
+		case pressed && p.await(leadsWithin, func() bool { return p.begun[p.context] != begun }) == nil:
+			return p.after(before, p.context)
 		}
 	}
 	return 0, fmt.Errorf("click %s: the page scrolls away from under the pointer", what)
