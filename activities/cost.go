@@ -33,9 +33,9 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 		return nil
 	}
 	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.Wait, HeldBack: true,
-		Message: fmt.Sprintf("the Requests of all processes may cost %g dollars a day (--money-a-day), and have",
+		Message: fmt.Sprintf("today's Requests have cost all that a day may cost: %g dollars (--money-a-day)",
 			a.MoneyADay),
-		Mend: "it goes on by itself after midnight, UTC; more is a setting of the workers"}
+		Mend: "it goes on by itself after midnight UTC; a higher --money-a-day allows more"}
 }
 
 // countCost counts what a Request has cost. It returns when that is known to all workers, so that the next Request is

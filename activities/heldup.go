@@ -82,9 +82,10 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
 	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
-		again.Message = fmt.Sprintf("%s; that was so for %s, as long as the patience lasts", e.Message, patience)
+		again.Message = fmt.Sprintf("%s; after %s the patience (config.llm.patience) was over", e.Message, patience)
 		if info.Attempt == 1 { // the wait alone is too long
-			again.Message = fmt.Sprintf("%s; it would be asked again in %s, and the patience lasts %s", e.Message,
+			again.Message = fmt.Sprintf("%s; it would be asked again in %s, after the patience of %s "+
+				"(config.llm.patience)", e.Message,
 				max(again.RetryAfter.Round(time.Second), time.Second), patience)
 		}
 		return llmError(&again)
@@ -98,8 +99,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	return llmError(&again)
 }
 
-const mendLLM = "it goes on by itself once the server answers; which one is asked is a worker's setting " +
-	"(OPENAI_BASE_URL)"
+const mendLLM = "it goes on by itself once the server answers; the worker's OPENAI_BASE_URL says which server that is"
 
 // goOn informs the process that a Request which has waited goes on.
 func (a *Activities) goOn(ctx context.Context, request int) {

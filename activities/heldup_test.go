@@ -34,7 +34,7 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 			if app := refused(t, err); app.NonRetryable() == row.again || asked.Load() != 1 {
 				t.Errorf("%v, asked %d times", app, asked.Load())
 			}
-			if err != nil && strings.Contains(err.Error(), "that was so for") {
+			if err != nil && strings.Contains(err.Error(), "the patience (config.llm.patience) was over") {
 				t.Errorf("after one attempt it says %v", err)
 			}
 			held := a.Client.(*ears).held

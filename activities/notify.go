@@ -37,7 +37,7 @@ func (a *Activities) wordsOf(ctx context.Context, process string) map[string]sho
 	}
 	list, err := a.Waiting(ctx, process)
 	if err != nil {
-		activity.GetLogger(ctx).Warn("a notice tells ids alone: what waits could not be read", "error", err)
+		activity.GetLogger(ctx).Warn("what waits could not be read, so the notice has only its ids", "error", err)
 	}
 	words := map[string]shown.Call{}
 	for _, w := range list {

@@ -12,8 +12,8 @@ import (
 )
 
 var errNoSlot = &llm.Error{Code: turn.CodeRateLimited, Retry: true, HeldBack: true,
-	Message: "as many Requests as this worker makes at once were under way all the time",
-	Mend:    "it goes on by itself; more at once are a setting of the workers (--max-requests)"}
+	Message: "this worker can make no more Requests at once",
+	Mend:    "it goes on by itself; a higher --max-requests allows more at once"}
 
 // withSlot makes a Request in one of the worker's slots for Requests, and reports its outcome to the observer.
 func (a *Activities) withSlot(

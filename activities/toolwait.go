@@ -74,11 +74,12 @@ func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInpu
 	}
 	held := &turn.HeldUp{
 		Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),
-		Message: fmt.Sprintf("Call %s of %s waits, as its server asks: %s",
+		Message: fmt.Sprintf("Call %s of %s waits because its server asked it to: %s",
 			in.Call, in.Tool, jsonval.Clip(err.Error(), maxErrorMessage)),
-		Mend: "it goes on by itself; reject the Call if it is not to wait",
+		Mend: "it goes on by itself; to wait no longer, reject the Call",
 	}
-	activity.GetLogger(ctx).Warn("the Call waits, as its server asks", "process", in.Process, "instance", in.Token,
+	activity.GetLogger(ctx).Warn("the Call waits because its server asked it to", "process", in.Process,
+		"instance", in.Token,
 		"call", in.Call, "tool", in.Tool, "error", err, "again", held.Next)
 	a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: held.Cause, HeldUp: held})
 }

@@ -103,7 +103,7 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 	if told := now.Add(max(t.Wait, minToldWait)); (t.Wait >= minToldWait || now.Sub(since) >= minToldWait) &&
 		a.turnWaits.begin(in.Process, now, told) {
 		s.HeldUp = &turn.HeldUp{Cause: s.Cause, Since: since, Next: told, Message: turnIsAway(in, t.Wait),
-			Mend: "it goes on by itself; a higher `_rate` is for new processes"}
+			Mend: "it goes on by itself; a higher `_rate` is for new processes only"}
 		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
 	}
 	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), s.Cause, temporal.ApplicationErrorOptions{
@@ -111,7 +111,8 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 }
 
 func turnIsAway(in protocol.ExecuteInput, wait time.Duration) string {
-	return fmt.Sprintf("Call %s waits for its turn: of %s, %s run in all processes (_rate); it is asked again in %s",
+	return fmt.Sprintf("Call %s waits for its turn: its Tool %s may run %s in all processes (_rate); the next try "+
+		"is in %s",
 		in.Call, in.Tool, in.Rate, wait.Round(time.Second/10))
 }
 

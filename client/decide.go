@@ -38,9 +38,9 @@ type Decision struct {
 	// Kind is Approve, Reject, Amend, Replace or Answer; Comment, Ask or HandOver.
 	Kind string `json:"decision" enum:"approve,reject,amend,replace,answer,comment,ask,hand-over" doc:"the last three decide nothing"`
 	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
-	Digest string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"that of what was shown, as the approval has it: anything else is not decided on"`
+	Digest string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of what was shown, as the approval has it: nothing else is decided on"`
 	// By is who decides, Groups are the groups that this person claims.
-	By     string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
+	By     string   `json:"by,omitempty" doc:"who decides: the token's person, unless the token is the one that the gateway printed"`
 	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
 	// Reason is why. Of Comment and Ask it is what is said.
 	Reason string `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
@@ -48,7 +48,7 @@ type Decision struct {
 	To      string `json:"to,omitempty" doc:"of ask and hand-over: a person"`
 	ToGroup string `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
 	// Proof is the signature of the decision, where there is one.
-	Proof string `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
+	Proof string `json:"proof,omitempty" doc:"the signature of the decision, if the person who decides made it"`
 	// Key signs the decision when it is sent, where there is no Proof; nil: it is declared. By may then be empty: the
 	// proof says who decides.
 	Key Signer `json:"-"`

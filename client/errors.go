@@ -71,8 +71,8 @@ type ClaimedError struct {
 // Error says how many Ideas there are.
 func (e *ClaimedError) Error() string {
 	return fmt.Sprintf(
-		"start process %s: the store already has %d Ideas under this id, of a process that Temporal does not know, "+
-			"or no longer knows",
+		"start process %s: the store already has %d Ideas of a process with this id, but Temporal does not know "+
+			"that process",
 		e.ID, e.Ideas)
 }
 

@@ -167,7 +167,7 @@ func (c *Client) explainUnreachable(ctx context.Context, process string, cause e
 	}
 	h := c.explainNoAnswer(ctx, process, cause)
 	if h == nil {
-		return nil, kind.Errorf(ErrNoWorker, "a worker serves the task queue %s, and does not answer yet: %w",
+		return nil, kind.Errorf(ErrNoWorker, "a worker serves the task queue %s but does not answer yet: %w",
 			protocol.TaskQueue, cause)
 	}
 	return h, kind.Errorf(ErrNoWorker, "%s; %s: %w", h.Message, h.Mend, cause)

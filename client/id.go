@@ -50,8 +50,8 @@ func ValidateID(id string) error {
 	case id == "." || id == ".." || strings.HasPrefix(id, "~"):
 		return kind.Errorf(ErrInvalid, "a process id must not be . or .., nor begin with ~")
 	case strings.TrimSpace(id) != id || strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
-		return kind.Errorf(ErrInvalid, "a process's id is ASCII, so that every Temporal client can address it, with "+
-			"no control characters and no space at its ends; %q would do", shortenID(strings.TrimSpace(id)))
+		return kind.Errorf(ErrInvalid, "a process id must be ASCII without control characters or spaces at its "+
+			"ends, for all Temporal clients to address it; %q would do", shortenID(strings.TrimSpace(id)))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type StandingOrder struct {
 	// Count is how many Calls are approved at most; 0: any number. Until is the moment from which none is; zero: it has
 	// no end. One of both is needed.
 	Count int       `json:"count,omitempty" minimum:"1" maximum:"100000" doc:"how many Calls it approves; count, until or both"`
-	Until time.Time `json:"until,omitzero" doc:"the moment from which it approves none"`
+	Until time.Time `json:"until,omitzero" doc:"the moment at which it ends"`
 	// By is who gives it.
 	By     string   `json:"-"`
 	Groups []string `json:"-"`
@@ -69,7 +69,7 @@ type Deputy struct {
 	To string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
 	// From is when it begins; zero: at once.
 	From  time.Time `json:"from,omitzero" doc:"absent: at once"`
-	Until time.Time `json:"until" doc:"the moment from which they may not any more"`
+	Until time.Time `json:"until" doc:"the moment at which their time ends"`
 	// By is who names the deputy.
 	By     string   `json:"-"`
 	Groups []string `json:"-"`

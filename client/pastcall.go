@@ -49,5 +49,5 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 			ideafile.InstanceTokenOfCallID(c.ID), shown.Case{Input: about.Input, State: v.State})
 		return d, err
 	}
-	return PastCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody decided on such a Call", call, p.id)
+	return PastCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody has decided on such a Call", call, p.id)
 }

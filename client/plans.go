@@ -201,15 +201,15 @@ type PlanDecision struct {
 	// Request and Digest name the Plan; without a Digest it is the one that waits when the decision is made, whatever
 	// it is.
 	Request int    `json:"-"`
-	Digest  string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"that of the Plan as it was shown: anything else is not decided on"`
+	Digest  string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of the Plan that was shown: nothing else is decided on"`
 	// Calls are all Calls of an amended Plan.
 	Calls  Objects  `json:"calls,omitempty" nullable:"false" maxItems:"1000" doc:"of amend: all Calls of the Plan as it is to run, as the LLM writes them"`
-	By     string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
+	By     string   `json:"by,omitempty" doc:"who decides: the token's person, unless the token is the one that the gateway printed"`
 	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
 	Reason string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
 	// Key signs the decision; nil: nothing does. Proof is a compact JWS made elsewhere, and comes first.
 	Key   Signer `json:"-"`
-	Proof string `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
+	Proof string `json:"proof,omitempty" doc:"the signature of the decision, if the person who decides made it"`
 }
 
 // signal is the name of the signal by which the decision is sent: approve-plan, amend-plan or reject-plan.
@@ -238,7 +238,7 @@ func (d PlanDecision) Validate() error {
 type PlanDecided struct {
 	Process string `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
 	Request int    `json:"request" doc:"the one that made the Plan; 0: it began the process"`
-	Count   Count  `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
+	Count   Count  `json:"count" doc:"how many have decided the same, of how many must: with 1 of 2 the Plan still waits"`
 }
 
 // DecidePlan approves, amends or rejects a waiting Plan, and returns when that has taken effect. The error is a

@@ -63,9 +63,9 @@ func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) 
 			continue
 		}
 		said = &turn.HeldUp{Cause: turn.CodeRateLimited,
-			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last for %s",
+			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last one %s",
 				rate, what, settings, waiting, time.Duration(last)*time.Second),
-			Mend: "set more for all workers (" + settings + "), or wait"}
+			Mend: "raise the limit of all workers (" + settings + "), or wait"}
 	}
 	if !served {
 		said = noWorker(queue)

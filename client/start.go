@@ -44,7 +44,7 @@ type StartOptions struct {
 	// which _delegate and messages name them: those that the Idea does not carry.
 	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates and the files of instructions, by the paths under which _delegate and messages name them"`
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
-	WithSolution bool `json:"withSolution,omitempty" doc:"take up the Calls of the Idea's solution, minus those that its record calls done"`
+	WithSolution bool `json:"withSolution,omitempty" doc:"run the Calls of the Idea's solution, except those that its record calls done"`
 	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or
 	// the next number that is free.
 	ForkOf string `json:"-"`
@@ -171,8 +171,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	}
 	if len(o.Instances) == 0 && read.IsUnfilledTemplate() && read.Simulation == nil {
 		return nil, invalid(diag.Problem{JSONPath: "$.meta.template",
-			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances " +
-				"ROWS)"})
+			Message: "a template has no instances: give it a file of them (run FILE --instances ROWS)"})
 	}
 	if len(o.Instances) == 0 {
 		return read, nil

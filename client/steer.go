@@ -30,10 +30,10 @@ func (b By) payload() map[string]any {
 
 // Correction is what Revise brings.
 type Correction struct {
-	// Context is messages as an Idea's context holds them, which come after all others.
-	Context Objects `json:"context,omitempty" nullable:"false" doc:"messages as an Idea's context holds them, which come after all others"`
+	// Context is messages as in an Idea's context; they come after all others.
+	Context Objects `json:"context,omitempty" nullable:"false" doc:"messages as in an Idea's context; they come after all others"`
 	// Reopen names instances that have ended and are worked on again.
-	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that have ended and are worked on again"`
+	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to work on again"`
 	// Limits are the new ones; 0 keeps one.
 	Limits ideafile.Limits `json:"-"`
 }

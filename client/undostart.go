@@ -117,7 +117,7 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 
 func undoneByItself(id, as string) error {
 	return &RefusedError{Process: id, Signal: approval.SteerUndo,
-		Reason: "it is at work and takes back by itself: there is no process that " + as + " would name"}
+		Reason: "it is at work and takes back by itself, so it cannot be done as process " + as}
 }
 
 // PlanUndo is Archive.Undo, which see, and finds out whether the process is at work: it may have no Idea yet.
@@ -227,8 +227,8 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 	}
 	if len(ended) > 0 {
 		err = &RefusedError{Process: p.id, Signal: approval.SteerUndo,
-			Reason: fmt.Sprintf("%d of the Calls are of instances that have ended: %s; they are taken back when all "+
-				"have", len(ended), diag.FirstNamesAndCount(ended))}
+			Reason: fmt.Sprintf("%d of the Calls belong to instances that have ended: %s; they can be taken back "+
+				"once all instances have ended", len(ended), diag.FirstNamesAndCount(ended))}
 	}
 	if len(ended) < len(u.Plan.Undo) {
 		payload := u.options.By.payload()

@@ -118,8 +118,8 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 		return nil
 	}
 	return fmt.Errorf(
-		"%w: %s is empty, and Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
-			"if that is lost, an empty file process-idea-store in the folder lets a new one begin",
+		"%w: %s is empty, but Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
+			"if that store is lost, put an empty file process-idea-store into the folder to begin a new one",
 		blobs.ErrAway, place,
 		n.GetCount())
 }
@@ -134,7 +134,7 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 		switch text := os.Getenv(name); strings.ToLower(text) {
 		case "", "0", "1", "false", "true":
 		default:
-			wrong = append(wrong, fmt.Errorf("connect: read how to reach Temporal: %s is %q; it is true or false",
+			wrong = append(wrong, fmt.Errorf("connect: read how to reach Temporal: %s is %q; want true or false",
 				name, text))
 		}
 	}

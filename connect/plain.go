@@ -44,7 +44,7 @@ func plainError(err error, target string) error {
 	case says("tls:", "x509:", "handshake"):
 		why = "the connection is not trusted (" + s.Message() + "): see TEMPORAL_TLS and its kin"
 	case says("RST_STREAM", "reading from server", "transport is closing", "connection reset", "broken pipe", "EOF"):
-		why = "the connection broke off; if this goes on, see whether Temporal, or a proxy before it, is well"
+		why = "the connection broke off; if this goes on, check Temporal and any proxy in front of it"
 	}
 	if why == "" {
 		return err

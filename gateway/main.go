@@ -64,10 +64,10 @@ func command(log *slog.Logger) *cobra.Command {
 		Long: `Serve the HTTP API of processes until stopped by SIGTERM or SIGINT. It keeps nothing:
 run as many as you like, beside any number of workers.
 
-Where Temporal is comes from TEMPORAL_ADDRESS and its kin, the store from
-PROCESSIDEA_STORE and the keys from PROCESSIDEA_KEYS, as for the worker. Who may use it:
-PROCESSIDEA_OIDC_ISSUER, PROCESSIDEA_OIDC_AUDIENCE and PROCESSIDEA_ROLES, or, on this
-machine alone, PROCESSIDEA_GATEWAY_TOKEN. docs/gateway.md tells the rest.
+As for the worker, TEMPORAL_ADDRESS and its kin say where Temporal is, PROCESSIDEA_STORE
+where the store is, and PROCESSIDEA_KEYS has the keys. PROCESSIDEA_OIDC_ISSUER,
+PROCESSIDEA_OIDC_AUDIENCE and PROCESSIDEA_ROLES say who may use it; on this machine alone,
+PROCESSIDEA_GATEWAY_TOKEN does. docs/gateway.md tells the rest.
 
 Exit codes: 0 stopped; 1 it could not go on; 2 bad usage; 4 Temporal cannot be
 reached.`,

@@ -64,8 +64,7 @@ func (x *exchange) classify(err error) *Error {
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
 		if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
-			message += ". Its key is a setting of the worker (OPENAI_API_KEY): mend that, start the worker again, " +
-				"and resume the process"
+			message += ". Mend its key at the worker (OPENAI_API_KEY), start the worker again, and resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}

@@ -31,7 +31,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			refusing(
 				401,
 				`{"error":{"message":"no such key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`),
-			"answered 401: no such key. Its key is a setting of the worker", false},
+			"answered 401: no such key. Mend its key at the worker", false},
 		"a bare string": {refusing(404, `{"error":"model \"x\" not found"}`),
 			`answered 404: model "x" not found`, false},
 		"a bare string, busy": {refusing(503, `{"error":"loading"}`), "answered 503: loading", true},
@@ -41,7 +41,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 		"FastAPI": {refusing(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`),
 			"field required", false},
 		"FastAPI, a text": {refusing(403, `{"detail":"Not authenticated"}`),
-			"answered 403: Not authenticated. Its key is a setting of the worker (OPENAI_API_KEY): mend", false},
+			"answered 403: Not authenticated. Mend its key at the worker (OPENAI_API_KEY)", false},
 		"Google": {
 			refusing(429, `[{"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED"}}]`),
 			"answered 429: Resource exhausted", true},

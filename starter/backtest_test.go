@@ -188,6 +188,6 @@ func TestABacktestOfWhatCannotBeComparedIsRefused(t *testing.T) {
 	says(t, "backtest|"+file+"|p 1|--llm", exit.Usage,
 		"!backtest: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL")
 	says(t, "backtest|"+file+"|p 1|--llm|--replies|r.jsonl", exit.Usage,
-		"!backtest: --llm asks the LLM: not with --replies")
+		"!backtest: --llm and --replies exclude each other")
 	says(t, "backtest|"+file, exit.Usage, "!backtest: ID is missing")
 }

@@ -130,8 +130,8 @@ func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 	wants := []checked{
 		{"$.schema.tools.arrange._activity",
 			`no activity "analyseSentiment" is registered; did you mean analyzeSentiment?`, false},
-		{"$.schema.tools.pick", "the LLM's server cannot enforce the schema of replies strictly: 1002 enum values, over " +
-			"1000; move a part of it to a description, or check it in the tool", true},
+		{"$.schema.tools.pick", "the LLM's server cannot strictly enforce the schema of replies: 1002 enum values, " +
+			"over 1000; move a part of it to a description, or check it in the tool", true},
 		{plan + "[0].score", "a cycle: plan[0] (rank) → plan[1] (rank) → plan[0] (rank); each waits for the one " +
 			"before it, so none can start: have one of them read something else", false},
 		{plan + "[2].score", "no Call writes †state.rnk and no State holds it at the start; did you mean †state.rank?",

@@ -98,7 +98,7 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	want(t, c.String(), `{"/look":2,"/tell":1}`)
 	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exit.Done)
 	e.complains("1 Call is asked about again").complains("1 instance is left settled").complains(
-		"effects in the outside world are shared")
+		"did in the outside world is done")
 	if r := e.result(); r.ProcessID != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
 	}
@@ -225,8 +225,8 @@ func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
 		"fork|p 1|--at|1|--set|①:x":          "set ①:x: want TOKEN:path=JSON",
 		"fork|p 1|--at|1|--set|①:x=text":     `a text needs quotes`,
 		"fork|p 1|--at|1|--set|x=1":          "it names none of the 2 instances",
-		"fork|p 1|--at|1|--set|①:text.x=1":   "something other than an object stands above it",
-		"fork|p 1|--at|1|--set|①:†state=1":   "something other than an object",
+		"fork|p 1|--at|1|--set|①:text.x=1":   "State and each value above this path must be objects",
+		"fork|p 1|--at|1|--set|①:†state=1":   "State and each value above this path must be objects",
 		"fork|p 1|--at|1|--unset|①:x":        "there is no value at this path",
 		"fork|p 1|--at|1|--state|" + replies: "there is no instance",
 		"fork|p 1|--at|1|--input|[1]":        "read [1]: no such file",

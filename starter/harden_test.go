@@ -127,7 +127,7 @@ func TestAProcessWithTwoBranchesIsHardenedAndRunsOnNewCasesWithNoLLM(t *testing.
 	e := d.do("harden", "planned", "--template", "-o", "hard.json").is(exit.Done)
 	e.complains(`runs where †state.amount > `)
 	e.complains(
-		`runs where †state.mood is "negative": that tells 12 instances that had it from 12 instances that had not`)
+		`runs where †state.mood is "negative": this separates 12 instances that had it from 12 instances that had not`)
 	d.do("check", "hard.json").is(exit.Done)
 	rows := branchingRows(40, 8) +
 		"\n" + `{"type": "state", "_instance": "between", "state": {"amount": 500, "text": "This is wonderful!"}}`

@@ -170,7 +170,7 @@ func TestTheCodecServerOfTheProgramShowsWhatIsEncrypted(t *testing.T) {
 func TestTheCodecServerIsNotServedBeyondThisMachineToJustAnybody(t *testing.T) {
 	d := newDesk(t, nil)
 	for _, listen := range []string{":0", "0.0.0.0:0", "[::]:0", "example.org:0"} {
-		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("reachable from other machines",
+		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("other machines can reach it",
 			"PROCESSIDEA_CODEC_TOKEN is not set")
 	}
 	d.do("codec", "--without-token").is(exit.Usage).quiet().complains("name the allowed pages with --origin")

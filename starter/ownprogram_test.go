@@ -73,7 +73,7 @@ func TestCheckKnowsTheToolsOfAProgramOfOnesOwn(t *testing.T) {
 		`"hello": {` + named + `, "_activity": "bowBeforeSomebodyElse"}`: {2, "",
 			`greeter: check FILE: $.schema.tools.hello._activity: no activity "bowBeforeSomebodyElse" is registered`},
 		`"greet_somebody": {` + named + `}`: {0, "the LLM writes its result",
-			`warning: $.schema.tools.greet_somebody: no Go tool has this name, so the LLM writes the result by itself; did you mean the Go tool greetSomebody?`},
+			`warning: $.schema.tools.greet_somebody: no Go tool has this name, so the LLM itself writes the result; did you mean the Go tool greetSomebody?`},
 		`"greetSomebdy": {` + named + `}`: {0, "",
 			"did you mean the Go tool greetSomebody?"},
 		`"vote": {` + named + `}`: {0, "nothing is wrong", ""},

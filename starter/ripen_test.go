@@ -53,7 +53,7 @@ func TestHardenSaysWhatPeopleDidAndProposesAPolicy(t *testing.T) {
 	for _, want := range []string{
 		"formatText: 9 of 14 approved unchanged, 5 rejected\n",
 		"  all 5 that were rejected had values.amount > 900, and no other\n",
-		"it would have asked for 5, with all that people changed, and not for 9\n",
+		"it would have asked for 5, including all that people changed, and not for 9\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)

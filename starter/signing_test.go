@@ -45,11 +45,11 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 		t.Error(e.out)
 	}
 	for _, c := range []struct{ args, refused string }{
-		{"approve p 1.1@1 --by ann --group finance", "it takes a signed decision, and this one has no proof"},
+		{"approve p 1.1@1 --by ann --group finance", "it needs a signed decision, but this one has no proof"},
 		{"approve p 1.1@1 --key eve.key", "eve may not decide on it, only people of finance may"},
 		{"approve p 1.1@1 --key eve.key --group finance", "may not say that eve is of finance"},
 		{"approve p 1.1@1 --key ann.key --by bob", "the proof is by ann"},
-		{"approve p 1.1@1 --key ann.key --digest 0000", "the digest is not that of what waits now"},
+		{"approve p 1.1@1 --key ann.key --digest 0000", "the digest does not match what waits now"},
 		{"approve p 1.1@1 --key nobody.key", "no such file"},
 		{"approve p 7.7@1 --key ann.key", `there is no Call "7.7@1"`},
 		{"approve p 1.1@1 --key ann.key", ""},
@@ -159,7 +159,7 @@ func TestASignedHandOverAndADeputysDecisionAreCheckedByAnybody(t *testing.T) {
 	d.dev()
 	d.signable("p", 3)
 	for _, c := range []struct{ args, refused string }{
-		{"hand-over p 1.1@1 --to bob --by ann --group finance", "it takes a signed decision"},
+		{"hand-over p 1.1@1 --to bob --by ann --group finance", "it needs a signed decision"},
 		{"hand-over p 1.1@1 --to bob --key ann.key", ""},
 		{"approve p 1.1@1 --key ann.key", "ann has handed it over to bob"},
 		{"approve p 1.1@1 --key bob.key", ""},
@@ -203,7 +203,7 @@ func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
 			more...)...)
 	}
 	allow("--by", "ann", "--group",
-		"finance").is(exit.Usage).complains("it takes a signed decision, and this one has no proof")
+		"finance").is(exit.Usage).complains("it needs a signed decision, but this one has no proof")
 	allow("--key", "eve.key").is(exit.Usage).complains("eve may not decide on it")
 	allow("--key", "ann.key", "--by", "bob").is(exit.Usage).complains("the proof is by ann")
 	allow("--key", "ann.key", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--until",

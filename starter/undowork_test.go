@@ -16,7 +16,7 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.asked("p")
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells(" would be taken back, as p\n",
-		"it is at work: nothing is taken back before it is paused")
+		"it is at work: it is paused first")
 	d.do("undo", "p", "--dry-run", "--as", "q").is(exit.Usage).complains("there is no process that q would name")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "too dear", "--by", "ann").is(exit.Done).complains(
 		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(

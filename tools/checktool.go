@@ -33,7 +33,7 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	}
 	for _, p := range f.params.Required {
 		if _, declared := t.SchemaByParam[p]; !declared {
-			ps.Add(".properties", "the Go function %s wants a parameter %q, which the tool does not have", name, p)
+			ps.Add(".properties", "the Go function %s wants a parameter %q, but the tool has none", name, p)
 		} else if !t.RequiresParam(p) {
 			ps.Warn(".required", "the Go function %s wants the parameter %q in every Call: name it here", name, p)
 		}

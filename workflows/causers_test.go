@@ -173,7 +173,7 @@ func TestWhatSomebodyUnnamedCausedNobodyDecidesOn(t *testing.T) {
 		t.Fatal(why)
 	}
 	s.waitsFor(2)
-	s.decides(s.id, "/2", "0.1@2", "bob", "it is not known who that was")
+	s.decides(s.id, "/2", "0.1@2", "bob", "nobody knows who that was")
 	s.decides(s.id, "/1", "0.1@1", "bob", "")
 	s.cancel()
 }

@@ -68,8 +68,8 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 	run := s.start()
 	waiting := s.waitsFor(calls)
 	wrong := map[int]string{
-		3: "the digest is not that of what waits now", middle: "params: /n: expected integer",
-		last: "the digest is not that of what waits now",
+		3: "the digest does not match what waits now", middle: "params: /n: expected integer",
+		last: "the digest does not match what waits now",
 	}
 	var decisions []any
 	for n, a := range waiting {

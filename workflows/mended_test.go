@@ -322,7 +322,7 @@ func TestAWorkerThatIsStartedWhileItsStoreIsAwayWaitsForItAndBeginsNone(t *testi
 	eventually(t, "the worker says what it waits for", func() bool {
 		status, body := second.Get("/readyz")
 		return status == http.StatusServiceUnavailable &&
-			strings.Contains(body, "store: the store is not there: "+dir+" is empty, and Temporal knows 1 processes")
+			strings.Contains(body, "store: the store is not there: "+dir+" is empty, but Temporal knows 1 processes")
 	})
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("it wrote %v, %v", left, err)

@@ -97,7 +97,7 @@ func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 		eventually(t, "the details show it", func() bool { return strings.Contains(s.details(under), shown.Digest) })
 		text := strings.Join(strings.Fields(s.details(under)), " ")
 		for _, want := range []string{"Waits for a person: 1", "**1.1** pay → †state.done, since 20",
-			"by itself: reject", `"n": 42`, "`" + s.id + "/main`",
+			"if nobody decides by 20", `"n": 42`, "`" + s.id + "/main`",
 			"`approve`", `{ "by": "your name", "call": "1.1", "digest": "` + shown.Digest + `" }`,
 			`\u0060\u0060\u0060 end of fence`} {
 			if !strings.Contains(text, want) {

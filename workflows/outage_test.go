@@ -165,7 +165,7 @@ func TestAnLLMThatStaysAwayLongerThanThePatiencePausesTheProcess(t *testing.T) {
 	s.withConfig(`, "config": {"llm": {"patience": "1s"}}`)
 	c.productionWith(o.environment())
 	run := c.start(s)
-	s.pausedWith(turn.CodeLLMUnreachable, "connection refused", o.address, "the patience lasts")
+	s.pausedWith(turn.CodeLLMUnreachable, "connection refused", o.address, "(config.llm.patience)")
 	o.answers(nil)
 	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := c.finish(run); r.Calls.Done != 1 || r.Requests < 2 {

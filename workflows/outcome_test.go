@@ -104,7 +104,7 @@ func TestEachOfManyDecisionsIsAnsweredThoughEveryInstanceRefusesSome(t *testing.
 				t.Fatalf("%d outcomes, %v", len(outcomes), err)
 			}
 			for n, o := range outcomes {
-				refused := strings.Contains(o.Refused, "the digest is not that of what waits now")
+				refused := strings.Contains(o.Refused, "the digest does not match what waits now")
 				wrongCount := !refused && o.Count != (client.Count{Have: 1, Want: 2})
 				if refused != (n%3 == 0) || wrongCount || o.Call != list[n].Call {
 					t.Errorf("decision %d, on %s: %q, %+v", n, o.Call, o.Refused, o.Count)

@@ -160,7 +160,7 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 		reason  string
 	}{
 		{policy.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"},
-			"the digest is not that of what waits now"},
+			"the digest does not match what waits now"},
 		{policy.Approve, map[string]any{"call": "1.2", "id": "1"}, `there is no Call "1.2"`},
 		{policy.Approve, map[string]any{"call": "1.1@①", "id": "2"}, `there is no Call "1.1@①"`},
 		{policy.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"},

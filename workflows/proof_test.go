@@ -167,11 +167,11 @@ func (s *scenario) wrongProofs() []wrongProof {
 	eves, _ := signers["eve"].Public()
 	anns, _ := signers["ann"].Public()
 	return []wrongProof{
-		{"no proof", "it takes a signed decision, and this one has no proof", func(proof.Claims) any { return nil },
+		{"no proof", "it needs a signed decision, but this one has no proof", func(proof.Claims) any { return nil },
 			map[string]any{"by": "ann", "groups": []any{"finance"}}},
 		{"no JWS", "no compact JWS", func(proof.Claims) any { return "signed, ann" }, nil},
 		{"another's key", "may not speak for ann", forged("eve", "", func(c *proof.Claims) { c.Issuer = "eve" }), nil},
-		{"another's key under ann's id", "the signature is not one of the key",
+		{"another's key under ann's id", "the signature does not match",
 			forged("eve", `{"alg":"EdDSA","kid":"`+ann+`"}`, nil), nil},
 		{"a key that nobody trusts", "not among those that may speak for people here", as("stranger", nil), nil},
 		{"a group that is not theirs", "may not say that eve is of finance",

@@ -326,7 +326,7 @@ func TestAPausedProcessTakesBackAndGoesOn(t *testing.T) {
 	if got := s.acts("pause", map[string]any{"by": "ann"}); got != "" {
 		t.Fatal(got)
 	}
-	if got := s.acts("undo", map[string]any{"call": "1.1", "by": "ann"}); !strings.Contains(got, "runs yet") {
+	if got := s.acts("undo", map[string]any{"call": "1.1", "by": "ann"}); !strings.Contains(got, "is still running") {
 		t.Error(got)
 	}
 	close(hold)

@@ -64,8 +64,8 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	lines := []string{fmt.Sprintf("%s: %s", name, awaitingText(n.AwaitingCount))}
 	lines = append(lines, waitingLines("waits", n.NewlyWaiting, words)...)
 	lines = append(lines, moreLine(n.OmittedWaiting, "wait")...)
-	lines = append(lines, waitingLines("waits still", n.Reminders, words)...)
-	lines = append(lines, moreLine(n.OmittedReminders, "wait still")...)
+	lines = append(lines, waitingLines("still waits", n.Reminders, words)...)
+	lines = append(lines, moreLine(n.OmittedReminders, "still wait")...)
 	lines = append(lines, waitingLines("escalated", n.Escalations, words)...)
 	lines = append(lines, moreLine(n.OmittedEscalations, "were escalated")...)
 	for _, r := range n.Remarks {
@@ -75,7 +75,7 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	for _, d := range n.NewlyDecided {
 		lines = append(lines, fmt.Sprintf("• %s: %s %s", decisionText(d), d.CallID, d.Tool))
 	}
-	lines = append(lines, moreLine(n.OmittedDecided, "wait no more")...)
+	lines = append(lines, moreLine(n.OmittedDecided, "no longer wait")...)
 	if link := s.linkTo(n.ProcessID, ""); link != "" {
 		lines = append(lines, link)
 	}
@@ -120,7 +120,7 @@ func moreLine(n int, what string) []string {
 func decisionText(d approval.Notice) string {
 	switch {
 	case d.DecisionKind == "":
-		return "waits no more"
+		return "no longer waits"
 	case d.DecidedBy == "":
 		return d.DecisionKind
 	}

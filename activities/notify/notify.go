@@ -67,7 +67,7 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	s := &Sender{url: address, format: cmp.Or(getenv(FormatVariable), FormatJSON), link: getenv(LinkVariable),
 		now: time.Now}
 	if !slices.Contains(formats, s.format) {
-		wrong = append(wrong, fmt.Errorf("notify: read %s: %q is none of %s", FormatVariable, s.format,
+		wrong = append(wrong, fmt.Errorf("notify: read %s: %q is not one of %s", FormatVariable, s.format,
 			strings.Join(formats, ", ")))
 	}
 	var err error

@@ -82,7 +82,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 		t.Errorf("%s %v", got, err)
 	}
 	want := "refunds (p 1): 2 Calls wait for a person\n• waits: 1.1@① refund\n• reject by <!channel> & ann: 1.1@② " +
-		"refund\n• 3 more wait no more\nhttps://ui.example/p%201"
+		"refund\n• 3 more no longer wait\nhttps://ui.example/p%201"
 	if body.Text != want {
 		t.Errorf("%s", body.Text)
 	}
@@ -143,7 +143,7 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	}
 	var slack map[string]string
 	want :=
-		"p: 9 Calls wait for a person\n• waits still: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more wait still\n" +
+		"p: 9 Calls wait for a person\n• still waits: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more still wait\n" +
 			"• escalated: 1.1@① refund, since 1970-01-01T00:00:00Z; may decide too: people of &lt;heads&gt;\n• 3 " +
 			"more " +
 			"were escalated\n• &lt;ann&gt; has handed it over to people of heads: 1.2@① refund\n• 4 more were asked " +
@@ -193,9 +193,10 @@ func TestSettingsThatCannotBeMeantAreRefusedWithoutTheirText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ url, secret, format, link, want string }{
 		{"hooks.example/token-1", "", "", "", "PROCESSIDEA_NOTIFY_URL: not an http or https URL"},
-		{"https://x.example", "whsec_token-1", "", "", "PROCESSIDEA_NOTIFY_SECRET: secret 1 is not whsec_"},
+		{"https://x.example", "whsec_token-1", "", "", "PROCESSIDEA_NOTIFY_SECRET: secret 1 must be whsec_"},
 		{"https://x.example", "token-1MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "", "", "PROCESSIDEA_NOTIFY_SECRET"},
-		{"https://x.example", "", "xml", "", `PROCESSIDEA_NOTIFY_FORMAT: "xml" is none of json, json-words`},
+		{"https://x.example", "", "xml", "",
+			`PROCESSIDEA_NOTIFY_FORMAT: "xml" is not one of json, json-words`},
 		{"https://x.example", "", "", "desk/{process}", "PROCESSIDEA_NOTIFY_LINK: not an http or https URL"},
 		{"", "", "xml", "", "PROCESSIDEA_NOTIFY_FORMAT"},
 		{"", "whsec_token-1", "", "", "PROCESSIDEA_NOTIFY_SECRET"},

@@ -26,7 +26,7 @@ func readKeys(text string) ([][]byte, error) {
 		encoded, ok := strings.CutPrefix(one, secretPrefix)
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-			return nil, fmt.Errorf("notify: read %s: secret %d is not %s and 24 to 64 bytes in base64", SecretVariable,
+			return nil, fmt.Errorf("notify: read %s: secret %d must be %s and 24 to 64 bytes in base64", SecretVariable,
 				n+1, secretPrefix)
 		}
 		keys = append(keys, key)

@@ -83,7 +83,7 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 		case len(runs) > 0:
 			goneSince = time.Now()
 		case time.Since(goneSince) > listLag && !goneSince.IsZero():
-			return 0, fmt.Errorf("Temporal's list still shows %d of its runs, which are gone; forget it again later",
+			return 0, fmt.Errorf("Temporal's list still shows %d runs that were deleted; forget it again later",
 				listed)
 		case goneSince.IsZero():
 			goneSince = time.Now()

@@ -54,8 +54,8 @@ func (r Result) IsComplete() bool {
 // wraps client.ErrRefused where the process is at work or has forks, and client.ErrNotFound where nobody knows it.
 func Process(ctx context.Context, c *client.Client, id string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
-		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it is forgotten together with the process that it "+
-			"belongs to: forget %s",
+		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it belongs to another process and is forgotten "+
+			"with it: forget %s",
 			id, blobs.RootOf(id))
 	}
 	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) { return Process(ctx, c, fork, o) })
@@ -141,7 +141,7 @@ func ensureEnded(ctx context.Context, t *executions, o Options) error {
 			continue
 		}
 		if !o.Cancel {
-			return refused(t.process, "the process is at work: cancel it first, or with --cancel")
+			return refused(t.process, "the process is at work: cancel it first, or add --cancel")
 		}
 		// it may just have ended
 		if err := t.Client.Process(t.process).Cancel(ctx); err != nil && !errors.Is(err, client.ErrRefused) {

@@ -21,7 +21,7 @@ import (
 func Instance(ctx context.Context, c *client.Client, id, word string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid,
-			"forget an instance of %s: name the process that somebody started: %s", id, blobs.RootOf(id))
+			"forget an instance of %s: name the process that it belongs to: %s", id, blobs.RootOf(id))
 	}
 	gone := executionsOf(c, id)
 	left, err := endedWorkflows(ctx, gone)
@@ -74,8 +74,8 @@ func endedWorkflows(ctx context.Context, x *executions) (all []string, err error
 	for _, r := range runs {
 		id := r.GetExecution().GetWorkflowId()
 		if id == x.process && isOpen(r) {
-			return nil, refused(x.process, "the process is at work, and its instances with it: wait until it has "+
-				"ended, or cancel it, which also ends the other instances")
+			return nil, refused(x.process, "the process is at work: wait until it has ended, or cancel it, which "+
+				"ends all its instances")
 		}
 		if protocol.IsStartedOrPart(id) && !slices.Contains(all, id) {
 			all = append(all, id)

@@ -18,7 +18,7 @@ type Changes struct {
 	// File is an Idea file, whole or in part, or a list of messages: it comes after the Idea.
 	File string `json:"-"`
 	// More is an Idea, whole or in part, that comes after the Idea; it takes no files of delegates.
-	More map[string]any `json:"idea,omitempty" doc:"a part of an Idea that comes after it: messages, Tools, configuration"`
+	More map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add after it: messages, Tools, configuration"`
 	// PlanFile is a list of Calls, or a plan message.
 	PlanFile string `json:"-"`
 	// Input is a file, or a JSON object, that is added to the input.
@@ -30,7 +30,7 @@ type Changes struct {
 	Set   []string `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`
 	LLM   string   `json:"llm,omitempty" doc:"the name of the LLM to ask"`
 	// Reopen are tokens of instances that had ended; "all" stands for every one.
-	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that had ended and are planned for anew; or all"`
+	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to plan for again; or all"`
 	// WithSolution is whether the solution of the Idea is taken over, and its Request is not made again.
 	WithSolution bool `json:"-"`
 }

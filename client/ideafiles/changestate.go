@@ -103,7 +103,7 @@ func (e *editor) setAll() error {
 		m, state := e.stateOf(token)
 		next, ok := jsonval.SetAt(state, path, value)
 		if _, isObject := next.(map[string]any); !ok || !isObject {
-			return invalid("set %s: something other than an object stands above it", where)
+			return invalid("set %s: State and each value above this path must be objects", where)
 		}
 		e.change(token, m, next)
 	}

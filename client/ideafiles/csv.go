@@ -146,7 +146,7 @@ func missingColumns(header []string, shared ideafile.InstanceView) string {
 	for _, name := range header {
 		names = append(names, strconv.Quote(name))
 	}
-	return fmt.Sprintf("the schema of the input requires %s, and no column has that name; the columns are %s",
+	return fmt.Sprintf("the schema of the input requires %s, but no column has that name; the columns are %s",
 		strings.Join(missing, ", "), diag.FirstNamesAndCount(names))
 }
 
@@ -156,7 +156,7 @@ func csvProblem(file string, skipped int, err error) diag.Problem {
 	if errors.As(err, &at) {
 		message := at.Err.Error()
 		if errors.Is(at.Err, csv.ErrFieldCount) {
-			message = "the row has another number of cells than the header"
+			message = "the row has more or fewer cells than the header"
 		}
 		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skipped+at.Line), Message: message}
 	}
@@ -238,8 +238,8 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 			continue
 		}
 		schema := jsonval.Encode(map[string]any{"type": kind, "schema": map[string]any{"properties": properties}})
-		ps.Warn(file+":1", `read as texts, since the Idea gives them no type: %s. If a column is what it looks like, `+
-			`add its type to the Idea's context: %s; if it is a text, write "string" there`,
+		ps.Warn(file+":1", `these columns were read as texts, because the Idea gives them no type: %s. If a column is `+
+			`what it looks like, add its type to the Idea's context: %s; if it is a text, write "string" there`,
 			diag.FirstNamesAndCount(names), schema)
 	}
 	return ps

@@ -19,7 +19,7 @@ func TestCheckNamesEachMistakeWithItsCure(t *testing.T) {
 	for _, c := range []struct{ name, idea, want string }{
 		{"a condition that requires what the tool lacks",
 			`{"schema":{"tools":{"pay":{"properties":{"amount":{"type":"number"}},"_approval":{"when":{"required":["amout"]}}}}}}`,
-			`warning $.schema.tools.pay._approval.when: it requires "amout", which the tool does not have as a parameter, so that a person is asked about every Call; did you mean amount?`},
+			`warning $.schema.tools.pay._approval.when: it requires "amout", which is no parameter of the tool, so a person is asked about every Call; did you mean amount?`},
 		{"a name in a URL that is no parameter",
 			`{"schema":{"tools":{"get":{"properties":{"id":{"type":"string"}},"_activity":{"http":{"url":"https://a.org/x/{ident}"}}}}}}`,
 			`error $.schema.tools.get._activity.http.url: {ident} is no parameter of the tool`},
@@ -31,7 +31,7 @@ func TestCheckNamesEachMistakeWithItsCure(t *testing.T) {
 			`error $.schema.tools.note.properties.text: the Go function note wants string here, not integer`},
 		{"a parameter that the Go function wants and the tool lacks",
 			`{"schema":{"tools":{"note":{"properties":{"title":{"type":"string"}}}}}}`,
-			`error $.schema.tools.note.properties: the Go function note wants a parameter "text", which the tool does not have`},
+			`error $.schema.tools.note.properties: the Go function note wants a parameter "text", but the tool has none`},
 		{"a display that there is not",
 			`{"schema":{"tools":{"x":{"properties":{"a":{"type":"object","properties":{"b":{"_display":"mony"}}}}}}}}`,
 			`error $.schema.tools.x.properties.a.properties.b._display: want date, datetime, duration, hidden, image, letter, link, money, percent, text, not "mony"`},

@@ -96,7 +96,7 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 	given, fits := givenBefore(idea), inputFits(idea)
 	for _, r := range rows {
 		if len(r.fields) > maxFields {
-			ps.Add(r.place(), "the row has %d fields, where a spreadsheet has %d columns at most",
+			ps.Add(r.place(), "the row has %d fields; a spreadsheet has at most %d columns",
 				len(r.fields), maxFields)
 			continue
 		}
@@ -282,7 +282,8 @@ func (r row) problems(message any, named bool, given map[payloadOf]int) diag.Pro
 	}
 	for n := range ps {
 		if ps[n].JSONPath == "$.type" {
-			ps[n].Message += `; a row with a "type" is a message: a row of data that has such a field says {"type":"input","input":{…}}`
+			ps[n].Message += `; a row with a "type" is read as a message: if your data has such a field, ` +
+				`write {"type":"input","input":{…}}`
 		}
 		ps[n].JSONPath = r.place() + " " + ps[n].JSONPath
 	}
@@ -298,7 +299,7 @@ func (r row) checkKeys(ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(r.fields) {
 		if strings.HasPrefix(k, "_") && k != "_instance" && diag.NearestName(k, []string{"_instance"}) != "" {
 			ps.Add(r.place()+" "+jsonval.JSONPathWithKey("$", k),
-				"a row names its instance by _instance; did you mean that?")
+				"did you mean _instance? A row names its instance by it")
 		}
 	}
 }

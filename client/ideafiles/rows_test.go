@@ -90,7 +90,7 @@ func TestEveryBadRowIsReportedWithItsLine(t *testing.T) {
 
 func TestAMisspelledInstanceIsNoData(t *testing.T) {
 	_, problems := rowsOf(t, "rows.jsonl", `{"_instence":"①","a":1}`+"\n"+`{"_id":"x","a":1}`, noContext)
-	wantProblem(t, problems, "rows.jsonl:1 $._instence", "did you mean that")
+	wantProblem(t, problems, "rows.jsonl:1 $._instence", "did you mean _instance?")
 	if len(problems) != 1 {
 		t.Error(problems)
 	}
@@ -135,11 +135,11 @@ func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
 
 func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"a,b\n1\n":        {"rows.csv:2", "the row has another number of cells than the header"},
+		"a,b\n1\n":        {"rows.csv:2", "the row has more or fewer cells than the header"},
 		"a,a\n1,2\n":      {"rows.csv:1", `two columns are named "a"`},
 		"a,,b\n1,2,3\n":   {"rows.csv:1", "column 2 has no name"},
 		"a\n1\n\"x\ny\n":  {"rows.csv:4", `extraneous or missing " in quoted-field`},
-		"a\n\"x\ny\"\n*,": {"rows.csv:4", "the row has another number of cells than the header"},
+		"a\n\"x\ny\"\n*,": {"rows.csv:4", "the row has more or fewer cells than the header"},
 	} {
 		_, problems := rowsOf(t, "rows.csv", text, noContext)
 		wantProblem(t, problems, want[0], want[1])
@@ -181,7 +181,7 @@ func TestTwoRowsNeverBecomeOneInstance(t *testing.T) {
 func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
 	_, problems := rowsOf(t, "rows.csv", "n,ok,zip,name,both\n1.5,TRUE,01234,x,1\n,false,10115,y,true\n", noContext)
 	wantProblem(t, problems, "rows.csv:1",
-		`read as texts, since the Idea gives them no type: "n" (number), "ok" (boolean). If`)
+		`these columns were read as texts, because the Idea gives them no type: "n" (number), "ok" (boolean). If`)
 	wantProblem(t, problems, "rows.csv:1",
 		`add its type to the Idea's context: {"schema":{"properties":{"n":{"type":"number"},"ok":{"type":"boolean"}}},"type":"input"}`)
 	if len(problems) != 1 || !problems[0].IsWarning {
@@ -230,12 +230,12 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 		"half of UTF-16": {"\xff\xfea", "rows.csv", "begins as UTF-16 but is broken"},
 		"two separators": {"name,first;amount\nA;1\n", "rows.csv:1", "the header has a comma and a semicolon"},
 		"no such column": {"sep=;\nname;sum\nA;1\n", "rows.csv:2",
-			`requires "amount", and no column has that name; the columns are "name", "sum"`},
+			`requires "amount", but no column has that name; the columns are "name", "sum"`},
 		"an empty cell": {"name,amount\nA,1\nB,\n", "rows.csv:3 $",
 			"the row does not fit the schema of the input"},
 		"a decimal comma": {"name;amount\nA;12,50\n", "rows.csv:2 $.amount",
 			`not "12,50": a decimal is written with a point`},
-		"a long row": {"sep=;\nname;amount\nA;1;2\n", "rows.csv:3", "another number of cells than the header"},
+		"a long row": {"sep=;\nname;amount\nA;1;2\n", "rows.csv:3", "more or fewer cells than the header"},
 		"alike":      {"_instance,name,amount\n①,A,1\n1,B,2\n", "rows.csv:3 $._instance", "are both typed 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

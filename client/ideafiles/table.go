@@ -87,8 +87,8 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		return separator, text, 0, nil
 	}
 	slices.Sort(names)
-	return 0, nil, 0, fmt.Errorf("the header has %s, so that it cannot be told what separates the columns: "+
-		"put quotes around the names, or write sep=; (with the separator) in a line above the header",
+	return 0, nil, 0, fmt.Errorf("the header has %s, so the separator of the columns is unclear: put quotes "+
+		"around the names, or write sep=; (with your separator) in a line above the header",
 		strings.Join(names, " and "))
 }
 

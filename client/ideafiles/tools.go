@@ -72,8 +72,8 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 		}
 		if near := nearTool(tool.Name, free); near != "" {
 			ps.Warn(tool.Path(),
-				"no Go tool has this name, so the LLM writes the result by itself; "+
-					"did you mean the Go tool %s? Then name the Tool so, or give it \"_activity\": %q", near, near)
+				"no Go tool has this name, so the LLM itself writes the result; did you mean the Go tool %s? Then "+
+					"rename the Tool, or give it \"_activity\": %q", near, near)
 		}
 	}
 	return ps

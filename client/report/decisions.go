@@ -77,7 +77,7 @@ func what(d client.Decided) string {
 func decider(d approval.Decision) string {
 	switch d.DecidedBy {
 	case approval.DecidedByTimeout:
-		return "nobody: the deadline had come"
+		return "nobody: the deadline had passed"
 	case approval.DecidedByProcess:
 		return "the process itself"
 	case ideafile.SimulatedPerson:
@@ -109,9 +109,9 @@ func proofOf(d approval.Decision) string {
 		}
 		return text(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", under, name, s.Key, s.Issuer, s.ID))
 	case d.Proof != "":
-		return text(under + "it brought a proof, which was not checked when it was taken")
+		return text(under + "it came with a proof, which nobody checked then")
 	}
-	return text(under + "declared: it says of itself who took it")
+	return text(under + "declared: the name was only stated, not proved")
 }
 
 func details(d client.Decided) (list []Detail) {

@@ -237,7 +237,7 @@ func Proof(r *chain.Report) string {
 	if c.Declared+c.Signed+c.Inherited == 0 {
 		return "People decided on no Call."
 	}
-	s := fmt.Sprintf("People decided %s: in %d the decision says of itself who took it, %d are signed.",
+	s := fmt.Sprintf("People decided %s: %d under a name that was only stated, %d signed.",
 		times(c.Declared+c.Signed), c.Declared, c.Signed)
 	if c.Inherited > 0 {
 		s += fmt.Sprintf(" %s from the processes that it was forked from.", readable.Plural(c.Inherited, "proof"))
@@ -245,8 +245,8 @@ func Proof(r *chain.Report) string {
 	switch {
 	case c.Signed == 0:
 	case c.Proven < c.Signed:
-		s += " What each proof says was compared with its decision; the signatures were not checked, because no keys " +
-			"are named here."
+		s += " Each proof was compared with its decision. The signatures were not checked, because no keys are " +
+			"given here."
 	default:
 		s += " Every signature was checked again, and is right."
 	}

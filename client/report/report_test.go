@@ -27,7 +27,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved",
 			"under the standing order small; declared", "ann"},
 		{approval.Decision{Kind: "reject", CallID: "1.1", DecidedBy: approval.DecidedByTimeout}, "rejected 1.1", "",
-			"nobody: the deadline had come"},
+			"nobody: the deadline had passed"},
 		{approval.Decision{Kind: "pause", DecidedBy: approval.DecidedByProcess}, "paused the process", "",
 			"the process itself"},
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: ideafile.SimulatedPerson}, "approved", "",

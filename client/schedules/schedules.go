@@ -325,7 +325,7 @@ func (s *Schedules) End(ctx context.Context, id string) error {
 			return err
 		}
 		if err := s.deleteHistories(ctx, schedulerPrefix+id); err != nil {
-			return fmt.Errorf("it has ended, and Temporal keeps what it started from until its retention ends: %w", err)
+			return fmt.Errorf("the schedule has ended, but Temporal keeps its data until the retention ends: %w", err)
 		}
 		return nil
 	})

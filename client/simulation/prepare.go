@@ -48,7 +48,7 @@ func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, d
 	}
 	if made.By.ToolResultsFrom == ideafile.FakedByLLM && made.By.LLMRepliesFrom != ideafile.FakedByLLM {
 		return nil, nil, kind.Errorf(client.ErrInvalid,
-			"simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL",
+			"simulate %s: no LLM is configured to play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL",
 			s.Given)
 	}
 	made.Definition = d

@@ -68,7 +68,8 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	case err != nil || u.Host == "" || !isSafe(u):
 		return nil, fmt.Errorf("access: the issuer %q is no https address", i.URL)
 	case i.Audience == "":
-		return nil, errors.New("access: an issuer's tokens are for many programs: set the audience that counts")
+		return nil, errors.New("access: an issuer's tokens are for many programs: set the audience of this " +
+			"gateway's tokens")
 	case i.Roles == nil:
 		return nil, errors.New("access: an issuer's tokens only say who somebody is: set a file of roles that " +
 			"says what they may do")
@@ -103,7 +104,7 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no error type for it
 		return nil, issuerAwayError(err)
 	case err != nil:
-		return nil, unauthorized(CodeBadToken, "the token is not a valid one of "+g.issuer.URL+" for "+
+		return nil, unauthorized(CodeBadToken, "the token is not valid: want one of "+g.issuer.URL+" for "+
 			g.issuer.Audience)
 	}
 	claims, err := claimsOf(verified)
@@ -146,14 +147,14 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 	name, _ := claims[g.issuer.Name].(string)
 	if strings.TrimSpace(name) == "" || name == anybody {
 		return nil, unauthorized(CodeBadToken, "the token lacks "+g.issuer.Name+
-			", the name of people here")
+			", which names people here")
 	}
 	if err := policy.CheckName(name); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Name+": "+err.Error())
 	}
 	if g.issuer.Name == claimEmail && !g.isVerified(claims) {
 		return nil, unauthorized(CodeBadToken,
-			"the token's email is not verified, or it does not say so (email_verified)")
+			"the token does not say that its email is verified (email_verified)")
 	}
 	groups, ok := jsonval.AsStringList(claims[g.issuer.Groups])
 	if one, isText := claims[g.issuer.Groups].(string); isText {

@@ -92,7 +92,7 @@ func (r *Roles) current() ([]role, error) {
 	return r.list, r.failed
 }
 
-const rolesBroken = "nobody may do anything at this gateway: its file of roles is broken, until it is mended"
+const rolesBroken = "this gateway's file of roles is broken: nobody may do anything here until it is mended"
 
 func readRoles(data []byte) ([]role, error) {
 	file, err := jsonval.DecodeObject(data)

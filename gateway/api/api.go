@@ -103,8 +103,8 @@ const description = `Processes that an LLM plans and people decide on: start one
 person, steer it, and read its chain of Ideas.
 
 An id of a process is one segment of a path, percent-encoded: the delegate or instance refunds/13 is
-/api/processes/refunds%2F13. Every error is a problem document (RFC 9457) whose code never changes. Whoever reads JSON
-from here must take keys that are not described: more may be added.`
+/api/processes/refunds%2F13. Every error is a problem document (RFC 9457) whose code never changes. Programs must
+accept JSON keys that are not described here: more may be added.`
 
 // Handle adds a page that is not of the API.
 func (a *API) Handle(pattern string, h http.Handler) { a.mux.Handle(pattern, h) }

@@ -41,8 +41,8 @@ func (a *API) addChains() {
 			return a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
 		})
 	get(a, tag, "draw-plan", of+"graph", "Draw the Plan of a process",
-		"Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, "+
-			"or else of the Plan messages. It is text: Mermaid, DOT, the language of Graphviz, or SVG.", a.graph)
+		"Draws the Plan that waits for a person. If none waits, it draws the Calls of the latest solution that "+
+			"has any, or else of the Plan messages. The format is Mermaid, DOT (Graphviz) or SVG.", a.graph)
 	look(a, huma.Operation{
 		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file",
 		Tags: []string{tag},
@@ -111,7 +111,7 @@ type blameInput struct {
 type graphInput struct {
 	Target
 	Format string `query:"format" default:"mermaid" enum:"mermaid,dot,svg"`
-	Digest string `query:"digest" doc:"that of a Plan that waits: of a process that is split there may be several"`
+	Digest string `query:"digest" doc:"the digest of a Plan that waits: a split process may have several"`
 }
 
 // Graph is a Plan that was drawn.
@@ -119,7 +119,7 @@ type Graph struct {
 	Format        string `json:"format" enum:"mermaid,dot,svg"`
 	Graph         string `json:"graph" doc:"the text, in the language of format"`
 	Calls         int    `json:"calls" doc:"how many there are; with none the graph is empty"`
-	IsPendingPlan bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
+	IsPendingPlan bool   `json:"waiting" doc:"the Plan waits for a person, and nothing of it has begun"`
 }
 
 // plansTime bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store has.

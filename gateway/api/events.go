@@ -29,14 +29,13 @@ func (a *API) addEvents() {
 		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever " +
 			"that has changed, as getting the process gives it; the first one comes at once. idea: an Idea was " +
 			"sealed, as listing the Ideas gives it. unseen: it cannot be asked, {code, message, since}. ended: what " +
-			"it came to, as its result without States; nothing comes after it.\n\nWho is slow gets the latest status " +
-			"and misses those in between; Ideas are all told. With the id of the last event as Last-Event-ID it goes " +
-			"on after that one, at any gateway: every Idea since, and the status if it is another. 204: the end had " +
-			"been told already.",
+			"it came to, as its result without States; nothing comes after it.\n\nA slow reader gets every " +
+			"Idea but only the latest status. With the id of its last event as Last-Event-ID a reader goes on " +
+			"after that event, at any gateway. 204: the end was sent already.",
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The events",
 				Content: map[string]*huma.MediaType{eventStream: {Schema: &huma.Schema{Type: huma.TypeString}}}},
-			"204": {Description: "The process has ended, and that was told already"},
+			"204": {Description: "The process has ended, and its end was sent already"},
 		},
 	}, a.events)
 }
@@ -44,7 +43,7 @@ func (a *API) addEvents() {
 type eventsInput struct {
 	Target
 	Last  string `header:"Last-Event-ID" doc:"the id of the last event that was seen"`
-	Token string `query:"token" hidden:"true" doc:"the printed token, for a page, which can set no header here"`
+	Token string `query:"token" hidden:"true" doc:"the printed token, for pages that cannot set a header here"`
 }
 
 func (a *API) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {

@@ -30,7 +30,7 @@ func (a *API) addHooks() {
 
 type hookInput struct {
 	Name      string `path:"name" doc:"that of a rule"`
-	WebhookID string `header:"webhook-id" doc:"the webhook's own; what comes twice starts once"`
+	WebhookID string `header:"webhook-id" doc:"the webhook's own; an id that comes twice starts once"`
 	Timestamp string `header:"webhook-timestamp" doc:"seconds since 1970, of now"`
 	Signature string `header:"webhook-signature" doc:"v1, a comma and the signature; several with spaces between"`
 	RawBody   []byte `contentType:"application/json"`

@@ -10,13 +10,14 @@ import (
 
 func (a *API) addOrders() {
 	actOn(a, access.Decide, approval.SteerAllow, "Give a standing order",
-		"Approves Calls of a Tool beforehand: those that wait, now or later, and fit, as if the token's person "+
-			"approved each, until so many were approved, or until a moment. GET /api/processes/{id} lists the orders.",
+		"Approves Calls of a Tool beforehand, in the name of the token's person: each Call that fits and waits, "+
+			"now or later. The order ends after a number of Calls, or at a time. GET /api/processes/{id} lists the "+
+			"orders.",
 		func(ctx context.Context, p *client.Process, b orderBody) error {
 			return p.Allow(ctx, SignedBy(access.From(ctx), b.StandingOrder))
 		})
 	actOn(a, access.Decide, approval.SteerDeputy, "Name a deputy",
-		"Has somebody decide in the place of the token's person for a time, on Calls that wait now or later. Each "+
+		"Lets somebody decide in place of the token's person for a time, on Calls that wait now or later. Each "+
 			"such decision names both, and for all rules they are one person. GET /api/processes/{id} lists it "+
 			"under orders.",
 		func(ctx context.Context, p *client.Process, b deputyBody) error {

@@ -14,8 +14,7 @@ import (
 func (a *API) addPeople() {
 	const tag = "people"
 	get(a, tag, "list-approvals", "/api/approvals", "List what waits for a person, in all processes",
-		"Lists the Calls that wait for a person: what would run, exactly as it would, since when, who may decide, and "+
-			"the case.",
+		"Lists the Calls that wait for a person: exactly what would run, since when, who may decide, and the case.",
 		func(ctx context.Context, _ *struct{}) (ApprovalList, error) {
 			all, err := a.AllWaiting(ctx)
 			return ApprovalList{all.Approvals}, err
@@ -28,16 +27,17 @@ func (a *API) addPeople() {
 			return list, err
 		})
 	get(a, tag, "insights", "/api/insights", "Say how people's decisions go",
-		"Says for each Tool how many Calls wait and since when, how many were decided and how, and how long people "+
-			"took. It is read from the chains: what was decided since a process's latest Idea is not in it yet.",
+		"Says for each Tool how many Calls wait and since when, how many were decided and how, and how long "+
+			"people took. It reads the chains, so it does not count yet what was decided since a process's latest "+
+			"Idea.",
 		func(ctx context.Context, in *struct {
 			Since time.Time `query:"since" doc:"what was decided before does not count; absent: 30 days ago"`
 		}) (*client.Insights, error) {
 			return a.Insights(ctx, in.Since)
 		})
 	operation(a, access.Decide, post(tag, "decide", "/api/decisions", "Decide on Calls that wait",
-		"Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a result of its "+
-			"own, in the order of the decisions. Who decides is whoever the token names; where the gateway has a key, "+
+		"Decides on up to 1,000 Calls, of any processes. Each decision gets a result of its own, in the order of "+
+			"the decisions. Who decides is whoever the token names; where the gateway has a key, "+
 			"it signs the decision for that person."),
 		answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
 			return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
@@ -100,11 +100,11 @@ type Decision struct {
 type DecisionResult struct {
 	Process string `json:"process"`
 	Call    string `json:"call"`
-	Outcome string `json:"outcome" enum:"taken,refused,invalid,failed" doc:"invalid: it was not sent; failed: what became of it is not known"`
+	Outcome string `json:"outcome" enum:"taken,refused,invalid,failed" doc:"invalid: it was not sent; failed: its outcome is unknown"`
 	Code    string `json:"code,omitempty" doc:"of what was not taken, as in problems"`
 	Reason  string `json:"reason,omitempty" doc:"why it was not taken"`
 	// Count is how many have decided the same.
-	Count *client.Count `json:"count,omitempty" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Call waiting"`
+	Count *client.Count `json:"count,omitempty" doc:"how many have decided the same, of how many must: with 1 of 2 the Call still waits"`
 }
 
 // DecisionResults are in the order of the decisions.

@@ -16,9 +16,8 @@ import (
 func (a *API) addPlans() {
 	const tag = "people"
 	get(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
-		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what "+
-			"each Call reads, what earlier processes took, and about which Calls a person will be asked "+
-			"again.", a.allPlans)
+		"Lists the Plans that wait as a whole: nothing of them has begun. The list of one process tells more: "+
+			"what each Call reads, what earlier processes took, and which Calls will ask a person again.", a.allPlans)
 	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
 			"split; and those of its delegates. A decision goes to the process that a Plan names.",
@@ -29,8 +28,9 @@ func (a *API) addPlans() {
 			return list, err
 		})
 	decide := post(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",
-		"Approves, amends or rejects a Plan as it was shown: the digest names it. If something else waits by now, "+
-			"nothing is decided, and the problem changed brings it. Who decides is whoever the token names; where the "+
+		"Approves, amends or rejects a Plan as it was shown: the digest names it. If another Plan waits by now, "+
+			"nothing is decided, and the problem `changed` holds that Plan. Who decides is whoever the token names; "+
+			"where the "+
 			"gateway has a key, it signs the decision for that person.")
 	decide.Errors = []int{http.StatusConflict}
 	operation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
@@ -170,7 +170,7 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 	switch {
 	case !who.NamesOthers && (by != "" && by != who.Name || slices.ContainsFunc(groups, isOther)):
 		return "", nil, nil, access.Refuse(http.StatusForbidden, access.CodeForbidden,
-			"the token is %s's: a decision with it can only be by that person and their groups", who.Name)
+			"the token belongs to %s: decide only as that person, with their groups", who.Name)
 	case proof != "":
 		return by, groups, nil, nil // the proof names who decides
 	}

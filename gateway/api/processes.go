@@ -26,34 +26,33 @@ import (
 func (a *API) addProcesses() {
 	const tag, of = "processes", "/api/processes/{id}"
 	start := post(tag, "start-process", "/api/processes", "Start a process",
-		"Starts a process from an Idea, or attaches to the one that was started with the same id from the same "+
-			"content, so that a request may be sent again. 201: it was started; 200: it was there.")
+		"Starts a process from an Idea, or attaches to the one with the same id and content, so that a request "+
+			"can be repeated. 201: it was started; 200: it was there.")
 	start.MaxBodyBytes = largestIdea
 	operation(a, access.Start, starting(start, startedResponse), a.start)
 	get(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
-		"Lists the processes that somebody started, and none that a process started. A page may hold fewer than "+
-			"limit although more follow: next is then there.",
+		"Lists the processes that somebody started, not those that a process started. A page may hold fewer than "+
+			"`limit` although more follow: then it has `next`.",
 		func(ctx context.Context, in *listInput) (ProcessPage, error) {
 			return a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting},
 				in.Limit, in.Page)
 		})
 	get(a, tag, "get-process", of, "See where a process stands",
-		"Tells where a process stands, without the States of its instances. Where no worker answers, its status alone "+
+		"Tells where a process stands, without the States of its instances. If no worker answers, only its status "+
 			"is known, and unseen says why.",
 		func(ctx context.Context, in *Target) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
 	look(a, huma.Operation{
 		OperationID: "get-result", Path: of + "/result", Summary: "Get what a process has come to", Tags: []string{tag},
-		Description: "Gives what a process came to, with every value whole. Of one that is at work: after wait it is " +
-			"the problem not-ended.",
+		Description: "Gives what a process came to, with every value whole. If it is still at work after `wait`, " +
+			"the answer is the problem not-ended.",
 		Errors: []int{http.StatusConflict},
 	}, answer(a.result))
 	get(a, tag, "list-instances", of+"/instances", "See where the instances stand",
 		"Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to "+
 			"answer.", a.instances)
 	get(a, tag, "count-actions", of+"/actions", "Count what a hosted Temporal bills",
-		"Counts the actions that the process has taken so far, in the histories of all its workflows, as far as the "+
-			"server still has them. "+
-			"Queries and heartbeats stand in none. It reads every history: ask for it now and then, not all the time.",
+		"Counts the actions that the process has taken so far. It reads the histories of all its workflows that "+
+			"the server still has, so do not ask often. Queries and heartbeats are not counted.",
 		func(ctx context.Context, in *Target) (client.ActionsTaken, error) {
 			return a.Client.Process(in.ID).Actions(ctx)
 		})
@@ -108,7 +107,7 @@ type listInput struct {
 	Path     string `query:"path" doc:"only those of an Idea with this meta.path"`
 	Awaiting bool   `query:"awaiting" doc:"only those in which a Call waits for a person"`
 	Limit    int    `query:"limit" default:"50" minimum:"1" maximum:"200" doc:"how many at most"`
-	Page     string `query:"page" doc:"next of the page before"`
+	Page     string `query:"page" doc:"next of the previous page"`
 }
 
 // ProcessPage is a page of processes.
@@ -158,7 +157,7 @@ func readPage(text string) ([]byte, error) {
 // ProcessStatus is the status of a process.
 type ProcessStatus struct {
 	protocol.ProcessView
-	Unseen   string   `json:"unseen,omitempty" doc:"why the status alone is known: no worker answers"`
+	Unseen   string   `json:"unseen,omitempty" doc:"why only the status is known: no worker answers"`
 	UndoneBy []string `json:"undoneBy,omitempty" doc:"the processes that have begun to take back what it did, once it has ended"`
 }
 

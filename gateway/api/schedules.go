@@ -41,7 +41,7 @@ func (a *API) addSchedules() {
 		"Has a paused schedule start processes again. Times that have passed are not made up for."),
 		a.changeSchedule((*schedules.Schedules).Resume))
 	operation(a, access.Start, change("start-scheduled", of+"/now", "Start a process of a schedule at once",
-		"Starts one more process, beside the times of the schedule."), a.startScheduled)
+		"Starts one more process, besides those at its times."), a.startScheduled)
 	end := change("end-schedule", of, "Remove a schedule", "Removes a schedule. What it has started goes on.")
 	end.Method = http.MethodDelete
 	operation(a, access.Steer, end, a.endSchedule)
@@ -52,7 +52,7 @@ type scheduleBody struct {
 	schedules.Options
 	ID      string `json:"id" maxLength:"179" doc:"names the schedule; its processes are named after it and the time"`
 	Every   string `json:"every,omitempty" doc:"in place of cron: how long from one start to the next" example:"12h"`
-	CatchUp string `json:"catchUp,omitempty" doc:"how late one may still be started that was missed; absent: a year" example:"10m"`
+	CatchUp string `json:"catchUp,omitempty" doc:"how late a missed start may still happen; absent: a year" example:"10m"`
 }
 
 func (b *scheduleBody) read() (o schedules.Options, err error) {

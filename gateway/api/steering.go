@@ -23,13 +23,13 @@ func (a *API) addSteering() {
 	actOn(a, access.Steer, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
 		func(ctx context.Context, p *client.Process, _ *ReasonBody) error { return p.Cancel(ctx) })
 	resume := post(steering, "resume-processes", "/api/processes/resume", "Let all paused processes go on",
-		"Lets every paused process go on that somebody started, with its parts and delegates, or those that are "+
-			"paused with a code. It answers once that has taken effect, and says what became of each.")
+		"Resumes every paused process that somebody started, with its parts and delegates, or only those paused "+
+			"with a given code. It answers once that has taken effect, and says what became of each.")
 	resume.MaxBodyBytes = largestIdea
 	operation(a, access.Steer, resume, answer(a.resumeAll))
 	fork := post(steering, "fork-process", "/api/processes/{id}/fork", "Start a process from an Idea of another",
-		"Starts a new process that goes on where the other one stood in an Idea. The other one is left as it is; "+
-			"effects that Calls had are there for both.")
+		"Starts a new process where another one stood in an Idea. That one stays as it is; what its Calls did "+
+			"counts for both.")
 	fork.MaxBodyBytes = largestIdea
 	operation(a, access.Start, starting(fork, startedResponse), a.fork)
 }

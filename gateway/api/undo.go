@@ -14,10 +14,10 @@ import (
 func (a *API) addUndo() {
 	operation(a, access.Steer, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
 		"Take back what a process did",
-		"Starts a process that takes back what the Calls of another did, as their Tools say, and answers with its "+
-			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. One at work "+
-			"is paused first, takes back by itself before the answer, and goes on when it is resumed. With dryRun it "+
-			"answers alone, and nothing is done. 409 refused: the process is taken back already, or not all could be."),
+		"Starts a process that takes back what the Calls of another did, as their Tools say. The answer is its "+
+			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. A process "+
+			"at work is paused first, takes back by itself before the answer, and goes on when it is resumed. With "+
+			"dryRun nothing is done. 409 refused: the process is taken back already, or not all of it could be."),
 		undoResponse), a.undo)
 }
 
@@ -28,10 +28,10 @@ type undoInput struct {
 	Target
 	Body struct {
 		_        struct{} `additionalProperties:"false"`
-		To       int      `json:"to,omitempty" minimum:"1" doc:"leave what was done when the Idea of this number was made; absent: nothing"`
+		To       int      `json:"to,omitempty" minimum:"1" doc:"keep what was done when the Idea of this number was made; absent: nothing"`
 		Instance *string  `json:"instance,omitempty" doc:"only what was done in the instance of this token; absent: in all"`
 		Call     string   `json:"call,omitempty" doc:"only what this Call did, and all that read from it"`
-		As       string   `json:"as,omitempty" doc:"the id of the process that takes back; absent: ID-undo-1, or the next number; refused of a process at work, which takes back by itself"`
+		As       string   `json:"as,omitempty" doc:"the id of the process that takes back; absent: ID-undo-1, or the next number; refused if the process is at work, because it takes back by itself"`
 		DryRun   bool     `json:"dryRun,omitempty" doc:"say what would be taken back, and do nothing"`
 		Review   bool     `json:"review,omitempty" doc:"each Call waits for a person, who has it run, answers it or rejects it"`
 		Reason   string   `json:"reason,omitempty" doc:"why, for the record; a dry run needs none"`

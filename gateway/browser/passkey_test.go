@@ -145,7 +145,7 @@ func TestAPersonSignsDecisionsWithAPasskeyAndAnybodyChecksThem(t *testing.T) {
 	b.says("4 cases wait for other people")
 	b.open("/?who=all&process=" + id + "&text=A1")
 	b.press("//tbody//th//a")
-	b.says("it takes a signed decision, and this one has no proof", "You can sign decisions with a passkey")
+	b.says("it needs a signed decision, but this one has no proof", "You can sign decisions with a passkey")
 
 	b.device()
 	trust(t, b.makesPasskey())
@@ -279,7 +279,7 @@ func TestAPasskeyThatMayNotDecideIsRefusedAndSaysWhy(t *testing.T) {
 	asks()
 	bad(webauthn.SetResponseOverrideBitsParams{IsBogusSignature: &yes})
 	ann.press(button("Sign with my passkey"))
-	ann.says("Nothing was decided", "It was refused", "the passkey's signature is not one of the key")
+	ann.says("Nothing was decided", "It was refused", "the passkey's signature does not match")
 
 	asks()
 	bad(webauthn.SetResponseOverrideBitsParams{IsBadUV: &yes})

@@ -21,11 +21,11 @@ func (v *visit) decideMany() error {
 	}
 	switch {
 	case kind != client.Approve && kind != client.Reject:
-		return api.Unfit("Many Calls are approved or rejected at once, and nothing else: open a Call to change it.")
+		return api.Unfit("Many Calls at once can only be approved or rejected: open a Call to change it.")
 	case len(boxes) == 0:
 		return api.Unfit("No Call was selected. Go back and tick the boxes of the Calls that you mean.")
 	case len(boxes) > client.MaxDecisionsAtOnce:
-		return api.Unfit("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce)
+		return api.Unfit("You can decide on at most %d Calls at once.", client.MaxDecisionsAtOnce)
 	case kind == client.Reject && reason == "":
 		return api.Unfit(planpage.NeedsReason)
 	}

@@ -235,7 +235,7 @@ func (v *visit) fail(err error) error {
 	var refused *access.Refusal
 	if errors.As(err, &refused) && refused.Code == api.CodeTooLarge {
 		err = access.Refuse(http.StatusRequestEntityTooLarge, api.CodeTooLarge,
-			"What was sent is too large: decide on fewer at once, or start with smaller files.")
+			"You sent too much: decide on fewer at once, or start with smaller files.")
 	}
 	p := v.Explain(v.Context(), v.Pattern, err)
 	if p.Code == api.CodeNoWorker && v.Method == http.MethodGet {

@@ -171,7 +171,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 func (v *visit) fork() error {
 	at, err := strconv.Atoi(v.PostForm.Get("at"))
 	if err != nil || at < 1 {
-		return api.Unfit("That is no number of an Idea.")
+		return api.Unfit("That is not the number of an Idea.")
 	}
 	p, err := v.Client.StartFork(v.Context(), v.process, at, ideafiles.Changes{}, client.StartOptions{By: v.who.Name})
 	if err != nil {

@@ -71,7 +71,7 @@ func (v *visit) showUndo() error {
 func (v *visit) undo() error {
 	p, o := v.undoChoice()
 	if o.By.Reason == "" {
-		return api.Unfit("Nothing was taken back: a reason is needed, for the record.")
+		return api.Unfit("Nothing was taken back: give a reason, for the record.")
 	}
 	u, done, err := v.Undo(v.Context(), p.Process, o,
 		func(u *client.Undoing) bool { return digestOf(u) == v.PostForm.Get("digest") })

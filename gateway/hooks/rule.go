@@ -139,7 +139,8 @@ func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 		encoded, ok := strings.CutPrefix(one, secretPrefix)
 		raw, err := base64.StdEncoding.DecodeString(encoded)
 		if !ok || err != nil || len(raw) < 24 || len(raw) > 64 {
-			return nil, fmt.Errorf("secret %d of %s is not %s and 24 to 64 bytes in base64", n+1, name, secretPrefix)
+			return nil, fmt.Errorf("secret %d of %s must be %s and 24 to 64 bytes in base64", n+1, name,
+				secretPrefix)
 		}
 		key, err := webhook.NewWebhookRaw(raw)
 		if err != nil {

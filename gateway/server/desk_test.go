@@ -220,7 +220,7 @@ func TestACallIsTalkedAboutAndHandedOverAtTheDesk(t *testing.T) {
 	p = p.form("Say it").set("to", "bob", "reason",
 		"is it late?").press("Ask").is(200).says("ann asks bob: is it late?")
 	p = p.form("Say it").set("to", "bob").press("Hand it over").is(200).says("ann has handed it over to bob",
-		"It is decided by bob", "who may decide can hand it over again").lacks("It happens as it is shown.")
+		"It is decided by bob", "whoever may decide can hand it over again").lacks("It happens as it is shown.")
 	p.form("Say it").set("to", "ann").press("Hand it over").is(200).form("Approve").press("Approve").is(200).says(
 		"1 case is approved")
 }

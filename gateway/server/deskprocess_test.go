@@ -64,8 +64,8 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 	}
 	p.link("Show ① alone").is(200).says("instance ①", "Order A1").lacks("Order A2")
 	b.open("/desk/processes/"+id+"/verify").is(200).says("It is whole",
-		"People decided 2 times: in 2 the decision says of itself who took it, 0 are signed",
-		"approved: Pay: A1, 1 (①)", "The Call 0.1@① pay", "as agreed", "declared: it says of itself who took it")
+		"People decided 2 times: 2 under a name that was only stated, 0 signed",
+		"approved: Pay: A1, 1 (①)", "The Call 0.1@① pay", "as agreed", "declared: the name was only stated, not proved")
 	fork := first.form("Start a process from this Idea").press("Start a process from this Idea").is(200).says(id +
 		"-fork-1 running")
 	if !strings.HasPrefix(fork.address, "/desk/processes/"+url.PathEscape(id)+"-fork-1") {

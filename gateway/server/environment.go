@@ -101,7 +101,7 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
 	for _, name := range []string{UnverifiedVariable, BeyondVariable, ApprovalsVariable} {
 		if text := getenv(name); text != "" && text != "true" && text != "false" {
-			wrong("%s is %q; it is true or false", name, text)
+			wrong("%s is %q; want true or false", name, text)
 		}
 	}
 	for needed, names := range map[string][]string{
@@ -158,7 +158,7 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	var wrong []error
 	roles, err := access.OpenRoles(getenv(RolesVariable))
 	if err = of(RolesVariable, err); getenv(RolesVariable) == "" {
-		err = errors.New("who may look, start, decide and steer is in a file: set " + RolesVariable)
+		err = errors.New("nothing says who may look, start, decide and steer: set " + RolesVariable)
 	}
 	wrong = append(wrong, err)
 	audience := getenv(AudienceVariable)

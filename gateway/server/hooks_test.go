@@ -218,7 +218,7 @@ func TestABrokenRuleIsRefusedBeforeTheGatewayServes(t *testing.T) {
 		`{"hooks": {"a": {"idea": "idea.json"}}}`:                                                          `"secret" must name a variable`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "whsec_eW91"}}}`:                                  `"secret" must name a variable`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:NOBODY"}}}`:                                 "NOBODY is not set",
-		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:SHORT"}}}`:                                  "secret 1 of SHORT is not whsec_",
+		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:SHORT"}}}`:                                  "secret 1 of SHORT must be whsec_",
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": "["}}}`:                   `"input" is not a jq`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".", "instances": "."}}}`: "exclude each other",
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".a = 1"}}}`:              `"input" is not a jq expression that a rule may have: = is not allowed`,

@@ -81,7 +81,7 @@ func errorAt(n *yaml.Node, path, format string, args ...any) error {
 
 func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error) {
 	if y.nodes++; y.nodes > maxNodes {
-		return nil, errorAt(n, path, "the file stands for more than %d values", maxNodes)
+		return nil, errorAt(n, path, "the file expands to more than %d values", maxNodes)
 	}
 	if depth > maxYAMLDepth {
 		return nil, errorAt(n, path, "nested too deep")
@@ -109,7 +109,7 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 		at := jsonval.JSONPathWithKeys(path, k.Value)
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			return nil, errorAt(k, path, "a key is a text")
+			return nil, errorAt(k, path, "a key must be a text")
 		case k.Tag == "!!merge":
 			return nil, errorAt(k, path, "merge keys are not read; JSON has none")
 		}

@@ -55,7 +55,7 @@ func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
 		"a: [1, 1e999]":                   {JSONPath: "$", Message: "$.a[1]: the number 1e999 is out of range"},
 		"a: !!binary aGk=":                {JSONPath: "$.a", Message: "JSON has no !!binary"},
 		"a: !mine 1":                      {JSONPath: "$.a", Message: "JSON has no !mine"},
-		"? [1, 2]\n: x":                   {JSONPath: "$", Message: "a key is a text"},
+		"? [1, 2]\n: x":                   {JSONPath: "$", Message: "a key must be a text"},
 		"a: &a {x: 1}\nb: {<<: *a}":       {JSONPath: "$.b", Message: "merge keys are not read"},
 		"a: 1\n---\nb: 2":                 {JSONPath: "$", Message: "a second document"},
 		"a: [1":                           {JSONPath: "$", Message: "line 1: did not find expected"},
@@ -81,7 +81,7 @@ func TestAliasesCannotBlowUp(t *testing.T) {
 		b.WriteString("a" + string(n) + ": &a" + string(n) + " [" + strings.Repeat("*a"+string(n-1)+", ", 9) + "x]\n")
 	}
 	if _, problem := yamlvalue.Decode([]byte(b.String())); problem == nil ||
-		!strings.Contains(problem.Message, "stands for more than") {
+		!strings.Contains(problem.Message, "expands to more than") {
 		t.Errorf("the bomb is met with %v", problem)
 	}
 	if _, problem := yamlvalue.Decode([]byte("a: &a [*a]")); problem == nil {

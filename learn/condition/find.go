@@ -106,13 +106,13 @@ func (s Search) doubtOfSeparation() *Doubt {
 	for n, sample := range s.Samples {
 		key := jsonval.EncodeToString(sample.View)
 		if first, known := seen[key]; known && s.Samples[first].InClass != sample.InClass {
-			return &Doubt{Reason: fmt.Sprintf("%s and %s saw the same, and differ in it", s.Samples[first].Name,
+			return &Doubt{Reason: fmt.Sprintf("%s and %s had the same data but differ in this", s.Samples[first].Name,
 				sample.Name)}
 		} else if !known {
 			seen[key] = n
 		}
 	}
-	return &Doubt{Reason: fmt.Sprintf("nothing that was there tells which, in at most %d tests", maxSize)}
+	return &Doubt{Reason: fmt.Sprintf("no condition of at most %d tests tells them apart", maxSize)}
 }
 
 // judgeHypotheses makes a Condition of all equally simple hypotheses, if they are to be believed.
@@ -125,11 +125,11 @@ func (s Search) judgeHypotheses(found []hypothesis, fields []*field, size int, c
 	}
 	switch k := min(len(class), len(others)); {
 	case k < MinSide:
-		return nil, doubt(fmt.Sprintf("too few, %d on each side are wanted", MinSide))
+		return nil, doubt(fmt.Sprintf("too few, %d on each side are needed", MinSide))
 	case !isBelievable(fields, size, len(class), len(s.Samples)):
 		return nil, doubt("too few, it may be chance")
 	case len(found) > maxHypotheses:
-		return nil, doubt("but so do many others, and it cannot be told which is meant")
+		return nil, doubt("many other conditions do the same, so it is unclear which is meant")
 	}
 	c := s.conditionOf(found, size, class, others)
 	c.setSchemas(s, fields, found, class, others)

@@ -158,7 +158,7 @@ func TestTooFewSamplesAreNotBelieved(t *testing.T) {
 	}
 	s = samples(t, 60, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d}`, n), n >= 58 })
 	if c, doubt := s.Find(); c != nil ||
-		doubt.Reason != "amount > 57 in 2 of 2, and not in the other 58: too few, 3 on each side are wanted" {
+		doubt.Reason != "amount > 57 in 2 of 2, and not in the other 58: too few, 3 on each side are needed" {
 		t.Errorf("%v %v", c, doubt)
 	}
 }
@@ -166,7 +166,7 @@ func TestTooFewSamplesAreNotBelieved(t *testing.T) {
 func TestTwoThatSawTheSameAreNamed(t *testing.T) {
 	t.Parallel()
 	s := samples(t, 20, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d}`, n%10), n >= 10 })
-	if c, doubt := s.Find(); c != nil || doubt.Reason != "s0 and s10 saw the same, and differ in it" {
+	if c, doubt := s.Find(); c != nil || doubt.Reason != "s0 and s10 had the same data but differ in this" {
 		t.Errorf("%v %v", c, doubt)
 	}
 }

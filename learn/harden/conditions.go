@@ -43,7 +43,7 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		if doubt != nil {
 			if c.doubt = doubt.Reason; s.allInClass() {
 				c.doubt =
-					"where it was planned it did not run everywhere, so that a person decides whether it should: " +
+					"it did not run everywhere it was planned, so a person must decide whether it should: " +
 						h.notRunIn(c)
 			}
 			if known := h.knownCondition(s); known != nil {
@@ -61,12 +61,12 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 				": where they disagree, it is left to the LLM"
 		}
 		if len(made.Undecided) > 0 {
-			also += "; left to the LLM, as no run had it: " + diag.FirstNamesAndCount(made.Undecided)
+			also += "; left to the LLM, because no run had it: " + diag.FirstNamesAndCount(made.Undecided)
 		}
 		if also != "" {
 			also += "; more runs decide it, or you: change the condition"
 		}
-		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text,
+		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c, made.Text,
 			countInstances(made.InClass),
 			countInstances(made.Total-made.InClass), also)
 	}
@@ -252,7 +252,7 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 			return nil
 		}
 	}
-	h.addNote("kept: %s runs where the Plans say so by which the processes ran", s.call)
+	h.addNote("kept: %s runs where the processes' own Plans say so", s.call)
 	return known
 }
 

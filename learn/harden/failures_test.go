@@ -71,8 +71,8 @@ func TestWhatAPersonWouldHaveToDecideIsNamed(t *testing.T) {
 		`{"order": "o2", "mail": "m2@x", "item": "item 2"}`
 	h := hardenRuns(t, sentRun(1), rejected)
 	h.is(t, `[`+findCall+`]`,
-		"send → †state.sent: it ran in some instances alone: where it was planned it did not run everywhere, "+
-			"so that a person decides whether it should: rejected in p2 (in p1)")
+		"send → †state.sent: it ran in some instances alone: it did not run everywhere it was planned, so a "+
+			"person must decide whether it should: rejected in p2 (in p1)")
 }
 
 // What was refused before it could run is the LLM's mistake, and says nothing of the Tool.
@@ -94,7 +94,7 @@ func TestTwoFailuresInARowAreNamedTogether(t *testing.T) {
 	bad := triedRun(2, `{"1.1": {"failed": 1}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`, false)
 	hardenRuns(t, triedRun(1, `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`, true), bad).is(t,
 		`[`+findCall+`,`+searchCall+`,`+sendCall+`]`,
-		"find → †state.item failed, and so did what was planned in its place: search → †state.item (in p2)")
+		"find → †state.item failed, and what was planned in its place failed too: search → †state.item (in p2)")
 }
 
 // The LLM tried other parameters after each failure: the second and third Calls of a Tool are not its first.

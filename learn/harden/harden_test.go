@@ -234,7 +234,7 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 		more.end = strings.Replace(more.end, `"sent"`, `"more": "x", "sent"`, 1)
 		h := hardenRuns(t, sentRun(1), more)
 		h.is(t, `[`+find+`,`+send+`]`,
-			`search → †state.more: it ran in some instances alone: †state.mail is "m2@x" in 1 of 1, and not in the other 1: too few, 3 on each side are wanted (in p2)`)
+			`search → †state.more: it ran in some instances alone: †state.mail is "m2@x" in 1 of 1, and not in the other 1: too few, 3 on each side are needed (in p2)`)
 	})
 	t.Run("a literal that stands at two places", func(t *testing.T) {
 		a, b := sentRun(1), sentRun(2)
@@ -245,7 +245,7 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 		h := hardenRuns(t, a, b)
 		h.is(
 			t, `[`+find+`]`,
-			`send → †state.sent: parameter "to" is in every instance what stands at †state.copy and at †state.mail, and it cannot be told which is meant (in p1, p2)`)
+			`send → †state.sent: parameter "to" equals in every instance the values at †state.copy and at †state.mail: it is unclear which is meant (in p1, p2)`)
 	})
 	t.Run("a result that the LLM wrote", func(t *testing.T) {
 		p := sentRun(1)
@@ -308,7 +308,9 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 	other.Ideas[1]["schema"] = map[string]any{}
 	for want, s := range map[string]past.Run{
 		"model: harden p2: it has not finished": open,
-		"model: harden p3: its Tools or its output form are others than those of p1: harden each by itself": other,
+
+		"model: harden p3: its Tools or its output form differ from those of p1: harden each by itself": other,
+
 		"model: harden none: it has no Ideas": {ProcessID: "none"},
 	} {
 		if _, err := Harden([]past.Run{good, s}, nil, false); err == nil || err.Error() != want {

@@ -33,8 +33,8 @@ func TestALiteralThatEqualsAnInputIsAReferenceOrIsNamed(t *testing.T) {
 	t.Parallel()
 	found := func(id string) string { return `[{"_tool": "find", "id": ` + id + `, "_outputPath": "†state.item"}]` }
 	named := func(what, places string) string {
-		return `find → †state.item: parameter "id" is always ` + what + `, which stands at ` +
-			places + `: it cannot be told what is meant`
+		return `find → †state.item: parameter "id" is always ` + what + `, which also stands at ` +
+			places + `: it is unclear which is meant`
 	}
 	for name, c := range map[string]struct {
 		starts      []string
@@ -74,7 +74,7 @@ func TestALiteralThatDiffersAsTheElementOfAListDoesIsAReference(t *testing.T) {
 	h.is(t, `[{"_tool": "find", "id": "†state.items.1", "_outputPath": "†state.item"}]`)
 	h.hasNote(
 		t,
-		`parameter "id" is †state.items.1, by its place in the list: an input with more or fewer elements needs another Plan`)
+		`parameter "id" is †state.items.1, a fixed place in a list: an input with more or fewer elements needs another Plan`)
 }
 
 // A flag or a digit is what it is by chance too often to be in the way of an optimal Plan.
@@ -93,7 +93,7 @@ func TestALiteralThatStoodElsewhereInEachInstanceIsNoted(t *testing.T) {
 	h.is(t, `[{"_tool": "find", "id": "b2", "_outputPath": "†state.item"}]`)
 	h.hasNote(
 		t,
-		`is always "b2", which stood in every instance at the start, in each at another place (†state.items.0 in p1)`)
+		`is always "b2", which every instance had at the start, but each at another place (†state.items.0 in p1)`)
 }
 
 func TestOfOneInstanceConstantsAreBelievedAndNamed(t *testing.T) {
@@ -119,7 +119,7 @@ func TestTheLiteralsOfAnOutputAreJudgedToo(t *testing.T) {
 	}
 	h, err := Harden(runs, nil, false)
 	if err != nil || len(h.Differences) != 1 ||
-		h.Differences[0].Description != `the output "where" is always "north", which stands at †state.shop.0: it cannot be told what is meant` {
+		h.Differences[0].Description != `the output "where" is always "north", which also stands at †state.shop.0: it is unclear which is meant` {
 		t.Errorf("%v: %v", err, h.Differences)
 	}
 }

@@ -136,13 +136,13 @@ func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, 
 		switch places := commonReferences(at.path, samples); {
 		case len(places) == 1:
 			if pathPassesThroughList(samples[0].instance, places[0]) {
-				h.addNote("%s is %s, by its place in the list: an input with more or fewer elements needs another Plan",
+				h.addNote("%s is %s, a fixed place in a list: an input with more or fewer elements needs another Plan",
 					at, places[0])
 			}
 			return places[0].String(), true
 		case len(places) > 1:
 			h.addDifference(instancesOfSamples(samples), "which place is meant: write its Reference",
-				"%s is in every instance what stands at %s, and it cannot be told which is meant",
+				"%s equals in every instance the values at %s: it is unclear which is meant",
 				at, joinReferences(places))
 			return nil, false
 		}
@@ -150,8 +150,8 @@ func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, 
 	if steps := commonSteps(samples); len(steps) > 0 {
 		return h.commonValueByParts(at, samples, steps)
 	}
-	h.addDifference(outlierInstances(samples), "where it comes from: give it to instances at their start, "+
-		"or have a Call write it, and write the Reference", "%s differs, and nothing at the start tells how", at)
+	h.addDifference(outlierInstances(samples), "where it comes from: give it to instances at their start, or let "+
+		"a Call write it, then write the Reference", "%s differs, and nothing at the start tells how", at)
 	return nil, false
 }
 
@@ -224,8 +224,8 @@ func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) a
 			h.addNote("taken for a Reference: %s was always %s, and is %s now", at, clippedJSON(v), places[0])
 			return places[0].String()
 		case len(places) > 0 && isUnlikelyCoincidence(v):
-			h.addDifference(nil, "whether this value is meant, or a place: write the one or the Reference",
-				"%s is always %s, which stands at %s: it cannot be told what is meant", at, clippedJSON(v),
+			h.addDifference(nil, "whether this value is meant, or a place: write the value or the Reference",
+				"%s is always %s, which also stands at %s: it is unclear which is meant", at, clippedJSON(v),
 				joinReferences(places))
 			return v
 		case len(places) > 0:
@@ -248,8 +248,8 @@ func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample)
 			return
 		}
 	}
-	h.addNote("not generalised: %s is always %s, which stood in every instance at the start, in each at another "+
-		"place (%s in %s): it stays as it is",
+	h.addNote("not generalised: %s is always %s, which every instance had at the start, but each at another place "+
+		"(%s in %s): it stays as it is",
 		at, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
 }
 

@@ -23,7 +23,7 @@ func (h *hardener) readRun(run past.Run) error {
 		chains: []*chainRun{newChainRun(own)}}
 	if len(h.processes) > 0 && !jsonval.Equal(h.processes[0].lastIdea.Source["schema"],
 		process.lastIdea.Source["schema"]) {
-		return fmt.Errorf("its Tools or its output form are others than those of %s: harden each by itself",
+		return fmt.Errorf("its Tools or its output form differ from those of %s: harden each by itself",
 			h.processes[0].ProcessID)
 	}
 	if len(run.Parts) > 0 {
@@ -70,8 +70,8 @@ func (h *hardener) readInstances(process *processRun) error {
 	}
 	for _, c := range chains {
 		if c.beganBeforeFirstIdea() {
-			return fmt.Errorf("its Plan ran directly, and its first Idea was sealed when Calls of it had ended: how " +
-				"it began is not known")
+			return fmt.Errorf("its Plan ran directly, and Calls had ended before its first Idea was sealed: how " +
+				"it began is unknown")
 		}
 		left = append(left, process.readChainInstances(c)...)
 		for _, token := range c.Last().InstanceTokens() {

@@ -69,7 +69,7 @@ func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 			h.addDifference([]*instanceRun{r}, afterFailure, "%s failed, and nothing was planned in its place", c)
 		} else {
 			h.addDifference([]*instanceRun{r}, afterFailure,
-				"%s failed, and so did what was planned in its place: %s", c, strings.Join(tried, ", "))
+				"%s failed, and what was planned in its place failed too: %s", c, strings.Join(tried, ", "))
 		}
 	}
 	if !reported {

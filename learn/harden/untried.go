@@ -52,7 +52,7 @@ func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
 	for _, other := range h.mergedCalls {
 		other.fallback = other.fallback || other != c && other.alternativeOf(c)
 	}
-	h.addNote("kept: %s runs where the Plan says so by which the processes ran: these runs say nothing of it", c)
+	h.addNote("kept: %s runs where the processes' own Plan says so: these runs do not show it", c)
 }
 
 // insertUntried adds a Call that no instance had, before what followed it in its Plan.

@@ -120,13 +120,13 @@ func (t *tool) judge() Finding {
 	changed := f.Counts.Seen() - f.Counts.Approved
 	switch {
 	case changed == 0:
-		f.Why = "people approved all as they were: whether to ask at all is for you to decide"
+		f.Why = "people approved all unchanged: you decide whether to ask at all"
 		return f
 	case changed < condition.MinSide:
-		f.Why = fmt.Sprintf("%d changed: too few to tell by what, at least %d are wanted", changed, condition.MinSide)
+		f.Why = fmt.Sprintf("%d changed: too few to find out why; at least %d are needed", changed, condition.MinSide)
 		return f
 	case f.Counts.Approved < condition.MinSide:
-		f.Why = fmt.Sprintf("%d approved as they were: too few to ask less, at least %d are wanted", f.Counts.Approved,
+		f.Why = fmt.Sprintf("%d approved unchanged: too few to ask less; at least %d are needed", f.Counts.Approved,
 			condition.MinSide)
 		return f
 	}
@@ -201,9 +201,9 @@ func (t *tool) propose(f *Finding) {
 	s := t.search(policy.AllKinds()...)
 	found, _, doubt := searchSeparation(s)
 	if found == nil {
-		f.Why = "nothing tells which people change, so that all must be asked about: " + doubt.Reason
+		f.Why = "nothing tells which Calls people change, so they must be asked about all: " + doubt.Reason
 		if doubt.Candidate != "" {
-			f.Why = fmt.Sprintf("nothing tells which people change, so that all must be asked about (%s: %s)",
+			f.Why = fmt.Sprintf("nothing tells which Calls people change, so they must be asked about all (%s: %s)",
 				doubt.Candidate, doubt.Reason)
 		}
 		return

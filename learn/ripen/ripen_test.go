@@ -157,20 +157,20 @@ func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
 		kind func(n int) string
 		why  string
 	}{
-		"nobody changed anything": {func(int) string { return policy.Approve }, "people approved all as they were"},
+		"nobody changed anything": {func(int) string { return policy.Approve }, "people approved all unchanged"},
 		"two were changed": {func(n int) string {
 			if n > 97 {
 				return policy.Amend
 			}
 			return policy.Approve
 		}, "2 changed: too few"},
-		"nobody looked": {func(n int) string { return "nobody:" + policy.Reject }, "people approved all as they were"},
+		"nobody looked": {func(n int) string { return "nobody:" + policy.Reject }, "people approved all unchanged"},
 		"changed at random": {func(n int) string {
 			if n*7%13 < 3 {
 				return policy.Amend
 			}
 			return policy.Approve
-		}, "nothing tells which people change"},
+		}, "nothing tells which Calls people change"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := judged(t, history(t, 100, "true",

@@ -246,7 +246,7 @@ func (d *Decision) readOrder(v any) error {
 	case !ok:
 		return fmt.Errorf("%q is an object, not %s", orderKey, jsonval.TypeOf(v))
 	case d.DecidedBy != "" || len(d.Groups) > 0 || d.Reason != "" || d.Proof != "":
-		return fmt.Errorf("an approval under an order is the order's giver's: it may have no other keys")
+		return fmt.Errorf("an approval under an order names only the order: it may have no other keys")
 	}
 	read := ReadStandingOrder
 	if d.Kind == SteerDeputy {

@@ -22,7 +22,7 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	case *d.PlanRequest != p.Request:
 		return d, fmt.Errorf("no Plan of Request %[2]d waits; %[1]s does", p.Name(), *d.PlanRequest)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != p.Digest:
-		return d, fmt.Errorf("the digest is not that of the Plan that waits now, %s", p.Digest)
+		return d, fmt.Errorf("the digest does not match the Plan that waits now, %s", p.Digest)
 	case d.Kind == SteerAmendPlan && p.NotAmendable != "":
 		return d, errors.New(p.NotAmendable)
 	}

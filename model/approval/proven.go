@@ -133,7 +133,7 @@ func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Id
 	}
 	switch name := strings.TrimSpace(d.DecidedBy); {
 	case name == "" && !rules.Signed():
-		return fmt.Errorf(`not everybody may decide, and it does not say who does: "by" is missing (%s)`, rules)
+		return fmt.Errorf(`"by" is missing: only some people may decide (%s)`, rules)
 	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}

@@ -107,5 +107,5 @@ func (p Pending) CheckHandedOver(d Decision) error {
 	case h.ToGroup != "" && slices.Contains(d.Decider().Groups, h.ToGroup):
 		return nil
 	}
-	return fmt.Errorf("%s; who may decide can hand it over again", h.remarkText())
+	return fmt.Errorf("%s; whoever may decide can hand it over again", h.remarkText())
 }

@@ -22,7 +22,7 @@ func (f *planDataflow) checkReadsOwnOutput(n int) {
 				if canBePresent && ref.Kind == ideafile.TypeState &&
 					slices.ContainsFunc(s.outputPath.Paths(), ref.Path.IsAtOrBelow) {
 					f.reportFinding(s, s.outputLocation, true,
-						"the Call reads %s, which closes its own path %s, so that it is always skipped; write "+
+						"the Call reads %s, which closes its own path %s, so it is always skipped; write "+
 							"elsewhere, or declare an _outputMethod on its tool", ref,
 						s.outputPath.ReferenceText())
 					return

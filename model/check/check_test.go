@@ -208,7 +208,7 @@ func TestCheckFindsReferencesThatFindNothing(t *testing.T) {
 				`error $.context[0].plan[0].text: the Call waits for †state.mood, which no other Call writes`}},
 		{"an update that stands behind its reader", ``, `{"type": "plan", "plan": [{"_tool": "rank", "labels": "†state.list", "_outputPath": "n"},
 			{"_tool": "rank", "_outputPath": "list", "_outputMethod": "push"}]}`, []string{
-			`error $.context[0].plan[0].labels: †state.list is updated only by plan[1] (rank), which comes after the Call: put it before`}},
+			`error $.context[0].plan[0].labels: †state.list is updated only by plan[1] (rank), which comes after the Call: put that one first`}},
 		{"a writer that never runs, as its path is closed", ``, `{"type": "state", "user": {"id": 1}},
 			{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "†state.user.name"}]}`, []string{

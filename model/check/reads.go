@@ -140,7 +140,7 @@ func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
 			return fmt.Sprintf(
 				"%s does not exist, and %s, which would write it, never runs: its path is closed at the start", ref, s)
 		case s.isUpdate():
-			return fmt.Sprintf("%s is updated only by %s, which comes after the Call: put it before", ref, s)
+			return fmt.Sprintf("%s is updated only by %s, which comes after the Call: put that one first", ref, s)
 		}
 	}
 	return fmt.Sprintf("no Call writes %s and no State holds it at the start%s", ref, f.suggestStatePath(n, ref))

@@ -49,7 +49,7 @@ func (c *checker) warnNotStrict(path, reason string) {
 	c.addWarning(path, notStrict+"%s%s", reason, hint)
 }
 
-const notStrict = "the LLM's server cannot enforce the schema of replies strictly: "
+const notStrict = "the LLM's server cannot strictly enforce the schema of replies: "
 
 // IsStrictnessWarning reports whether a Problem is a warning that replies cannot be held to their form: what can be
 // done about that is a matter of writing the file, and none of running it.

@@ -116,7 +116,7 @@ func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
 			`warning $.context[0].plan[1]: the Call repeats plan[0] (rank): it runs only if that one fails; drop it, or write elsewhere`}},
 		{"a Call that reads what it writes", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "draft"},
 			{"_tool": "analyze", "text": "†state.draft", "_outputPath": "draft"}]}`, []string{
-			`warning $.context[0].plan[1]._outputPath: the Call reads †state.draft, which closes its own path †state.draft, so that it is always skipped; write elsewhere, or declare an _outputMethod on its tool`}},
+			`warning $.context[0].plan[1]._outputPath: the Call reads †state.draft, which closes its own path †state.draft, so it is always skipped; write elsewhere, or declare an _outputMethod on its tool`}},
 		{"a path below a value", ``, `{"type": "state", "a": "text"},
 			{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "a.b"}]}`, []string{
 			`warning $.context[1].plan[0]._outputPath: †state.a.b: something other than an object stands above it at the start, so the Call never runs`}},
@@ -140,16 +140,16 @@ func TestCheckLooksAtThePalette(t *testing.T) {
 		{"every part that cannot be sent strict, with the reason", `"open": {"type": "object"},
 			"picky": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string", "allOf": [{"minLength": 3}]}}},
 			"zeal": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "allOf": [{"enum": ["merge", "push"]}]}}`, ``, []string{
-			`warning $.schema.tools.open: the LLM's server cannot enforce the schema of replies strictly: tool open: it takes parameters beside those it names`,
-			`warning $.schema.tools.picky.properties.b: the LLM's server cannot enforce the schema of replies strictly: tool picky, parameter "b": keyword "allOf"`,
-			`warning $.schema.tools.zeal._outputMethod: the LLM's server cannot enforce the schema of replies strictly: tool zeal, _outputMethod: keyword "allOf"`}},
+			`warning $.schema.tools.open: the LLM's server cannot strictly enforce the schema of replies: tool open: it takes parameters beside those it names`,
+			`warning $.schema.tools.picky.properties.b: the LLM's server cannot strictly enforce the schema of replies: tool picky, parameter "b": keyword "allOf"`,
+			`warning $.schema.tools.zeal._outputMethod: the LLM's server cannot strictly enforce the schema of replies: tool zeal, _outputMethod: keyword "allOf"`}},
 	})
 }
 
 func TestCheckWarnsOfAnOutputFormThatCannotBeSentStrict(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"output": {"type": "object", "properties": {"x": {"type": "object"}}}}}`)
-	want := `warning $.schema.output: the LLM's server cannot enforce the schema of replies strictly: output: an object without named properties`
+	want := `warning $.schema.output: the LLM's server cannot strictly enforce the schema of replies: output: an object without named properties`
 	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -168,7 +168,7 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 				strings.Join(enum, ",")))
 	}
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
-	want := `warning $.schema: the LLM's server cannot enforce the schema of replies strictly: 1089 enum values, over 1000; move a part of it to a description, or check it in the tool`
+	want := `warning $.schema: the LLM's server cannot strictly enforce the schema of replies: 1089 enum values, over 1000; move a part of it to a description, or check it in the tool`
 	if got := problemLines(Check(i, nil)); got != want {
 		t.Errorf("got %s", got)
 	}

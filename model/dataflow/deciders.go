@@ -71,7 +71,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 			}
 		}
 		if _, isID := ideafile.ParseCallKey(other); isID && !i.hasCall(other) {
-			return fmt.Errorf("who decided on %s may not decide on it, and there is no such Call", other)
+			return fmt.Errorf("whoever decided on %s may not decide on it, but there is no such Call", other)
 		}
 	}
 	if v, has := findVote(rec, d); has && isVote(d) {

@@ -85,7 +85,7 @@ const twoOfFinance = `{"groups": ["finance"], "people": ["eve"], "count": 2, "no
 func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 	t.Parallel()
 	for payload, why := range map[string]string{
-		`{"call": "1.1"}`:                                            `not everybody may decide, and it does not say who does: "by" is missing`,
+		`{"call": "1.1"}`:                                            `"by" is missing: only some people may decide`,
 		`{"call": "1.1", "by": "bob"}`:                               "bob may not decide on it, only eve and people of finance may; the decision names no group",
 		`{"call": "1.1", "by": "bob", "groups": ["sales"]}`:          "bob may not decide on it, only eve and people of finance may",
 		`{"call": "1.1", "by": " SAM ", "groups": ["finance"]}`:      "started the process, and may not decide on it",
@@ -109,7 +109,7 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 	i := vault(t, twoOfFinance, "")
 	i.SetPeopleAllowedToDecide(nil, nil)
 	if err := approve(i, "1.1", "eve"); err == nil ||
-		!strings.Contains(err.Error(), "it is not known who that was") {
+		!strings.Contains(err.Error(), "nobody knows who that was") {
 		t.Errorf("who started it is unknown: %v", err)
 	}
 }

@@ -81,7 +81,7 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		}
 	}
 	if len(rec.Remarks) >= maxRemarks {
-		return fmt.Errorf("%d remarks were made on it, and no more are kept: decide, or say it elsewhere", maxRemarks)
+		return fmt.Errorf("it has %d remarks already, and no more are kept: decide, or say it elsewhere", maxRemarks)
 	}
 	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.Now, rec.PendingApproval.Tool
 	if d.Signed != nil {
@@ -104,7 +104,7 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 	case rec.PendingApproval == nil:
 		return nil, approval.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
-		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.PendingApproval.Digest)
+		return nil, fmt.Errorf("the digest does not match what waits now, %s", rec.PendingApproval.Digest)
 	case !rec.PendingApproval.Allows(d.Kind):
 		return nil, fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind,
 			strings.Join(rec.PendingApproval.AllowedDecisions, ", "))

@@ -198,7 +198,7 @@ func TestWhereDecisionsAreSignedAHandOverAndADeputyAre(t *testing.T) {
 	}{
 		"handed over without a proof": {func(i *dataflow.Instance) (error, error) {
 			return nil, decide(i, approval.HandOver, `{"call": "1.1", "by": "ann", "groups": ["finance"], "to": "bob"}`)
-		}, "it takes a signed decision, and this one has no proof"},
+		}, "it needs a signed decision, but this one has no proof"},
 		"decided by who handed it over": {func(i *dataflow.Instance) (error, error) {
 			return signed(t, i, "ann", approval.HandOver, `{"call": "1.1", "to": "bob"}`),
 				signed(t, i, "ann", policy.Approve, `{"call": "1.1"}`)
@@ -218,12 +218,12 @@ func TestWhereDecisionsAreSignedAHandOverAndADeputyAre(t *testing.T) {
 		"by a deputy, declared": {func(i *dataflow.Instance) (error, error) {
 			return signed(t, i, "ann", approval.SteerDeputy, deputy),
 				decide(i, policy.Approve, `{"call": "1.1", "by": "bob"}`)
-		}, "it takes a signed decision"},
+		}, "it needs a signed decision"},
 		"by a deputy whom nobody proved to have named": {func(i *dataflow.Instance) (error, error) {
 			i.SetPeopleAllowedToDecide(policy.Named("bob"), nil)
 			return tell(i, "ann", "bob", now.Add(-time.Hour), now.Add(time.Hour)),
 				signed(t, i, "bob", policy.Approve, `{"call": "1.1"}`)
-		}, "it takes a signed decision, of a deputy who was named with a proof"},
+		}, "it needs a signed decision, of a deputy who was named with a proof"},
 	} {
 		with := rules
 		if strings.Contains(c.why, "named with") {

@@ -26,8 +26,7 @@ func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 		if _, declared := t.SchemaByParam[name]; !declared {
 			ps.Warn(
 				path+".when",
-				"it requires %q, which the tool does not have as a parameter, so that a person is asked about "+
-					"every Call%s",
+				"it requires %q, which is no parameter of the tool, so a person is asked about every Call%s",
 				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
 			a.ParamsCondition = nil
 			return

@@ -23,7 +23,7 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 		}
 		if v != true {
 			return nil, nil,
-				fmt.Errorf("$.context[%d].%s: want true, not %s; a value of that name stands under the key of its kind",
+				fmt.Errorf("$.context[%d].%s: want true, not %s; put a value of that name under the key of its kind",
 					n, ReopenKey,
 					jsonval.Clip(jsonval.EncodeToString(v), 40))
 		}

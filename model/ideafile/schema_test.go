@@ -18,7 +18,7 @@ import (
 var beyondForm = []string{
 	"compile schema: ", "the palette has no tool", `: path "`, "only State can be written", "must begin with †",
 	"lies within the other",
-	"it never happens: nobody is waited for", "what takes a Call back knows", "reference \"†result",
+	"it never happens: nobody is waited for", "an undo can read only", "reference \"†result",
 	"want a status, or how many instances have which", "unknown tool", "there are two steps", "$.instruction: it is empty",
 }
 

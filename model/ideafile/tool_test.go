@@ -66,7 +66,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its _undo has an unknown key", `{"_undo":{"tool":"x","param":{}}}`,
 			`$.t._undo.param: unknown key "param"; _undo has params and tool`},
 		{"its _undo reads what no Call has", `{"_undo":{"tool":"x","params":{"a":"†input.a"}}}`,
-			"$.t._undo.params.a: reference †input.a: what takes a Call back knows †result, †params, †state"},
+			"$.t._undo.params.a: reference †input.a: an undo can read only †result, †params, †state"},
 		{"its _undo holds a bad Reference", `{"_undo":{"tool":"x","params":{"a":"†result..b"}}}`,
 			"$.t._undo.params.a: "},
 		{"its _approval is a text", `{"_approval":"yes"}`, "$.t._approval: want true, false or an object, not string"},

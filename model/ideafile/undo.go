@@ -83,7 +83,7 @@ func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) 
 		}
 		for _, ref := range refs {
 			if !slices.Contains(UndoReferenceKinds, ref.Kind) {
-				ps.Add(at, "reference %s: what takes a Call back knows †%s", ref,
+				ps.Add(at, "reference %s: an undo can read only †%s", ref,
 					strings.Join(UndoReferenceKinds, ", †"))
 				ok = false
 			}

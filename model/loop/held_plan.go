@@ -73,14 +73,14 @@ func (l *Loop) HoldStart(now time.Time) bool {
 		return false
 	case len(l.resumedCalls) > 0:
 		p.NotAmendable =
-			"it has Calls that an earlier process left unfinished, which can be approved or rejected, and not amended"
+			"it has unfinished Calls of an earlier process: it can be approved or rejected, not amended"
 	case slices.ContainsFunc(l.Idea.Context,
 		func(m ideafile.Message) bool { return m.IsDirectPlan() && len(m.PlanRecordByCallID) > 0 }):
 		p.NotAmendable =
-			"an earlier process has begun it: what is left of it can be approved or rejected, and not amended"
+			"an earlier process has begun it: what is left can be approved or rejected, not amended"
 	case len(positions) > 1:
-		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, which can be approved or rejected, and not amended: "+
-			"start again from a changed file", len(positions))
+		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, to approve or reject; to amend them, start again from a "+
+			"changed file", len(positions))
 	}
 	l.holdPlan(p, now, waiting)
 	return true

@@ -170,7 +170,7 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan,
 		approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.Request,
 			ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, nil, s.Now)
-	if err == nil || !strings.Contains(err.Error(), "the digest is not that of the Plan that waits now") {
+	if err == nil || !strings.Contains(err.Error(), "the digest does not match the Plan that waits now") {
 		t.Errorf("who saw the Plan before decides on this one: %v", err)
 	}
 	if !s.decide(t, approval.SteerApprovePlan, "ann", "") {

@@ -99,8 +99,8 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 			return nil, fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		case l.llmForbidden(inst):
 			return nil,
-				fmt.Errorf("instance %s cannot be reopened: its Plan is declared complete, and nobody may be asked "+
-					"for another one", token)
+				fmt.Errorf("instance %s cannot be reopened: its Plan is declared complete, so the LLM may not be "+
+					"asked for another one", token)
 		}
 		list = append(list, inst)
 	}

@@ -350,10 +350,10 @@ func TestWhatCannotBeReopenedIsRefusedAndChangesNothing(t *testing.T) {
 	s.ExpectRequest()
 	for message, why := range map[string]string{
 		`{"type":"state","_instance":"①","reopen":true}`:  "instance ① has not ended: there is nothing to reopen",
-		`{"type":"state","_instance":"②","reopen":true}`:  "instance ② cannot be reopened: its Plan is declared complete, and nobody may be asked for another one",
+		`{"type":"state","_instance":"②","reopen":true}`:  "instance ② cannot be reopened: its Plan is declared complete, so the LLM may not be asked for another one",
 		`{"type":"state","_instance":"③","reopen":true}`:  "there is no instance ③; add makes new ones",
 		`{"type":"state","reopen":true}`:                  `"reopen" stands in a message that names no instance`,
-		`{"type":"state","_instance":"②","reopen":"yes"}`: `$.context[0].reopen: want true, not "yes"; a value of that name stands under the key of its kind`,
+		`{"type":"state","_instance":"②","reopen":"yes"}`: `$.context[0].reopen: want true, not "yes"; put a value of that name under the key of its kind`,
 	} {
 		before := allOf(s.Loop)
 		_, err := s.Loop.ApplyRevision(

@@ -85,7 +85,7 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly where none does.
-var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs directly, and none does; without its " +
+var ErrNoPlanToReplace = errors.New("it could only replace a Plan that runs directly, and none does; without its " +
 	"stage it guides the next Request")
 
 // checkCorrections returns the instances that messages are about, each with whether they change its view, or why one of

@@ -47,8 +47,9 @@ func isUndoOrUndone(c turn.CallReport) bool {
 // Why nothing is taken back of a process that has not ended.
 var (
 	ErrUndoAtWork    = errors.New("the process is at work: pause it first, so that all that it did is on record")
-	ErrUndoNotAtRest = errors.New("something of it runs yet: wait until it rests")
-	ErrNothingToUndo = approval.NothingDone("nothing of it is at work: what has ended is taken back when all of it has")
+	ErrUndoNotAtRest = errors.New("something in it is still running: wait until it rests")
+	ErrNothingToUndo = approval.NothingDone("nothing of it is at work: ended instances can be taken back once the " +
+		"whole process has ended")
 )
 
 // BeginUndo has instances undo what they did, and returns them. The process is paused meanwhile. If it returns an
@@ -75,7 +76,7 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	case len(list) == 0:
 		return nil, ErrNothingToUndo
 	case at >= 0:
-		return nil, fmt.Errorf("instance %q is not at rest, or takes back already", list[at].Token)
+		return nil, fmt.Errorf("instance %q is still at work, or is already taking back", list[at].Token)
 	}
 	for _, inst := range list {
 		inst.UndoneBy, inst.Idle = &o, false

@@ -129,7 +129,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	check(decision(t, p, approval.SteerApprovePlan, ""), `"by" is missing`)
 	old := decision(t, p, approval.SteerApprovePlan, "ann")
 	old.ApprovalDigest = "old"
-	check(old, "not that of the Plan")
+	check(old, "does not match the Plan")
 	if !p.WithVote(decision(t, p, approval.SteerApprovePlan, "ann")) {
 		t.Error("one of two is enough")
 	}

@@ -176,7 +176,7 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 	case c.How.Kind == ideafile.UndoProcess:
 		return step, fateCannot, "it ran a process of its own: take back " + c.Delegate
 	case isUnknown(c):
-		return step, fateCannot, "it is not known whether it took effect: a person looks, and says"
+		return step, fateCannot, "it is not known whether it took effect: a person must look and say"
 	case c.Tool == "" && c.NotKnown != "":
 		return step, fateCannot, "it is not known what ran: " + c.NotKnown
 	case c.How.Kind == ideafile.UndoNever:
@@ -189,7 +189,7 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 	params, err := ParamsOf(*c, tool, state(*c))
 	switch {
 	case err != nil && c.Params == nil:
-		return step, fateCannot, "it is not known with what it ran: " + c.NotKnown
+		return step, fateCannot, "its parameters are not known: " + c.NotKnown
 	case err != nil:
 		return step, fateCannot, err.Error()
 	}

@@ -107,7 +107,7 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			undo.Choice{}, " |  |  | 1.1"},
 		{"nobody knows whether it took effect", []undo.Call{with(chain[0], func(c *undo.Call) {
 			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
-		})}, undo.Choice{}, " | 1.1: it is not known whether it took effect: a person looks, and says"},
+		})}, undo.Choice{}, " | 1.1: it is not known whether it took effect: a person must look and say"},
 		{"it was taken back before, and keeps nothing",
 			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.TakenBackBy = "p-undo-1" })}, undo.Choice{},
 			"1.1 |  | 1.2: it was taken back by p-undo-1"},
@@ -133,12 +133,12 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			" | 1.1: nothing takes work back"},
 		{"a delegate that says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.Delegate = "p/~call/1.1" })},
 			undo.Choice{}, "1.1"},
-		{"it is not known with what it ran, and need not be",
+		{"its parameters are not known, and need not be",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Params, c.NotKnown = nil, "a person changed State" })},
 			undo.Choice{}, "1.1"},
-		{"it is not known with what it ran", []undo.Call{with(chain[0], func(c *undo.Call) {
+		{"its parameters are not known", []undo.Call{with(chain[0], func(c *undo.Call) {
 			c.Params, c.NotKnown, c.How.Params = nil, "a person changed State", map[string]any{"id": "†params.room"}
-		})}, undo.Choice{}, " | 1.1: it is not known with what it ran: a person changed State"},
+		})}, undo.Choice{}, " | 1.1: its parameters are not known: a person changed State"},
 		{"it is not known what ran",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Tool, c.NotKnown = "", "it is an old chain" })},
 			undo.Choice{},

@@ -96,7 +96,7 @@ func (s *Store) compareMark(ctx context.Context) error {
 			"%w: at %s the file %s is missing (is a disk not mounted?); whatever needs the store waits for it", ErrAway,
 			s.place, markName)
 	case id != known:
-		return fmt.Errorf("%w: at %s is another one now, %s in place of %s; whatever needs the store waits for it",
+		return fmt.Errorf("%w: at %s is now another store, %s in place of %s; whatever needs the store waits for it",
 			ErrAway, s.place, id, known)
 	}
 	return nil

@@ -68,8 +68,8 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 		return nil, err
 	}
 	if scheme, _, isURL := strings.Cut(address, "://"); isURL && !blob.DefaultURLMux().ValidBucketScheme(scheme) {
-		return nil, fmt.Errorf("there is no kind of store %s:// here; there are %s (a program of your own has those "+
-			"of buckets by importing processidea/store/buckets)", scheme,
+		return nil, fmt.Errorf("there is no kind of store %s:// here; there are %s (for buckets, a program of "+
+			"your own imports processidea/store/buckets)", scheme,
 			strings.Join(blob.DefaultURLMux().BucketSchemes(), ", "))
 	}
 	bucket, err := blob.OpenBucket(ctx, address)

@@ -230,7 +230,7 @@ func readPath(text string) (jsonval.Path, error) {
 	}
 	r, err := refexpr.ParseReference(text)
 	if err == nil && r.Kind != ideafile.TypeState {
-		err = fmt.Errorf("only State is written, and %s is none", r)
+		err = fmt.Errorf("only State has authors, and %s is not in State", r)
 	}
 	return r.Path, err
 }

@@ -137,7 +137,7 @@ func TestBlameSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		{"p", "mood", "it names none of the 2 instances; write ①:PATH"},
 		{"p", "③:mood", "it names none of the 2 instances"},
 		{"p", "①:a..b", "bad step"},
-		{"p", "①:†input.rules", "only State is written"},
+		{"p", "①:†input.rules", "only State has authors"},
 		{"p", "①:never", "nothing stands there, and nobody wrote there, as of Idea 4, sealed at 2026-11-03T12:03:00Z"},
 		{"p", "①:user.mood.deeper", `; what stands above it is "strong"`},
 		{"q", "a", "the store has no such Idea"},

@@ -49,7 +49,7 @@ func (l *redactionCheck) addIdea(r *Report, m *manifest) {
 // compare reports, at the end of the chain, redactions without a matching record.
 func (l *redactionCheck) compare(r *Report, part string) {
 	if l.statedBy > 0 && !slices.Equal(l.stated, l.list[:l.statedBefore]) {
-		r.add(l.statedBy, part, "Idea %d records the removal of an instance from other Ideas than the ones before it",
+		r.add(l.statedBy, part, "Idea %d records that an instance was removed from Ideas other than those before it",
 			l.statedBy)
 	}
 	if l.missing > 0 {

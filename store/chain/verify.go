@@ -215,7 +215,7 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	case counts != m.Counts:
 		v.report.add(at, place, "it holds %+v and says %+v", counts, m.Counts)
 	case !m.comesFrom(st):
-		v.report.add(at, place, "it says wrongly which Ideas it comes from")
+		v.report.add(at, place, "it names the wrong Ideas as those it comes from")
 	}
 	return nil
 }

@@ -199,9 +199,9 @@ func (v *exportVerifier) checkHead() {
 	v.report.Decisions = v.audit.Counts
 	switch {
 	case v.process != "" && v.head.Process != v.process:
-		v.addBroken(1, "it says that the process is %s, and it is %s", v.head.Process, v.process)
+		v.addBroken(1, "it says that the process is %s, but it is %s", v.head.Process, v.process)
 	case v.head.Ideas != v.report.Ideas:
-		v.addBroken(1, "it says that there are %d Ideas, and there are %d", v.head.Ideas, v.report.Ideas)
+		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.head.Ideas, v.report.Ideas)
 	case v.before != "" && v.head.Digest != v.before:
 		v.addBroken(1, "it says that the last Idea is another")
 	case v.report.Ideas == 0:

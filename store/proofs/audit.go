@@ -90,7 +90,7 @@ func (a *Audit) checkDecision(process string, d approval.Decision) string {
 	case d.Proof == "" && d.Signed != nil:
 		return "its proof is gone"
 	case d.Proof == "" && d.Deciders.Signed():
-		return "it has no proof, and its policy wants one"
+		return "it has no proof, but its policy wants one"
 	case d.Proof == "":
 		a.Declared++
 		return ""

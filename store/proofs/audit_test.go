@@ -160,7 +160,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 			func(d *approval.Decision) { d.Groups = []string{"heads"} }},
 		{"another key", "refunds", "another than the one that was checked", keys,
 			func(d *approval.Decision) { d.Signed.Key = "x" }},
-		{"a changed signature", "refunds", "the signature is not", keys,
+		{"a changed signature", "refunds", "the signature does not match", keys,
 			func(d *approval.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
 		{"no JWS", "refunds", "no compact JWS", nil, func(d *approval.Decision) { d.Proof = "x" }},
 		{"a key that is gone", "refunds", "not among those", otherKeys, func(*approval.Decision) {}},

@@ -54,7 +54,7 @@ func readKey(v any) (*Key, error) {
 	jwk, err := readJWK(m)
 	if err == nil && !jwk.IsPublic() {
 		err = errors.New(
-			"it is a private key: whoever has read it can sign with it. Withdraw it, and list public keys alone")
+			"it is a private key: whoever has read it can sign with it. Withdraw it, and list only public keys")
 	}
 	if err == nil {
 		err = k.setPublic(jwk)
@@ -127,7 +127,7 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 	}
 	name, isText := m["name"].(string)
 	if m["name"] != nil && (!isText || len(k.People) != 1 || k.People[0] == anybody) {
-		return errors.New(`"name" is a text, and for a key of one person`)
+		return errors.New(`"name" must be a text, only on a key of one person`)
 	}
 	k.Name = name
 	if err := k.readPasskey(m); err != nil {
@@ -138,7 +138,7 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 	}
 	text := jsonval.AsText(m["withdrawn"])
 	if k.Withdrawn, err = time.Parse(time.RFC3339, text); err != nil {
-		return errors.New(`"withdrawn" is a time such as 2026-11-23T12:00:00Z`)
+		return errors.New(`"withdrawn" must be a time such as 2026-11-23T12:00:00Z`)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (k *Key) whyNotFor(c proof.Claims) string {
 		return fmt.Sprintf("the key %s may not call %s %s", k.ID, c.Subject, c.Name)
 	}
 	if !all && c.SubjectID != (proof.SubjectID{}) {
-		return fmt.Sprintf("the key %s may not say which account %s has: only one that may speak for anybody does",
+		return fmt.Sprintf("the key %s may not say which account %s has: only a key that may speak for anybody may",
 			k.ID, c.Subject)
 	}
 	for _, group := range c.Groups {

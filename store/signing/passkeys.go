@@ -30,9 +30,9 @@ func (k *Key) readPasskey(m map[string]any) (err error) {
 func (k *Key) openAssertion(h header) (payload []byte, err error) {
 	switch {
 	case k.Passkey == nil:
-		return nil, fmt.Errorf("the proof says that a passkey signed it, and the key %s is none", k.ID)
+		return nil, fmt.Errorf("the proof says that a passkey signed it, but the key %s is none", k.ID)
 	case string(h.parts[0]) != string(passkey.Header(h.algorithm, h.keyID)):
-		return nil, fmt.Errorf("the key %s is a passkey, and the header of the proof is not written as that of one",
+		return nil, fmt.Errorf("the key %s is a passkey, but the proof's header is not one of a passkey",
 			k.ID)
 	}
 	if err := k.Passkey.Verify(k.public, h.parts[1], h.parts[2]); err != nil {

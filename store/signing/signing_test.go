@@ -162,14 +162,14 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 		{"two algs", raw(`{"alg":"EdDSA","alg":"none",`+kid+`}`, payload, byAnn), "no JSON object"},
 		{"no kid", raw(`{"alg":"EdDSA"}`, payload, byAnn), `does not say "kid"`},
 		{"another's key under ann's id", raw(`{"alg":"EdDSA",`+kid+`}`, payload, byEve),
-			"the signature is not one of the key"},
+			"the signature does not match"},
 		{"a key that nobody listed",
 			sign(t, eve, claims(func(c *proof.Claims) { c.Issuer, c.Subject, c.Groups = "eve", "eve", nil })),
 			"not among those"},
 		{"a changed payload", parts[0] + "." +
 			base64.RawURLEncoding.EncodeToString(claims(func(c *proof.Claims) { c.Call = "1.2" }).Encode()) + "." +
-			parts[2], "the signature is not"},
-		{"no signature", parts[0] + "." + parts[1] + ".", "the signature is not"},
+			parts[2], "the signature does not match"},
+		{"no signature", parts[0] + "." + parts[1] + ".", "the signature does not match"},
 		{"two parts", parts[0] + "." + parts[1], "no compact JWS"},
 		{"JSON", `{"payload":"` + parts[1] + `"}`, "no compact JWS"},
 		{"padded", parts[0] + "." + parts[1] + "." + parts[2] + "==", "base64url"},

@@ -81,7 +81,7 @@ func isSafe(u *url.URL) bool {
 
 func redirectSafely(r *http.Request, via []*http.Request) error {
 	if !isSafe(r.URL) || len(via) > 3 {
-		return errors.New("it redirects to where keys are not taken from")
+		return errors.New("it redirects to an address that may not give keys")
 	}
 	return nil
 }

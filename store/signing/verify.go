@@ -63,7 +63,7 @@ func (k *Key) open(jws string, h header) (payload []byte, err error) {
 		return nil, errors.New("the proof is no compact JWS")
 	}
 	if payload, err = signed.Verify(k.public); err != nil {
-		return nil, fmt.Errorf("the signature is not one of the key %s over what the proof says", k.ID)
+		return nil, fmt.Errorf("the signature does not match: key %s did not sign this proof", k.ID)
 	}
 	return payload, nil
 }
@@ -107,7 +107,7 @@ func readHeader(jws string) (h header, err error) {
 			}
 		default:
 			return h,
-				fmt.Errorf("the header of the proof has %q: it has alg, kid and typ alone, and brings no key along",
+				fmt.Errorf("the header of the proof has %q: only alg, kid and typ may be there, and no key",
 					jsonval.Clip(k, 80))
 		}
 	}

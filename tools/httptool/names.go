@@ -142,12 +142,12 @@ func parseSecretNames(text string) (list secretNames, err error) {
 		e.name, e.isPrefix = strings.CutSuffix(name, "*")
 		switch {
 		case !oneSecret.MatchString(name):
-			err = errors.New("want NAME@HOST: its name is none of a variable, nor the beginning of one and a *")
+			err = errors.New("want NAME@HOST, where NAME is a variable, or the beginning of one and a *")
 		case !forTools(e.name):
 			err = errors.New("variables that begin like this are never for tools")
 		case !bound:
 			err = fmt.Errorf(
-				"it does not say which host may be told it: write %s@shop.example.com, or %s@* for any host",
+				"it does not say which host may receive it: write %s@shop.example.com, or %s@* for any host",
 				name, name)
 		default:
 			err = e.hosts.add(host)

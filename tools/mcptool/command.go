@@ -46,8 +46,8 @@ func parseCommands(text string) ([]command, error) {
 		case entry != "" && (len(c.words) == 0 || c.words[0] == "*" || strings.Contains(c.words[0], "=")):
 			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable, entry)
 		case slices.ContainsFunc(c.words, func(w string) bool { return strings.ContainsAny(w[:1], `'"`) }):
-			return nil, fmt.Errorf("mcptool: parse %s: entry %q: words are told apart by white space, and quotes do "+
-				"not hold them together", CommandsVariable, entry)
+			return nil, fmt.Errorf("mcptool: parse %s: entry %q: white space separates words, and quotes do not "+
+				"join them", CommandsVariable, entry)
 		}
 		if len(c.words) > 0 {
 			list = append(list, c)

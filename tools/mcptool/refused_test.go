@@ -43,7 +43,7 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 		refusal(t, hub(t, exact+"; "+entry, "", nil), program(), fmt.Sprintf("entry %q names no program", entry))
 	}
 	for _, entry := range []string{"npx '/my data'", `"/my tools/npx" *`} {
-		refusal(t, hub(t, exact+"; "+entry, "", nil), program(), "quotes do not hold them together")
+		refusal(t, hub(t, exact+"; "+entry, "", nil), program(), "quotes do not join them")
 	}
 	preload := program()
 	preload.Env = map[string]string{"LD_PRELOAD": "/tmp/x.so"}

@@ -196,7 +196,7 @@ func (p Parts) tellSettings() {
 			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
 	}
 	if p.Deciders == nil {
-		p.Log.Info("no keys for signed decisions: if a policy requires one, none counts", "variable",
+		p.Log.Info("no keys for signed decisions: where a policy requires one, no decision counts", "variable",
 			signing.DecidersVariable)
 		return
 	}

@@ -59,7 +59,7 @@ func Register(r worker.Registry, o Options) {
 func run(ctx workflow.Context) (*Report, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute,
-		Summary:     "hold this version against Idea files and histories",
+		Summary:     "check this version against Idea files and histories",
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: 3},
 	})
 	var r Report

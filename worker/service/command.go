@@ -64,13 +64,16 @@ func command(lookup func(string) (string, bool), then func(context.Context, sett
 		Long: `Run processes of a Temporal server until stopped by SIGTERM or SIGINT; a second
 signal ends it at once.
 
-Where Temporal is comes from TEMPORAL_ADDRESS and its kin, or from a profile of
-Temporal's configuration file; where the store is from PROCESSIDEA_STORE; the keys
-that encrypt from PROCESSIDEA_KEYS; the LLM from OPENAI_BASE_URL, OPENAI_API_KEY and
-OPENAI_MODEL; what HTTP tools may reach from
-PROCESSIDEA_HTTP_ALLOW, and which secrets they may be given from PROCESSIDEA_TOOL_SECRETS; what may be run as an MCP
-server from PROCESSIDEA_MCP_COMMANDS; who is told what waits for people from
-PROCESSIDEA_NOTIFY_URL. Every flag can be given as the variable named with it.
+Variables say where things are and what is allowed:
+  TEMPORAL_ADDRESS and its kin    Temporal, unless a profile of its configuration file does
+  PROCESSIDEA_STORE               the store
+  PROCESSIDEA_KEYS                the keys that encrypt
+  OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL    the LLM
+  PROCESSIDEA_HTTP_ALLOW          the hosts that HTTP tools may reach
+  PROCESSIDEA_TOOL_SECRETS        the secrets that they may get
+  PROCESSIDEA_MCP_COMMANDS        the commands that may run as MCP servers
+  PROCESSIDEA_NOTIFY_URL          who is told what waits for people
+Each flag names the variable that can be set instead of it.
 
 Exit codes: 0 stopped; 1 it could not go on; 2 bad usage; 4 Temporal cannot be
 reached.`,

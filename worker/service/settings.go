@@ -94,12 +94,12 @@ func (s *settings) declare(f *pflag.FlagSet) {
 		"`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
 	s.declareBounded(f)
 	f.StringVar(&s.deployment, "deployment", "",
-		"`name` of the Worker Deployment that it is of, for versions; with --build-id")
+		"`name` of its Worker Deployment, for versions; with --build-id")
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
 	f.StringVar(&s.gateIdeas, "gate-ideas", "",
 		"`folder` of the Idea files that the workflow Gate checks and simulates with this version")
 	flags.Int(f, &s.gateHistories, "gate-histories", 0, maxAtOnce,
-		"histories that the workflow Gate replays: so many of what runs, and so many of what has ended; 0: none")
+		"how many histories the workflow Gate replays, of running and of ended workflows each; 0: none")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variableOf(f.Name) + ")" })
@@ -116,11 +116,11 @@ const (
 func (s *settings) declareBounded(f *pflag.FlagSet) {
 	l := &s.limits
 	flags.Duration(f, &s.drain, "drain", jsonval.MinDuration, true,
-		"how long Calls and Requests that run may still take once the worker is told to stop; 0: none")
+		"how long running Calls and Requests may still take once the worker is told to stop; 0: no time")
 	flags.Int(f, &l.Requests, "max-requests", 1, maxAtOnce, "Requests to LLMs at once; more wait for their turn")
 	flags.Int(f, &l.Calls, "max-calls", 1, maxAtOnce, "Calls at once; a slot that no Request needs may run one more")
 	flags.Int(f, &l.PureCalls, "max-pure-calls", 1, maxAtOnce,
-		"Calls of pure tools at once, those that are ready together counted as one; they run inside workflow tasks")
+		"Calls of pure tools at once; those that are ready together count as one; they run inside workflow tasks")
 	flags.Int(f, &l.EagerCalls, "eager-calls", 1, maxAtOnce,
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
 	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxAtOnce,
@@ -128,27 +128,26 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	flags.Float(f, &l.MoneyADay, "money-a-day", 0.001, maxAtOnce,
 		"dollars that Requests may cost in a day (UTC), of all workers together; then they wait; 0: no limit")
 	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
-		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
+		"how long a worker may show no sign of life before its Calls and Requests count as lost; at least 5s")
 	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.LeastPatience, false,
-		"how long a Request is made again while its LLM's server is away, where the Idea does not say "+
+		"how long a Request is tried again while its LLM's server is away, unless the Idea says "+
 			"(config.llm.patience); at least 1s")
 	flags.Duration(f, &l.LLMPause, "llm-pause", engine.LeastPause, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&l.SaveActions, "save-actions", true,
-		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds "+
-			"more for each report of an instance")
+		"processes that begin here use fewer of the actions that a hosted Temporal bills; each report of an "+
+			"instance takes some milliseconds more")
 	flags.Int(f, &l.MaxResult, "max-result-bytes", 1, maxBytes,
 		"size of one Call's result; a larger one is the Call's error")
 	flags.Int(f, &l.Memory, "max-memory-bytes", 1, maxBytes,
-		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
+		"memory that Calls and Requests may hold together, by an estimate; large ones wait for room")
 	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, maxBytes,
-		"what the whole worker may take, as far as what is in use allows; 0: four fifths of its container's memory")
+		"memory that the whole worker tries to stay under; 0: four fifths of its container's memory")
 	flags.Int(f, &s.storeCache, "store-cache-bytes", 1, maxBytes, "stored values kept in memory; others are read again")
 	// Polls alternate between new tasks and those of workflows in this worker's memory.
 	flags.Int(f, &l.WorkflowTasks, "max-workflow-tasks", 2, maxAtOnce, "workflow tasks at once; at least 2")
 	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, maxAtOnce,
-		"processes and instances kept in memory; others are replayed from their history when something happens to "+
-			"them; 0: none")
+		"processes and instances kept in memory; others are replayed from their history when needed; 0: none")
 	flags.Int(f, &l.WorkflowPollers, "workflow-pollers", 2, maxPolls, "polls for workflow tasks at once; at least 2")
 	flags.Int(f, &l.ActivityPollers, "activity-pollers", 1, maxPolls, "polls for Calls and Requests at once")
 }
@@ -178,7 +177,7 @@ func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)
 			variableOf("build-id")))
 	}
 	if s.logFormat != "text" && s.logFormat != "json" {
-		wrong = append(wrong, fmt.Errorf("--log-format (%s) is %q; it is text or json", variableOf("log-format"),
+		wrong = append(wrong, fmt.Errorf("--log-format (%s) is %q; want text or json", variableOf("log-format"),
 			s.logFormat))
 	}
 	if s.gateIdeas != "" {

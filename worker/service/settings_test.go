@@ -63,7 +63,7 @@ func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 		"--gate-histories -5":     "want a whole number from 0",
 		"--deployment refunds":    "--deployment (PROCESSIDEA_DEPLOYMENT) and --build-id (PROCESSIDEA_BUILD_ID) go together",
 		"--build-id 1":            "go together",
-		"--log-format xml":        `--log-format (PROCESSIDEA_LOG_FORMAT) is "xml"; it is text or json`,
+		"--log-format xml":        `--log-format (PROCESSIDEA_LOG_FORMAT) is "xml"; want text or json`,
 		"--log-level loud":        "log-level",
 		"--gate-ideas /no/such":   "--gate-ideas (PROCESSIDEA_GATE_IDEAS): open /no/such: no such file",
 		"--no-such-flag":          "no-such-flag",

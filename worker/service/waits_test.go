@@ -82,7 +82,7 @@ func TestTheLogSaysWhichCallWaitsForItsServer(t *testing.T) {
 	worker.Signal(syscall.SIGTERM)
 	_, log := worker.Wait()
 	for line := range strings.Lines(log) {
-		if strings.Contains(line, "the Call waits, as its server asks") && strings.Contains(line, "WARN") &&
+		if strings.Contains(line, "the Call waits because its server asked it to") && strings.Contains(line, "WARN") &&
 			strings.Contains(line, "come back tomorrow") {
 			return
 		}

@@ -25,7 +25,7 @@ func (s *service) work(ctx context.Context) error {
 	defer stop()
 	safego.Go("worker.health", func() error { s.health.watch(watching, s.log); return nil }, func(err error) {
 		if err != nil {
-			s.log.Error("nobody looks any more at whether this worker is ready", "error", err)
+			s.log.Error("the check whether this worker is ready has stopped", "error", err)
 		}
 	})
 	interrupt := make(chan any)

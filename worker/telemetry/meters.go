@@ -43,10 +43,10 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		return c
 	}
 	cost, err := m.Float64Counter("processidea_cost_dollars",
-		metric.WithDescription("What LLMs cost that have a price, in US dollars."))
+		metric.WithDescription("Cost of the LLMs that have a price, in US dollars."))
 	errs = append(errs, err)
 	heldUp, err := m.Int64Gauge("processidea_held_up",
-		metric.WithDescription("Processes that this worker holds up, by cause: what nobody inside them can mend."))
+		metric.WithDescription("Processes that this worker holds up, by cause; only operators can mend it."))
 	errs = append(errs, err)
 	waiting, err := m.Int64Gauge("processidea_waiting",
 		metric.WithDescription("Calls that wait for a person, in all processes, by tool."))
@@ -60,15 +60,16 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		return h
 	}
 	t = meters{
-		requests:  counter("requests", "Requests and attempts at them that are over, by outcome."),
-		took:      seconds("request_duration", "From the turn of a Request to its end."),
-		firstByte: seconds("request_time_to_first_byte", "From the turn of a Request to the first that its LLM sent."),
-		waited:    seconds("request_wait", "How long a Request waited for its turn at this worker."),
+		requests: counter("requests", "Finished Requests and finished attempts at them, by outcome."),
+		took:     seconds("request_duration", "From the turn of a Request to its end."),
+		firstByte: seconds("request_time_to_first_byte", "From the turn of a Request to the first thing that its "+
+			"LLM sent."),
+		waited: seconds("request_wait", "How long a Request waited for its turn at this worker."),
 		tokens: counter("tokens",
 			"Tokens that LLMs read (input; of these, cached) and wrote (output; of these, reasoning)."),
 		unpriced: counter("unpriced_tokens", "Tokens of LLMs that have no price."),
 		cost:     cost,
-		calls:    counter("calls", "Calls and attempts at them that are over, by tool and outcome."),
+		calls:    counter("calls", "Finished Calls and finished attempts at them, by tool and outcome."),
 		callTook: seconds("call_duration", "How long Calls and attempts at them ran."),
 		repeated: counter("calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
@@ -76,9 +77,9 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		undone:    counter("undone", "Calls that took another back, by tool."),
 		waiting:   waiting,
 		oldest:    oldest,
-		decisions: counter("decisions", "Decisions on Calls that waited, by tool, decision and who took them."),
+		decisions: counter("decisions", "Decisions on Calls that waited, by tool, decision and decider."),
 		rechecked: counter("rechecked", "Instances that an LLM was asked about a second time."),
-		disagreed: counter("disagreed", "Those of them that it decided otherwise about."),
+		disagreed: counter("disagreed", "Those of these instances about which it decided otherwise."),
 		decided:   seconds("decision", "From when a Call began to wait for people to the decision on it."),
 	}
 	return t, errors.Join(errs...)

@@ -86,11 +86,11 @@ func checkSampler(getenv func(string) string) error {
 	case "traceidratio":
 		text := getenv(ratio)
 		if part, err := strconv.ParseFloat(text, 64); text != "" && (err != nil || !(part >= 0 && part <= 1)) {
-			return fmt.Errorf("%s is %q; it is the part of traces that are sent, from 0 to 1", ratio, text)
+			return fmt.Errorf("%s is %q; want the share of traces to send, from 0 to 1", ratio, text)
 		}
 		return nil
 	}
-	return fmt.Errorf("%s is %q; it is always_on, always_off, traceidratio, or one of these with parentbased_ in front",
+	return fmt.Errorf("%s is %q; want always_on, always_off, traceidratio, or one of these with parentbased_ in front",
 		name, sampler)
 }
 
@@ -100,7 +100,7 @@ func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
 		text := getenv(name)
 		u, err := url.Parse(text)
 		if text != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			return nil, fmt.Errorf("%s is %q; it is the collector's address, such as http://collector:4318", name, text)
+			return nil, fmt.Errorf("%s is %q; want the collector's address, such as http://collector:4318", name, text)
 		}
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
@@ -111,7 +111,7 @@ func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
 		case "http/protobuf":
 			return otlptracehttp.NewClient(), nil
 		default:
-			return nil, fmt.Errorf("%s is %q; it is grpc or http/protobuf", name, wire)
+			return nil, fmt.Errorf("%s is %q; want grpc or http/protobuf", name, wire)
 		}
 	}
 	return otlptracehttp.NewClient(), nil

@@ -113,7 +113,7 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	var asked registration
 	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name ||
 		time.Now().After(asked.Until) {
-		return api.Unfit("This took too long, or was begun by somebody else. Open the page of your key again.")
+		return api.Unfit("This took too long, or somebody else began it. Open the page of your key again.")
 	}
 	if r.PostForm.Get("answer") == "" {
 		return api.Unfit(needsScript)

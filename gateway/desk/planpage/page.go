@@ -114,7 +114,7 @@ func (p *Page) call(n int) *Call {
 	case at >= 0 && p.Plan.AskedLater[at].When == client.AskedAlways:
 		c.Asked = "a person is asked again"
 	case at >= 0:
-		c.Asked = "a person may be asked again, as its parameters will be"
+		c.Asked = "a person may be asked again, depending on its parameters"
 	}
 	if tool != nil {
 		c.form = p.forms(tool)

@@ -134,7 +134,7 @@ func (a *Approval) readParamsCondition(v any, path string, ps *diag.Problems) {
 		ps.Add(path, "%s", reason)
 		return
 	}
-	ps.Warn(path, "it cannot be evaluated, so that a person is asked about every Call: %s", reason)
+	ps.Warn(path, "it cannot be evaluated, so a person is asked about every Call: %s", reason)
 }
 
 func readNote(v any) (string, error) {

@@ -78,7 +78,7 @@ func CheckName(name string) error {
 		func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
 		if a, b := mixedScripts(word); b != "" {
 			return fmt.Errorf(
-				"%+q mixes %s and %s letters in one word: they look alike, so that it is unclear who is meant", name, a,
+				"%+q mixes %s and %s letters in one word: they look alike, so it is unclear who is meant", name, a,
 				b)
 		}
 	}

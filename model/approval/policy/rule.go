@@ -153,11 +153,11 @@ func (r Rule) whyNot(p Person, starters, causers []Identity) string {
 		}
 		return why
 	case r.NotStarter && (len(starters) == 0 || containsUnknown(starters)):
-		return "the person who started the process may not decide on it, and it is not known who that was"
+		return "the person who started the process may not decide on it, but nobody knows who that was"
 	case r.NotStarter && p.nameAmong(starters) != "":
 		return p.nameAmong(starters) + " started the process, and may not decide on it"
 	case r.NotStarter && containsUnknown(causers):
-		return "the person who added or revised the instance may not decide on it, and it is not known who that was"
+		return "the person who added or revised the instance may not decide on it, but nobody knows who that was"
 	case r.NotStarter && p.nameAmong(causers) != "":
 		return p.nameAmong(causers) +
 			" had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
@@ -238,9 +238,9 @@ func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identi
 	switch {
 	case !rules.Signed() || p.Signed:
 	case p.Deputy != nil:
-		return "it takes a signed decision, of a deputy who was named with a proof"
+		return "it needs a signed decision, of a deputy who was named with a proof"
 	default:
-		return "it takes a signed decision, and this one has no proof"
+		return "it needs a signed decision, but this one has no proof"
 	}
 	for _, r := range rules {
 		if why := r.whyNot(p, starters, causers); why != "" {

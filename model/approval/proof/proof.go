@@ -78,10 +78,9 @@ func (c Claims) CheckFor(d Decision) error {
 	case c.Decision != d.Kind:
 		return fmt.Errorf("the proof is for the decision %s, not for %s", c.Decision, d.Kind)
 	case c.Digest != d.Digest:
-		return errors.New("the proof is for another digest: its signer was shown something else than what is " +
-			"decided on")
+		return errors.New("the proof is for another digest: its signer saw something else")
 	case c.Details != d.Details:
-		return errors.New("the proof is for another reason, params, with or output: its details are not the " +
+		return errors.New("the proof is for another reason, params, with or output: its \"details\" is not the " +
 			"SHA-256 of this decision's")
 	}
 	return nil

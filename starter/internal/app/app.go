@@ -133,7 +133,7 @@ func (a *App) FinishWith(r loop.Result, inputs map[string]any) error {
 // AddFailFlag adds the flag by which Calls count in the exit code.
 func (a *App) AddFailFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&a.CallsMustSucceed, "fail-on-failed-calls", false,
-		"exit with 1 where a Call failed or was blocked, even if the process made up for it")
+		"exit with 1 if a Call failed or was blocked, even if the process made up for it")
 }
 
 // Fail says on standard error what went wrong, a line for each thing, and gives the exit code for it.

@@ -27,7 +27,7 @@ func Approval(p client.Approval) string {
 	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", time.Since(p.Since).Round(time.Second),
 		p.Since.Local().Format(time.DateTime))
 	if p.Deadline != nil {
-		fmt.Fprintf(&b, "  at %s by itself: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
+		fmt.Fprintf(&b, "  if nobody decides by %s: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
 	}
 	if who := p.DecidersInWords(); who != "" {
 		Fprintf(&b, "  decided by %s\n", who)

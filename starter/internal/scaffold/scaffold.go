@@ -196,8 +196,8 @@ func FindCheckout() (string, error) {
 		}
 	}
 	return "",
-		errors.New("the checkout of Process Idea that this program was built from does not exist any more: name " +
-			"another one with --checkout")
+		errors.New("the checkout of Process Idea that this program was built from no longer exists: name another " +
+			"one with --checkout")
 }
 
 // CheckCheckout reports whether a folder is a checkout of Process Idea.

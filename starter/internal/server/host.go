@@ -72,7 +72,7 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 			return p.host(ctx, unlock, h)
 		}
 		if n, ok := p.RunningServer(); ok {
-			return nil, exit.Usagef("start server in %s: another program, %d, runs one there, at %s", p.Data,
+			return nil, exit.Usagef("start server in %s: another program (process %d) runs one there, at %s", p.Data,
 				n.PID, n.Address)
 		}
 		select {

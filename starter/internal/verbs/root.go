@@ -52,9 +52,9 @@ func Root(a *app.App) *cobra.Command {
 		Short:   "Start durable processes that an LLM plans, and look at them",
 		Long: `Start durable processes that an LLM plans, and look at them.
 
-Where Temporal is comes from TEMPORAL_ADDRESS and its kin, or from a profile of
-Temporal's configuration file. With none of it, "run" and "dev" start a server of
-their own, with its web UI, in .processidea/ under the working directory.
+TEMPORAL_ADDRESS and its kin, or a profile of Temporal's configuration file, say where
+Temporal is. Without them, "run" and "dev" start a server of their own, with its web UI,
+in .processidea/ under the working directory.
 
 Exit codes: 0 done; 1 the process failed or was cancelled; 2 bad usage or an invalid
 file; 3 it is paused, or it waits for a person; 4 the server or the LLM cannot be

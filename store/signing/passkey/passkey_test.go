@@ -169,7 +169,7 @@ func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 			"another site than " + site},
 		{"nobody there", ann.signs(c, func(d *device, _ *string) { d.flags = 4 }), "anybody was there"},
 		{"an unknown person", ann.signs(c, func(d *device, _ *string) { d.flags = 1 }), "who used the passkey"},
-		{"another key under its id", thief.signs(c), "the passkey's signature is not one of the key"},
+		{"another key under its id", thief.signs(c), "the passkey's signature does not match"},
 		{"a key that is not listed", newDevice(t, "bmV3", "ann", newEC()).signs(c), "not among those"},
 		{"another person's passkey", bob.signs(c), "is not one of the issuer ann"},
 		{"another person's passkey as its own issuer",

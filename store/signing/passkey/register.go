@@ -38,7 +38,7 @@ func (u *Use) Register(response []byte, challenge string) (MadePasskey, error) {
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return MadePasskey{}, fmt.Errorf(
-			"this passkey was not made here and now, by a device that knew who was there: %w",
+			"this passkey was not made just now, on this page, by a device that checked the person: %w",
 			describeError(err))
 	}
 	block,

@@ -31,7 +31,7 @@ func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
 		return err
 	}
 	if !isSigned(public, a) {
-		return errors.New("the passkey's signature is not one of the key over what the passkey says")
+		return errors.New("the passkey's signature does not match what the passkey says")
 	}
 	return nil
 }
@@ -46,12 +46,12 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 	_, isFramed := m["topOrigin"]
 	switch {
 	case m["type"] != string(protocol.AssertCeremony):
-		return fmt.Errorf("the passkey was used for %s, and not to sign (%s)", clipJSON(m["type"]),
+		return fmt.Errorf("the passkey was used for %s, not to sign (%s)", clipJSON(m["type"]),
 			protocol.AssertCeremony)
 	case m["challenge"] != challenge:
 		return errors.New("the passkey signed something else: its challenge is not the SHA-256 of what the proof says")
 	case !slices.Contains(u.Origins, origin):
-		return fmt.Errorf("the passkey was used on a page of %s, and it may be on those of %s alone", clipJSON(origin),
+		return fmt.Errorf("the passkey was used on a page of %s, but may be used only on those of %s", clipJSON(origin),
 			strings.Join(u.Origins, ", "))
 	case m["crossOrigin"] != nil && m["crossOrigin"] != false, isFramed:
 		return errors.New("the passkey was used in a frame of another site's page")

@@ -106,13 +106,13 @@ func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
 // required, and a server that requires a member requires the body.
 func (t *tool) noteRequired(members []field, required bool) {
 	if !required && slices.ContainsFunc(members, func(f field) bool { return f.required }) {
-		t.note("the request's body may be left out there, and not here: what it must have is required")
+		t.note("the request's body is optional there, but required here: so are its required members")
 	}
 }
 
 func (t *tool) readWhole(f field, required bool) error {
 	if !required {
-		t.note("the request's body may be left out there, and not here")
+		t.note("the request's body is optional there, but required here")
 	}
 	f.name, f.required = "body", true
 	f.description = strings.TrimSpace(f.description)

@@ -53,7 +53,7 @@ func loadDocument(data []byte) (*document, error) {
 	}
 	d := &document{T: doc, root: root, knownNodes: map[string]int{}}
 	if unread != "" {
-		d.notes = append(d.notes, "numbers of more than 15 digits may be read as others: "+unread)
+		d.notes = append(d.notes, "numbers of more than 15 digits may change when they are read: "+unread)
 		text, err = json.Marshal(doc)
 		if err == nil {
 			d.root, err = jsonval.Decode(text)
@@ -65,7 +65,7 @@ func loadDocument(data []byte) (*document, error) {
 	// An invalid example or pattern keeps nobody from calling an operation.
 	if len(data) > maxValidated {
 		d.notes = append(d.notes,
-			fmt.Sprintf("the document is larger than %d KB, so that it is not asked whether it is valid",
+			fmt.Sprintf("the document is larger than %d KB and was not checked",
 				maxValidated>>10))
 	} else if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(),
 		openapi3.DisableSchemaDefaultsValidation(),

@@ -130,12 +130,12 @@ func TestABodyIsItsMembersWhereItHasNamedOnesAndElseOneParameter(t *testing.T) {
 	tool, notes, err := one(t, "post", "/x", `{"requestBody": {"content": {"application/json": {"schema": `+
 		members+`}}}}`, "")
 	if err != nil || encoded(tool["required"]) != `["a"]` || len(notes) != 1 ||
-		!strings.Contains(notes[0], "what it must have is required") {
+		!strings.Contains(notes[0], "so are its required members") {
 		t.Errorf("an optional body: %v %q %s", err, notes, encoded(tool))
 	}
 	tool, notes, err = one(t, "post", "/x", `{"requestBody": {"content": {"application/json": {"schema": true}}}}`, "")
 	if err != nil || encoded(tool["required"]) != `["body"]` ||
-		!strings.Contains(fmt.Sprint(notes), "may be left out there, and not here") {
+		!strings.Contains(fmt.Sprint(notes), "is optional there, but required here") {
 		t.Errorf("an optional body of any form: %v %q %s", err, notes, encoded(tool))
 	}
 }
@@ -236,8 +236,8 @@ func TestAFormThatIsTooLargeIsCutAndHoldsAllThatTheWholeDid(t *testing.T) {
 		`{"responses": `+answer+
 			`, "parameters": [{"name": "q", "in": "query", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/S2"}}}}]}`,
 		`{"schemas": {`+schemas[2:]+`}}`)
-	if err != nil || !strings.Contains(fmt.Sprint(notes), "the form of its result is cut, being too large") ||
-		!strings.Contains(fmt.Sprint(notes), "the form of its parameters is cut") {
+	if err != nil || !strings.Contains(fmt.Sprint(notes), "the form of its result is too large and was cut") ||
+		!strings.Contains(fmt.Sprint(notes), "the form of its parameters is too large and was cut") {
 		t.Fatalf("%v %q", err, notes)
 	}
 	if n := len(encoded(tool["_output"])); n > 8<<10 || !strings.Contains(encoded(tool["_output"]),

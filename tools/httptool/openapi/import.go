@@ -78,7 +78,7 @@ func Import(data []byte, o Options) (*Result, error) {
 	delete(hosts, "")
 	r.Hosts = jsonval.SortedKeys(hosts)
 	if len(r.Tools) == 0 {
-		return nil, fmt.Errorf("openapi: import: no Tool can be made of it: %s", strings.Join(r.Notes, "; "))
+		return nil, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
 	}
 	return r, nil
 }
@@ -89,7 +89,8 @@ func (o *Options) check() error {
 		o.Approve = ApproveWrites
 	case ApproveWrites, ApproveAll, ApproveNone:
 	default:
-		return fmt.Errorf("approve %q is none of %s, %s, %s", o.Approve, ApproveWrites, ApproveAll, ApproveNone)
+		return fmt.Errorf("approve: want %[2]s, %[3]s or %[4]s, not %[1]q",
+			o.Approve, ApproveWrites, ApproveAll, ApproveNone)
 	}
 	if o.Secrets != "" && !envStart.MatchString(o.Secrets) {
 		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.Secrets)

@@ -29,7 +29,7 @@ func (t *tool) readSecurity() {
 		return
 	}
 	if len(refused) > 0 {
-		t.note("it is called without %s, which HTTP tools do not know", strings.Join(refused, ", "))
+		t.note("it is called without %s, because HTTP tools do not know that", strings.Join(refused, ", "))
 	}
 }
 

@@ -85,7 +85,7 @@ func (t *tool) readPath() error {
 		name := path[m[2]:m[3]]
 		placeholder, ok := t.places[name]
 		if !ok {
-			t.note("path parameter %q is not described: it is taken for a text", name)
+			t.note("path parameter %q is not described: it is assumed to be a text", name)
 			placeholder = t.add(field{name: name, required: true, schema: map[string]any{"type": "string"}}, "path")
 			t.places[name] = placeholder
 		}

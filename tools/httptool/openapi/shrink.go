@@ -34,7 +34,7 @@ func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hid
 			}
 			c, out = deeper, form
 		}
-		t.note("%s is cut, being too large", what)
+		t.note("%s is too large and was cut", what)
 	}
 	for _, lost := range jsonval.SortedKeys(c.lost) {
 		t.note("%s: %s is left out", what, lost)

@@ -44,7 +44,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	fmt.Fprintf(b, "\n**%s** %s%s, since %s", EscapeMarkdown(a.CallID), EscapeMarkdown(a.Tool), outputPathSuffix(a),
 		formatTime(a.Since))
 	if a.Deadline != nil {
-		fmt.Fprintf(b, "; at %s by itself: %s", formatTime(*a.Deadline), a.OnTimeout)
+		fmt.Fprintf(b, "; if nobody decides by %s: %s", formatTime(*a.Deadline), a.OnTimeout)
 	}
 	if who := a.DecidersInWords(); who != "" {
 		fmt.Fprintf(b, "; decided by %s", EscapeMarkdown(who))

@@ -47,8 +47,8 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 		{Name: protocol.QueryPlan, Handler: func() (protocol.PlanProgress, error) {
 			return protocol.PlanProgress{Calls: v.callCounts()}, nil
 		},
-			Description: "The Calls of the latest Plan, and in how many instances each has which status: {calls}; of " +
-				"a split process its parts know."},
+			Description: "The Calls of the latest Plan, each with its number of instances by status: {calls}. Of " +
+				"a split process, ask the parts."},
 	})
 }
 

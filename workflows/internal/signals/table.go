@@ -43,9 +43,9 @@ var signalKinds = []signalKind{
 	decisionSignal(policy.Answer,
 		`Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?, "proof"?}.`),
 	decisionSignal(approval.Comment,
-		`Say something of a Call that waits, for whoever decides: {"call", "reason", "by"}.`),
+		`Say something about a Call that waits, for whoever decides: {"call", "reason", "by"}.`),
 	decisionSignal(approval.Ask,
-		`Ask somebody of a Call that waits: {"call", "reason", "by", "to"? or "toGroup"?}; else who started it.`),
+		`Ask somebody about a Call that waits: {"call", "reason", "by", "to"? or "toGroup"?}; without them, who started it.`),
 	decisionSignal(approval.HandOver,
 		`Have a person or a group decide on a Call that waits: {"call", "to" or "toGroup", "by", "reason"?}.`),
 

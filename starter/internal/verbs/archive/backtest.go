@@ -33,21 +33,19 @@ type backtestOptions struct {
 func Backtest(a *app.App) *cobra.Command {
 	var o backtestOptions
 	c := &cobra.Command{
-		Use: "backtest FILE|FOLDER ID...",
-		Short: "Say what a new Plan, policy, prompt or Tool would do otherwise " +
-			"with the instances of finished processes",
+		Use:   "backtest FILE|FOLDER ID...",
+		Short: "Say what a new Plan, policy, prompt or Tool would change for the instances of finished processes",
 		Long: `Run a new Idea file over the instances of finished processes, with the results that Calls
-had there, and say what would differ. Nothing runs outside: no tool, server or person is
-asked, and nothing is written. The chains are read from the store; no server is needed.
+had then, and say what would differ. No tool, server or person is asked, and nothing is
+written. It reads the chains from the store and needs no server.
 
-Two runs are compared as graphs: a Call is known by its Tool and its resolved parameters,
-not by its place, its id or its output path. What people decided then is decided again on
-Calls that are equal. A Call that did not run then has no result: it is named, and what
-depends on it is not known.
+Two Calls are the same if their Tool and resolved parameters are. People's decisions count
+again for the same Call. A Call that did not run then has no result: it is named, and what
+depends on it is unknown.
 
-Where the new Idea needs Requests, every instance gets what the LLM planned for it then;
---replies FILE has recorded replies answer, --llm asks the LLM that is configured. With
---max-differences N the exit code is 1 where more than N instances are not the same.`,
+If the new Idea makes Requests, each instance gets what the LLM planned for it then.
+--replies FILE lets recorded replies answer instead, --llm the configured LLM. With
+--max-differences N the exit code is 1 if more than N instances are not the same.`,
 		Example: `  starter backtest hardened.json moderation-1 moderation-2
   starter backtest refunds-with-new-policy.json refunds-1 --max-differences 0
   starter backtest other-prompt.json refunds-1 --replies other-replies.jsonl --json`,
@@ -57,7 +55,7 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
 	o.maxDifferences = -1
 	flags.Int(c.Flags(), &o.maxDifferences, "max-differences", -1, jsonval.MaxCount,
-		"exit with 1 where more than `N` instances are not the same, from 0; -1: no limit")
+		"exit with 1 if more than `N` instances are not the same, from 0; -1: no limit")
 	_ = c.MarkFlagFilename("replies")
 	return c
 }
@@ -100,7 +98,7 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 		return nil
 	}
 	if o.replies != "" {
-		return exit.Usagef("backtest: --llm asks the LLM: not with --replies")
+		return exit.Usagef("backtest: --llm and --replies exclude each other")
 	}
 	config := engine.LLMFromEnvironment(os.Getenv)
 	if !config.Configured() {
@@ -129,7 +127,7 @@ func backtestText(r *backtest.Report) string {
 	if r.Approvals != (comparison.ApprovalCounts{}) {
 		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Approvals.Then, "Call"), r.Approvals.Now)
 		if r.Approvals.Automatic > 0 {
-			fmt.Fprintf(&b, ", of which nobody had decided on %d: approved here", r.Approvals.Automatic)
+			fmt.Fprintf(&b, "; nobody had decided on %d of them: approved here", r.Approvals.Automatic)
 		}
 		b.WriteString("\n")
 	}

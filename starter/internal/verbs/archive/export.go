@@ -21,14 +21,13 @@ func Export(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export ID",
 		Short: "Write the whole chain of a process as one file",
-		Long: `Write the whole chain of a process as one file of JSON Lines: each Idea whole, with
-the log of what changed before it. "verify FILE" checks it with nothing else. It is
-read from the store; no server is needed. A chain with a broken place is not exported.
+		Long: `Write the whole chain of a process as one file of JSON Lines: each Idea whole, with the log
+of what changed before it. "verify FILE" checks it with nothing else. It reads the store and
+needs no server. A broken chain is not exported.
 
-With --html it is one page for people, which opens in any browser and needs nothing
-else: who decided what and how that is proved, the Plan as a picture, each instance's
-State with who wrote it, the Ideas with their digests, and how to check all that. It
-is written of a broken chain too, and says what is broken.`,
+--html writes one page for people, which any browser opens: who decided what and how that is
+proved, the Plan as a picture, each instance's State with who wrote it, the Ideas with their
+digests, and how to check all that. A page of a broken chain says what is broken.`,
 		Example: `  starter export refund-17 -o refund-17.jsonl
   starter export refund-17 --html -o refund-17.html
   starter export refund-17 | gzip > refund-17.jsonl.gz`,

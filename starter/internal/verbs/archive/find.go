@@ -21,17 +21,15 @@ func Find(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "find TEXT",
 		Short: "Say which processes and instances hold a text",
-		Long: `Look for a text, such as the name of somebody who asks to be forgotten, in whatever
+		Long: `Look for a text, such as the name of somebody who asks to be forgotten, in upper or lower
 case: in all Ideas of the store (inputs, States, parameters, outputs, notes, errors, who
-decided and why), in all histories that Temporal has of the namespace, and in what
-schedules start processes from. One line for each process, or instance, that holds it,
-with the parts and the Ideas; with --json each is a line of JSON. Exit code 0 whether
-or not it is found.
+decided and why), in all histories that Temporal has of the namespace, and in what schedules
+start processes from. Each process or instance that holds the text gets one line, with the
+parts and the Ideas; with --json, one line of JSON. The exit code is 0 either way.
 
-It reads the whole store, and holds one Idea or one page of a history at a time. A text
-that is written otherwise is not found: look for each spelling. Prompts are not kept.
-Logs, exports, traces and what left the process are not looked at. --store-only does
-not ask Temporal.`,
+It reads the whole store, one Idea or one page of a history at a time. It does not find
+other spellings. Prompts are not kept. Logs, exports, traces and what left the process are
+not searched. --store-only does not ask Temporal.`,
 		Example: `  starter find "ada@example.com"
   starter find 4711 --json --store /backup/store --store-only`,
 		RunE: func(c *cobra.Command, args []string) error {

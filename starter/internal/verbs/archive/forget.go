@@ -22,31 +22,29 @@ func Forget(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "forget ID",
 		Short: "Remove all that a process worked on, and keep the proof that it ran",
-		Long: `Remove what a process worked on, with its instances, parts and delegates: its Ideas
-and all values that no other process needs, from the store, and its histories, from
-Temporal. Of each Idea the digest, its parent's and its time stay, and a last Idea says
-when, by whom and why it was forgotten; verify still checks that one leads to the other.
+		Long: `Remove what a process worked on, with its instances, parts and delegates. The store loses
+its Ideas and all values that no other process needs; Temporal loses its histories. Each
+Idea keeps only its digest, its parent's digest and its time. A last Idea says when, by
+whom and why it was forgotten. verify can still check that one Idea leads to the next.
 
-Where the store is encrypted, the process's data key is destroyed, so that copies of
-what it encrypted, such as backups, cannot be opened any more. Without encryption, and
-in Temporal, forgetting is deleting: backups keep what they hold. Of a server that is not
-embedded the database's files and logs are not looked at. Exit code 5 where something
-was not reached; the last lines say what.
+In an encrypted store the process's data key is destroyed, so that nobody can open copies
+of its values, such as backups. Without encryption, and in Temporal, backups keep their
+data. The database files and logs of a server that is not embedded are not checked. Exit
+code 5: something was not reached; the last lines say what.
 
---instance forgets one instance and leaves the others: it is taken out of every Idea,
-its delegates and its histories go, and the process gets another data key. The digests
-stay, and a last Idea names those of what is left. The process must have ended. The
-histories of the process itself tell of all its instances: they stay for as long as the
-server keeps them, unless --with-history deletes them, after which Temporal does not
-know the process. An output, a note or an error over all instances stays too, and it is
-said which may tell of the instance.
+--instance forgets one instance and keeps the others. The process must have ended. The
+instance is taken out of every Idea, its delegates and histories are deleted, and the
+process gets another data key. The digests stay, and a last Idea names the new ones. The
+process's own histories tell of all its instances. They stay as long as the server keeps
+them, unless --with-history deletes them; Temporal then no longer knows the process.
+Outputs, notes and errors over all instances stay too; those that may tell of the instance
+are named.
 
-What --by and --reason say stays in the chain for ever: name nobody there who is to be
-forgotten.
+What --by and --reason say stays for ever: do not name there whom you want to forget.
 
-A process at work is refused, unless --cancel ends it first. So is one with forks, which
-hold what it had worked on by then, unless --with-forks forgets them too. What was
-interrupted is completed when the same command is given again. It cannot be undone.`,
+A process at work is refused, unless --cancel ends it first. So is a process with forks,
+which hold its data, unless --with-forks forgets them too. After an interruption, give the
+same command again. Forgetting cannot be undone.`,
 		Example: `  starter forget refund-17 --reason "asked by the customer"
   starter forget refund-17 --with-forks --json
   starter forget newsletter --instance bed-17 --with-history`,
@@ -100,8 +98,8 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 	}
 	if !reached {
 		a.Note(
-			"%s", "the files of Temporal's server were not checked: its database may keep deleted data until the "+
-				"space is reused, and refused starts; its logs and backups keep what they had")
+			"%s", "the files of Temporal's server were not checked: its database may keep refused starts, and "+
+				"deleted data until the space is reused; its logs and backups keep what they had")
 	}
 	err = a.Show(r, forgottenText(*r))
 	if whole := reached && r.IsComplete(); err == nil && !whole {

@@ -33,16 +33,14 @@ func GC(a *app.App) *cobra.Command {
 	var o gcOptions
 	c := &cobra.Command{
 		Use:   "gc --older-than DURATION",
-		Short: "Remove old chains, and what nothing needs any more, from the store",
-		Long: `Remove from the store the chains of which the latest Idea is older than a duration
-and of whose processes nothing is open in Temporal, and the values that are older and
-that neither a chain that stays nor a history that Temporal still has needs; also
-older files that a killed program left half written. Without --yes it only says what
-it would remove.
+		Short: "Remove from the store old chains, and values that nothing needs any more",
+		Long: `Remove from the store the chains whose latest Idea is older than a duration, unless Temporal
+still has something open of their process. Also remove values that old that neither a
+remaining chain nor a history needs, and files that a killed program left half written.
+Without --yes it only says what it would remove.
 
-It reads every history of the namespace. Where several namespaces keep their values
-in one store, it must not be used. Without a server, --store-only goes by the store
-alone: processes that are still open lose what their chains do not hold.`,
+It reads every history of the namespace. Do not use it if several namespaces share one
+store. --store-only asks no server: processes still open lose what their chains do not hold.`,
 		Example: `  starter gc --older-than 720h
   starter gc --older-than 720h --yes`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -52,7 +50,7 @@ alone: processes that are still open lose what their chains do not hold.`,
 			return runGC(c.Context(), a, o)
 		},
 	}
-	flags.Duration(c.Flags(), &o.olderThan, "older-than", minAge, false, "what is younger stays, such as 720h")
+	flags.Duration(c.Flags(), &o.olderThan, "older-than", minAge, false, "keep what is younger than this, such as 720h")
 	c.Flags().BoolVar(&o.yes, "yes", false, "remove it")
 	c.Flags().BoolVar(&o.storeOnly, "store-only", false, "ask no Temporal server")
 	return c

@@ -29,10 +29,9 @@ func Graph(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph FILE|FOLDER|ID",
 		Short: "Draw a Plan as Mermaid, DOT or SVG",
-		Long: `Draw a Plan: the Calls, and what flows between them through State. Of a file that is
-its Plan messages, or else its solution; of a process it is the Plan that waits for a
-person, where one does, or else the latest solution that has Calls, or else its Plan
-messages.`,
+		Long: `Draw a Plan: the Calls, and what flows between them through State. Of a file it draws the
+Plan messages, or else the solution. Of a process it draws the Plan that waits for a person,
+or else the latest solution that has Calls, or else the Plan messages.`,
 		Example: `  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
 		RunE: func(c *cobra.Command, args []string) error { return runGraph(c.Context(), a, args[0], format) },

@@ -19,21 +19,20 @@ func Harden(a *app.App) *cobra.Command {
 	file, o, approvals := "", client.HardenOptions{}, false
 	c := &cobra.Command{
 		Use:   "harden ID...",
-		Short: "Make a Plan that runs with no LLM of what finished processes have in common",
-		Long: `Make a Plan that runs with no LLM of what finished processes have in common: an Idea
-file. Their chains are read from the store; no server is needed. What could not be
-generalised is named on standard error with the instances it differs in, and is left out
-of the Plan, which then guides an LLM instead of running by itself; where nothing is left,
-no file is written. The file begins as the first process did; --template leaves its
-instances out, for "run FILE --instances ROWS".
+		Short: "Make a Plan from what finished processes have in common, to run without an LLM",
+		Long: `Make an Idea file whose Plan does what finished processes have in common, without an LLM.
+It reads their chains from the store and needs no server. What could not be generalised is
+named on standard error, with the instances that differ, and left out: the Plan then guides
+an LLM instead of running by itself. If nothing is left, no file is written. The file begins
+as the first process did; --template leaves out its instances, for
+"run FILE --instances ROWS".
 
-Where some instances had a Call and others had not, or another, the simplest condition is
-looked for that tells them apart by what was there. What is found is named with the number
-of instances behind it, and what was not seen is left to the LLM.
+If only some instances had a Call, harden looks for the simplest condition that separates
+them, and says how many instances support it. The LLM decides what no instance has shown.
 
---approvals writes no file: it says what people did with the Calls they were asked about,
-by tool, and proposes the "when" of an "_approval" that would have asked about all that
-they changed, with what it would have asked. Any number of processes may be named.`,
+--approvals writes no file. It says for each Tool what people did with the Calls they were
+asked about. It proposes a "when" for "_approval" that covers all that they changed, and
+says how often it would have asked.`,
 		Example: `  starter harden moderation-1 moderation-2 -o hardened.json
   starter harden moderation-1 --template > hardened.json
   starter harden moderation-1 moderation-2 --complete -o complete.json
@@ -85,8 +84,8 @@ func noteHardened(a *app.App, made *harden.Result) {
 		a.Note("harden: not generalised: %s; decide %s", p, p.Advice())
 	}
 	if n := len(made.Differences); n > 0 && made.Idea != nil {
-		a.Note("harden: %s not generalised: the Plan is not optimal, and guides the LLM. Where that is decided in "+
-			"the file, set \"stage\": \"optimal\" beside its Plan, and it runs without", print.PluralIs(n, "thing"))
+		a.Note("harden: %s not generalised, so the Plan only guides the LLM. Decide that in the file and set "+
+			"\"stage\": \"optimal\" beside its Plan: then it runs without the LLM", print.PluralIs(n, "thing"))
 	}
 }
 

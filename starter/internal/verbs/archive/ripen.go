@@ -54,8 +54,8 @@ func printFinding(b *strings.Builder, f ripen.Finding) {
 		return
 	}
 	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.When))
-	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, with all that people changed, and not "+
-		"for %d\n",
+	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, including all that people changed, and "+
+		"not for %d\n",
 		f.Asked+f.Unasked, f.Asked, f.Unasked)
 	if len(f.AskedInVain) > 0 {
 		print.Fprintf(b, "  asked, and approved unchanged: %s\n", diag.FirstNamesAndCount(f.AskedInVain))

@@ -25,13 +25,13 @@ func Show(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Print an Idea of a process, as a file that run accepts",
-		Long: `Print an Idea of a process's chain: the latest one, or the one of a number. It is a
-file that run accepts. It is read from the store; no server is needed. Where one
-answers, what holds the process up is said on standard error.
+		Long: `Print an Idea of a process's chain, the latest or the one of a number, as a file that run
+accepts. It reads the store and needs no server. If a server answers, standard error says
+what holds the process up.
 
---actions says instead what the process has taken of that a hosted Temporal bills, by
-kind. It reads the histories of the process, its instances and its delegates from the
-server, for as long as they are kept; queries and heartbeats stand in none of them.`,
+--actions instead counts, by kind, the actions that a hosted Temporal bills, from those
+histories of the process, its instances and its delegates that the server still keeps.
+Queries and heartbeats are not counted.`,
 		Example: `  starter show refund-17
   starter show refund-17 --at 2 > again.json
   starter show refund-17 --actions --json`,
@@ -46,7 +46,7 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
 		},
 	}
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
-	c.Flags().BoolVar(&withActions, "actions", false, "say what it has taken of that a hosted Temporal bills")
+	c.Flags().BoolVar(&withActions, "actions", false, "count the actions that a hosted Temporal bills")
 	return c
 }
 

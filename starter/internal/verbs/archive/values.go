@@ -11,7 +11,7 @@ import (
 type valueFormat struct{ whole bool }
 
 func (v *valueFormat) addFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&v.whole, "whole", false, "print values as they are, and not cut to the width of a line")
+	c.Flags().BoolVar(&v.whole, "whole", false, "print values whole, not cut to the width of a line")
 }
 
 // text is a value as JSON on one line.

@@ -28,22 +28,22 @@ func Verify(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [ID|FILE]",
 		Short: "Check every digest of a process's chain, or of an exported one",
-		Long: `Check a process's chain: that its Ideas are numbered without a gap and each names
-the one before, and that every manifest, part, value and log is what its digest says.
-Where a file of the name is there, it is checked as what export wrote, with nothing
-but the file. No server is needed, and nothing is read but the store that --store or
-PROCESSIDEA_STORE names, such as a backup. Exit code 1 where something is broken.
+		Long: `Check a process's chain: its Ideas are numbered without a gap, each names the one before,
+and every manifest, part, value and log matches its digest. A file of that name is checked
+as what export wrote, with nothing but the file. No server is needed: it reads only the
+store that --store or PROCESSIDEA_STORE names, such as a backup. Exit code 1: something is
+broken.
 
-Each decision on a Call is compared with its proof, if it has one: it must name this
-process, Call, digest and decision. With --deciders, or PROCESSIDEA_DECIDERS, its
-signature is checked too; a key that was withdrawn since proves what was decided before.
+A decision's proof, if it has one, must name this process, Call, digest and decision. With
+--deciders, or PROCESSIDEA_DECIDERS, its signature is checked too. A key that was withdrawn
+later still proves what was decided before.
 
-Whoever can write the store can write a whole chain anew, with digests that fit.
---temporal therefore compares every Idea with the digest that Temporal's history of
-the process has of it, for as long as the history is kept.
+Whoever can write to the store can forge a whole chain with digests that fit. --temporal
+therefore compares every Idea with the digest in Temporal's history of the process, as long
+as that is kept.
 
-With --all every chain of the store is checked. Values that belong to no chain, which gc
-removes, and the store's own settings are not.`,
+--all checks every chain of the store, but not its settings, nor values that belong to no
+chain (gc removes those).`,
 		Example: `  starter verify refund-17
   starter verify refund-17 --store /backup/store
   starter verify refund-17 --temporal
@@ -208,7 +208,7 @@ func provenText(c proofs.Counts) string {
 	switch {
 	case c.Signed+c.Inherited == 0:
 	case c.Proven < c.Signed:
-		text += "; signatures not checked, since no keys are named (--deciders FILE)"
+		text += "; signatures not checked: no keys are named (--deciders FILE)"
 	default:
 		text += "; every signature is right"
 	}
@@ -220,7 +220,7 @@ func forgottenIdeasText(f *chain.Forgotten) string {
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s; the digests still lead from one Idea to the next, and the last one says so\n",
+	return fmt.Sprintf("%s; the digests still lead from one Idea to the next, and the last one records this\n",
 		print.Printable(f.String()))
 }
 

@@ -59,23 +59,24 @@ var actVerbs = []act{
 	},
 	{
 		name: client.Comment, args: "ID CALL --text TEXT",
-		short: "Say something of a Call that waits, for whoever decides",
-		long: `Say something of a Call that waits. Whoever is asked reads it beside the Call; it decides nothing, and is
-on record as decisions are.`,
+		short: "Say something about a Call that waits, for whoever decides",
+		long: `Say something about a Call that waits. Whoever decides reads it beside the Call. It decides
+nothing, and is recorded as decisions are.`,
 		example: `  starter comment refunds 1.2@13 --text "the customer has called twice" --by ann`,
 		flags:   remarkFlags(false), prepare: decide,
 	},
 	{
-		name: client.Ask, args: "ID CALL --text TEXT", short: "Ask somebody of a Call that waits",
-		long: `Ask a person, a group, or whoever started the process, of a Call that waits. It goes on
-waiting; who answers does so with "comment".`,
+		name: client.Ask, args: "ID CALL --text TEXT", short: "Ask somebody about a Call that waits",
+		long: `Ask a person, a group, or whoever started the process about a Call that waits. It goes on
+waiting. They answer with "comment".`,
 		example: `  starter ask refunds 1.2@13 --to bob --text "did it come back?" --by ann`,
 		flags:   remarkFlags(true), prepare: decide,
 	},
 	{
-		name: client.HandOver, args: "ID CALL --to NAME", short: "Have somebody else decide on a Call that waits",
-		long: `Hand a Call that waits over to a person or a group: nobody else decides on it then. Who may decide on it
-can hand it over, and again. The rules of its policy hold for the new person as for any.`,
+		name: client.HandOver, args: "ID CALL --to NAME", short: "Let somebody else decide on a Call that waits",
+		long: `Hand a Call that waits over to a person or a group: nobody else decides on it then. Whoever
+may decide on it can hand it over, even again. The rules of its policy hold for the new
+person too.`,
 		example: `  starter hand-over refunds 1.2@13 --to bob --reason "on leave until Monday" --by ann
   starter hand-over refunds 1.2@13 --to-group finance --by ann`,
 		flags: handOverFlags, prepare: decide,
@@ -83,30 +84,30 @@ can hand it over, and again. The rules of its policy hold for the new person as 
 	{
 		name: approval.SteerDecide, args: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
 		short: "Approve or reject many Calls that wait, with one signal",
-		long: `Approve or reject many Calls that wait, with one signal. A table shows them first: what
-is alike is said once, what differs stands in columns, and a Call that waits in many
-instances and is the same there is one row. Then it asks; --yes does without. What is
-decided on is what the table shows, and nothing else.
+		long: `Approve or reject many Calls that wait, with one signal. A table shows them first: values
+that are alike stand once, values that differ stand in columns, and a Call that is the same
+in many instances is one row. Then it asks you to confirm, unless you give --yes. You decide
+on what the table shows, and nothing else.
 
 --where is a JSON Schema over the parameters, as they would run. ID may be an instance,
 refunds/13. It waits until each decision is taken or refused, and says why one was
-refused (exit 2). One signal decides on 1,000 Calls: where more fit, run it again.`,
+refused (exit 2). One signal decides on 1,000 Calls; if more fit, run it again.`,
 		example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
   starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
   starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
 		flags: manyFlags, alternative: decideMany,
 	},
 	{
-		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Give leave beforehand: Calls of a Tool " +
-			"that fit are approved",
-		long: `Give leave beforehand, a standing order: Calls of a Tool that wait for a person, and
-fit, are approved under it, as if you approved each, until it has approved as many as
---count says, or --until is reached. ORDER is a name of your own (default: one is made
-up), by which "disallow" ends it. It takes the right to decide on these Calls, and is on record with each.
+		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Approve Calls of a Tool beforehand, by " +
+			"a standing order",
+		long: `Give leave beforehand, by a standing order. It approves Calls of a Tool that wait for a
+person and fit, as if you approved each. It ends after --count Calls, or at --until. ORDER
+is a name of your own (default: one is made up); "disallow" ends the order by it. You need
+the right to decide on these Calls. Each approved Call names the order in its record.
 
-It never covers a Call that a person has changed, nor one that somebody must look at
-for another reason than the Tool's policy. With a key ("starter keys person") it is
-signed, as it must be for a Tool whose decisions are. Without --tool the orders are listed.`,
+It never covers a Call that a person has changed, nor one that somebody must look at for
+another reason than the Tool's policy. With a key ("starter keys person") it is signed; it
+must be if the Tool wants signed decisions. Without --tool the orders are listed.`,
 		example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
     --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
   starter allow refunds`,
@@ -114,11 +115,11 @@ signed, as it must be for a Tool whose decisions are. Without --tool the orders 
 	},
 	{
 		name: approval.SteerDeputy, args: "ID [NAME] --to PERSON --until TIME",
-		short: "Have somebody decide in your place for a time",
-		long: `Have somebody decide in your place for a time, on Calls of a process that wait now or later. They may
-what you may; each such decision names you both, and for all rules you are one person. It
-holds where the policy allows a hand-over. NAME is a name of your own (default: one is
-made up), by which "disallow" ends it early; "allow ID" lists it.`,
+		short: "Let somebody decide in your place for a time",
+		long: `Let somebody decide in your place for a time, on Calls of a process that wait now or later.
+They may decide what you may. Each such decision names you both, and for all rules you are
+one person. The policy must allow a hand-over. NAME is a name of your own (default: one is
+made up); "disallow" ends it early by that name, and "allow ID" lists it.`,
 		example: `  starter deputy refunds --to bob --until 2026-12-04T18:00:00Z --reason "on leave" --by ann`,
 		flags:   deputyFlags, prepare: deputy,
 	},
@@ -131,29 +132,29 @@ made up), by which "disallow" ends it early; "allow ID" lists it.`,
 		}),
 	},
 	{
-		name: approval.SteerApprovePlan, args: "ID [REQUEST]", short: "Have a Plan that waits run, as it was shown",
-		long: `Have a Plan that waits, as a whole, run as it was shown. The approval policies of its
-Calls' Tools hold as ever: who approves the Plan approves none of its Calls by that.
-REQUEST is the number of the Request that made it, 0 for a Plan that begins the
-process; without it the only one that waits is meant.`,
+		name: approval.SteerApprovePlan, args: "ID [REQUEST]", short: "Let a Plan that waits run, as it was shown",
+		long: `Let a Plan that waits as a whole run as it was shown. The approval policies of its Tools
+still apply: approving the Plan approves none of its Calls. REQUEST is the number of the
+Request that made it, or 0 for a Plan that begins the process; leave it out if only one
+Plan waits.`,
 		example: `  starter approve-plan refund-17
   starter approve-plan refund-17 --digest 5f0c… --reason checked`,
 		flags: planFlags, prepare: decidePlan,
 	},
 	{
 		name: approval.SteerAmendPlan, args: "ID [REQUEST]",
-		short: "Have a Plan that waits run with other Calls: some taken out, changed or added",
-		long: `Have a Plan that waits, as a whole, run with other Calls. --file holds all of them as a JSON list, as
-"starter plan ID --calls" prints them. Each is checked as the LLM's are; if one cannot
-run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
+		short: "Let a Plan that waits run with other Calls: some removed, changed or added",
+		long: `Let a Plan that waits as a whole run with other Calls. --file holds all of them as a JSON
+list, as "starter plan ID --calls" prints it. Each is checked like the LLM's Calls; if one
+cannot run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
 		example: `  starter amend-plan refund-17 --file calls.json --reason "one is enough"
   starter plan refund-17 --calls > calls.json   # to begin with`,
 		flags: planFlags, prepare: decidePlan,
 	},
 	{
 		name: approval.SteerRejectPlan, args: "ID [REQUEST]",
-		short: "Have nothing of a Plan run; the next Request reads why",
-		long: `Have nothing of a Plan run that waits as a whole. The next Request reads why. A direct
+		short: "Let nothing of a Plan run; the next Request reads why",
+		long: `Let nothing run of a Plan that waits as a whole. The next Request reads why. A direct
 Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
 instances. REQUEST is as with approve-plan.`,
 		example: `  starter reject-plan refund-17 --reason "ask the customer first"`,
@@ -170,12 +171,12 @@ Decisions are taken in the meantime; what they let run starts when the process g
 	},
 	{
 		name: approval.SteerResume, args: "[ID]",
-		short: "Let a paused process go on, with higher limits where it has reached one, or all of them",
-		long: `Let a paused process go on, with higher limits where it has reached one.
+		short: "Let a paused process go on, with higher limits if it has reached one; or all paused ones",
+		long: `Let a paused process go on, with higher limits if it has reached one.
 
-With --all every paused process goes on that somebody started, with its parts and its
-delegates; with --because those alone that are paused with a code: list --paused shows
-it. It says what became of each.`,
+--all resumes every paused process that somebody started, with its parts and delegates.
+With --because it resumes only those paused with that code, which "list --paused" shows. It
+says what became of each.`,
 		example: `  starter resume refunds
   starter resume refunds --requests 100
   starter resume --all --because llm_unreachable`,
@@ -193,27 +194,28 @@ a state message sets values of one instance, or of all; input, data, text, instr
 and plan messages are seen from the next Request on. The correction makes a new Idea;
 the old one stays as it is.
 
---reopen has an instance that has settled or failed worked on again: the next Request is
-about it, and is told the --reason. What was written stays. In the file, "reopen": true
-in a message for the instance does the same.`,
+--reopen lets a settled or failed instance be worked on again: the next Request is about it
+and reads the --reason. What was written stays. In the file, "reopen": true in a message
+for the instance does the same.`,
 		example: `  starter revise refunds --file correction.json --reason "wrong price list"
   starter revise refunds --reopen 13 --reason "the customer wrote again"`,
 		flags: reviseFlags, prepare: revise,
 	},
 	{
 		name: approval.SteerAdd, args: "ID --instances FILE", short: "Add instances to a process that is at work",
-		long: `Add instances to a process that is at work: one a row of a JSON Lines or CSV file, as
-"run --instances" reads it. Rows without a name are named after those that the process
-has. The new instances are in its next Request.`,
+		long: `Add instances to a process that is at work: one for each row of a JSON
+Lines or CSV file, as "run --instances" reads it. Rows without a name get the names that
+follow those of the process. The next Request covers the new instances.`,
 		example: `  starter add refunds --instances late.jsonl`, flags: addFlags, prepare: add,
 	},
 	{
 		name: "cancel", args: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
 		long: `End a process. Its Request and its Calls are broken off and nothing more runs; what
-has had its effect keeps it. It waits until the process has ended.
+has taken effect stays. It waits until the process has ended.
 
-With --undo the process is paused first, so that all that it did is on record, ended,
-and taken back as "undo" does: it shows what would be, and asks (--yes has answered).`,
+With --undo it pauses the process first, so that all that it did is on record, then ends
+it, and takes it back as "undo" does. It shows what would be taken back, and asks (--yes
+answers yes).`,
 		example: `  starter cancel refunds
   starter cancel refunds --undo --reason "the wrong file"`,
 		flags: cancelFlags, alternative: cancelAndUndo,
@@ -223,9 +225,9 @@ and taken back as "undo" does: it shows what would be, and asks (--yes has answe
 
 const decisionHelp = `.
 
-CALL is as "approvals" shows it, or as it is typed more easily: 1.2@13 for 1.2@⑬. ID may
-be an instance, refunds/13; then CALL is 1.2. It waits until the decision is taken
-(exit 0), or refused (exit 2), and says why. With a key ("starter keys person") it is
+Write CALL as "approvals" shows it, or in the form that is easier to type: 1.2@13 for 1.2@⑬.
+ID may be an instance, refunds/13; then CALL is 1.2. The command waits until the decision is
+taken (exit 0) or refused (exit 2), and says why. With a key ("starter keys person") it is
 signed: the proof then says who decides, and of which groups.`
 
 // Acts are the verbs by which people act on processes.

@@ -13,7 +13,7 @@ import (
 
 func cancelFlags(f *pflag.FlagSet, g *actOptions) {
 	f.BoolVar(&g.undo, "undo", false, "take back what it did")
-	f.StringVar(&g.by, "by", "", "with --undo: the `name` of who has it taken back (default: the user's)")
+	f.StringVar(&g.by, "by", "", "with --undo: the `name` of the person who takes it back (default: the user's)")
 	f.StringVar(&g.reason, "reason", "", "with --undo: why, for the record")
 	f.BoolVar(&g.yes, "yes", false, "with --undo: do not ask")
 }

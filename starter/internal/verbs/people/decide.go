@@ -15,7 +15,7 @@ import (
 func decisionFlags(f *pflag.FlagSet, g *actOptions) {
 	decidesFlags(f, g)
 	f.Lookup("reason").Usage = "why; the LLM is told"
-	f.StringVar(&g.digest, "digest", "", "the `digest` of what was shown: anything else is not decided on")
+	f.StringVar(&g.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
 }
 
 // valueFlag adds the flag that a decision takes beside the common ones.
@@ -30,7 +30,7 @@ func valueFlag(name, usage string) func(*pflag.FlagSet, *actOptions) {
 // remarkFlags are the flags of a remark on a Call, to a recipient if the verb can name one.
 func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *actOptions) {
 	return func(f *pflag.FlagSet, g *actOptions) {
-		f.StringVar(&g.by, "by", "", "the `name` of who says it (default: the user's)")
+		f.StringVar(&g.by, "by", "", "the `name` of the person who says it (default: the user's)")
 		f.StringVar(&g.reason, "text", "", "what is said")
 		if toSomebody {
 			toFlags(f, g)

@@ -33,7 +33,7 @@ func manyFlags(f *pflag.FlagSet, g *actOptions) {
 	f.BoolVar(&o.reject, "reject", false, "do not let them run; the --reason goes to the LLM")
 	f.StringVar(&o.Tool, "tool", "", "Calls of the tool of this `name`")
 	f.StringVar(&o.where, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
-	f.StringArrayVar(&o.Calls, "call", nil, "this `Call`; may be repeated. 1.2 is that Call in every instance")
+	f.StringArrayVar(&o.Calls, "call", nil, "this `Call`; may be repeated. 1.2 means Call 1.2 of every instance")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 	f.BoolVar(&g.all, "all", false, "show every row of the table, however many there are")
 }

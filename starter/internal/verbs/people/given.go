@@ -44,8 +44,8 @@ func byFlags(f *pflag.FlagSet, g *actOptions) {
 func decidesFlags(f *pflag.FlagSet, g *actOptions) {
 	byFlags(f, g)
 	f.StringArrayVar(&g.groups, "group", nil,
-		"a `group` that who decides is of, where the policy asks for one; may be repeated "+
-			"(default $PROCESSIDEA_GROUPS, with commas between)")
+		"a `group` of the person who decides, if the policy asks for one; may be repeated (default "+
+			"$PROCESSIDEA_GROUPS, separated by commas)")
 	f.StringVar(&g.key, "key", "", "sign with the private key in this `file` (default $PROCESSIDEA_KEY)")
 }
 

@@ -25,9 +25,9 @@ import (
 func orderFlags(f *pflag.FlagSet, g *actOptions) {
 	decidesFlags(f, g)
 	f.StringVar(&g.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
-	f.StringVar(&g.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
+	f.StringVar(&g.when, "when", "", "the JSON `Schema` that their parameters must fit, or @file (default: any)")
 	flags.Int(f, &g.order.Count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
-	f.StringVar(&g.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
+	f.StringVar(&g.until, "until", "", "the `time` at which the order ends, such as 2026-12-04T18:00:00Z")
 }
 
 func deputyFlags(f *pflag.FlagSet, g *actOptions) {

@@ -20,14 +20,14 @@ func resumeFlags(f *pflag.FlagSet, g *actOptions) {
 	byFlags(f, g)
 	f.BoolVar(&g.all, "all", false, "all paused processes")
 	f.StringVar(&g.pauseReason, "because", "",
-		"with --all: those alone that are paused with this `code`, such as llm_unreachable")
+		"with --all: only those paused with this `code`, such as llm_unreachable")
 	set := &g.limits
 	flags.Int(f, &set.Requests, "requests", 1, jsonval.MaxCount, "the new limit of Requests, in all")
 	flags.Int(f, &set.Tokens, "tokens", 1, jsonval.MaxCount, "the new limit of tokens, in all")
 	flags.Int(f, &set.Calls, "calls", 1, jsonval.MaxCount, "the new limit of Calls, in all")
-	flags.Money(f, &set.Money, "money", "the new limit of what the LLM costs in US dollars, in all; 0 is no limit")
+	flags.Money(f, &set.Money, "money", "the new limit of the LLM's cost in US dollars, in all; 0: no limit")
 	flags.Duration(f, &set.Duration, "duration", jsonval.MinDuration, false,
-		"the new limit of time since the start, such as 72h")
+		"the new limit of the time since the start, such as 72h")
 }
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.

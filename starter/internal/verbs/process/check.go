@@ -24,10 +24,10 @@ func Check(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE|FOLDER",
 		Short: "Say everything that is wrong with a process's files",
-		Long: `Say everything that is wrong with an Idea file and the files beside it, each with
-its place. Neither a server nor an LLM is needed. Warnings alone do not fail. That a
-Go tool is not known here is a warning, as a worker of your own may have it; in a program
-with tools of its own it is an error.`,
+		Long: `Say everything that is wrong with an Idea file and the files beside it, each with its
+place. It needs neither a server nor an LLM. Warnings alone do not fail. An unknown Go tool
+is a warning, because your worker may have it; in a program with its own tools it is an
+error.`,
 		Example: `  starter check refund.json
   starter check examples/moderation --json`,
 		RunE: func(_ *cobra.Command, args []string) error { return checkFiles(a, args[0], files) },

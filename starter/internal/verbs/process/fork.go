@@ -38,20 +38,19 @@ func Fork(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fork ID --at K",
 		Short: "Start a new process from an Idea of another",
-		Long: `Start a new process from Idea K of a process's chain, running, ended or long expired:
-the Idea is read from the store. The new process goes on where the other one stood when
-its Request K was made: that Request is made again. Paths that hold a value stay closed,
-Calls that were done are not done again, those that were under way are taken up, pending
-approvals are asked again, and instances that had ended stay so, unless what is changed
-is about them or --reopen names them. The other process is left as it is.
+		Long: `Start a new process from Idea K of a process's chain, whether that process runs, has ended
+or has long expired. It begins where the other one stood before its Request K, and makes
+that Request again. Paths that hold a value stay closed, done Calls are not done again,
+Calls under way are taken up, and people are asked again. Ended instances stay ended, unless
+you change them or --reopen names them. The other process stays as it is.
 
-Changes: --unset and --set change values of State (the path as blame takes it, the value
-as JSON), --state merges a file into the States ({"TOKEN": {…}}, or one State where there
-are no tokens), --input adds to the input, --plan brings a Plan as a guide, --file brings
-messages, Tools or configuration that come after those of the Idea, --llm another LLM.
+Changes: --unset and --set change values of State (the path as for blame, the value as
+JSON). --state merges a file into the States ({"TOKEN": {…}}, or one State where there are
+no tokens). --input adds to the input, --plan adds a Plan as a guide, --file adds messages,
+Tools or configuration, and --llm names another LLM.
 
-Effects that Calls had in the outside world are there for both processes; with --undo
-what an ended process did after Idea K is taken back first, as "undo --to K" does.`,
+What Calls did in the outside world counts for both processes. --undo first takes back what
+an ended process did after Idea K, as "undo --to K" does.`,
 		Example: `  starter fork refund-17 --at 3
   starter fork moderation-3 --at 2 --set '①:sentiment="neutral"' --id second-look
   starter fork refund-17 --at 3 --file stricter.yaml --llm gpt-5 --wait 10m`,
@@ -69,7 +68,8 @@ what an ended process did after Idea K is taken back first, as "undo --to K" doe
 	addChangesFlags(c, &o.changes)
 	c.Flags().BoolVar(&o.undo, "undo", false, "take back first what the process did after the Idea")
 	c.Flags().BoolVar(&o.yes, "yes", false, "with --undo: do not ask")
-	c.Flags().StringVar(&o.by.Name, "by", "", "with --undo: the `name` of who has it taken back (default: the user's)")
+	c.Flags().StringVar(&o.by.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
+		"the user's)")
 	c.Flags().StringVar(&o.by.Reason, "reason", "", "with --undo: why, for the record")
 	o.addFlags(c)
 	c.Flags().Lookup("id").Usage = "the new process's `id` (default ID-fork-N)"
@@ -83,9 +83,9 @@ func addChangesFlags(to *cobra.Command, c *ideafiles.Changes) {
 	f.StringVar(&c.StateFile, "state", "", "`file` to merge into the States")
 	f.StringVar(&c.Input, "input", "", "`file`, or JSON, to add to the input")
 	f.StringVar(&c.PlanFile, "plan", "", "`file` with a Plan: a list of Calls, or a plan message")
-	f.StringVar(&c.File, "file", "", "Idea `file`, whole or in part, or list of messages, that comes after the Idea")
+	f.StringVar(&c.File, "file", "", "Idea `file`, whole or in part, or list of messages, to add after the Idea")
 	f.StringVar(&c.LLM, "llm", "", "`name` of the LLM to ask")
-	f.StringSliceVar(&c.Reopen, "reopen", nil, "`TOKEN` of an instance that had ended, to plan for anew; or all")
+	f.StringSliceVar(&c.Reopen, "reopen", nil, "`TOKEN` of an ended instance to plan for again; or all")
 	for _, name := range []string{"state", "plan", "file"} {
 		_ = to.MarkFlagFilename(name)
 	}
@@ -160,21 +160,21 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
 	}
 	if e.TakenUp > 0 {
-		a.Note("%s run again that had not ended at that moment; effects that happened since happen twice",
+		a.Note("%s run again because they had not ended by then; effects they had since happen twice",
 			print.Plural(e.TakenUp, "Call"))
 	}
 	if len(e.DelegatesResumed) > 0 {
-		a.Note("delegates that were running at that moment continue from what they had done by then: those of %s",
+		a.Note("delegates that were running then continue from what they had done: those of %s",
 			strings.Join(e.DelegatesResumed, ", "))
 	}
 	if len(e.DelegatesBegunAnew) > 0 {
-		a.Note("delegates that had done nothing yet at that moment start again: those of %s",
+		a.Note("delegates that had done nothing yet start again: those of %s",
 			strings.Join(e.DelegatesBegunAnew, ", "))
 	}
 	if e.Ended > 0 {
 		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
 			print.PluralIs(e.Ended, "instance"))
 	}
-	a.Note("effects in the outside world are shared: what Calls of %s did there is done, and a fork does not undo it",
+	a.Note("what Calls of %s did in the outside world is done: a fork does not undo it",
 		of)
 }

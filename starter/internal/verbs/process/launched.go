@@ -81,9 +81,9 @@ func (l *launchedProcess) start(ctx context.Context) (err error) {
 			"Ideas with \"%s fork %[2]s --at K\"", d.Source.Given, l.options.id, client.ErrOtherStart, print.Program)
 	case errors.As(err, &claimed):
 		return exit.Usagef(
-			"run %s as %s: the store already has %s under this id, of a process that Temporal does not know, or no "+
-				"longer knows; choose another id, continue from one of them with \"%[6]s fork %[4]s --at %[5]d\", "+
-				"or remove them with \"%[6]s gc\"",
+			"run %s as %s: the store already has %s under this id, of a process that Temporal does not know; "+
+				"choose another id, continue from one of them with \"%[6]s fork %[4]s --at %[5]d\", or remove them "+
+				"with \"%[6]s gc\"",
 			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas,
 			print.Program)
 	case err != nil && ctx.Err() != nil:

@@ -29,7 +29,7 @@ func List(a *app.App) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return runList(c.Context(), a, o) },
 	}
 	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
-	c.Flags().BoolVar(&o.Paused, "paused", false, "list those alone that are paused, with the code and the reason")
+	c.Flags().BoolVar(&o.Paused, "paused", false, "list only paused ones, with the code and the reason")
 	return c
 }
 

@@ -37,19 +37,19 @@ type launchOptions struct {
 
 func (o *launchOptions) addFlags(c *cobra.Command) {
 	app.HostingFlags(c, &o.server)
-	c.Flags().StringVar(&o.id, "id", "", "the process's `id`; one is made up where none is given")
+	c.Flags().StringVar(&o.id, "id", "", "the process's `id` (default: one is made up)")
 	c.Flags().StringVar(&o.record, "record", "", "write what the LLM says to `file`, as replies")
 	c.Flags().BoolVar(&o.withSolution, "with-solution", false,
-		"take up the Calls of the Idea's solution, minus those that its record calls done")
+		"run the Calls of the Idea's solution, except those that its record calls done")
 	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
 	addWaitFlag(c, &o.wait)
 	o.llmWait = time.Minute
 	flags.Duration(c.Flags(), &o.llmWait, "llm-wait", jsonval.MinDuration, true,
-		"return with exit code 4 where the LLM's server is away for so long and has never answered the process; 0: "+
+		"return with exit code 4 if the LLM's server is away for so long without ever answering the process; 0: "+
 			"go on waiting")
 	c.Flags().StringArrayVar(&o.groups, "group", nil,
-		"a `group` that who decides at the terminal is of; may be repeated (default $PROCESSIDEA_GROUPS, with commas "+
-			"between)")
+		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
+			"separated by commas)")
 }
 
 func addWaitFlag(c *cobra.Command, wait *time.Duration) {

@@ -22,12 +22,10 @@ func Run(a *app.App) *cobra.Command {
 error and print its result on standard output.
 
 A folder stands for its idea.json (or .yaml), instances.jsonl (or .csv) and
-replies.jsonl; what a flag names counts instead. The replies of a folder answer
-where no LLM is configured: with OPENAI_API_KEY or OPENAI_BASE_URL the same command
-plans with the real one.
+replies.jsonl, unless a flag names another. Its replies answer only if no LLM is
+configured: with OPENAI_API_KEY or OPENAI_BASE_URL the real one plans.
 
-A second run with the same id and the same files attaches to the process, whether
-it is still at work or has ended.`,
+A second run with the same id and files attaches to the process, at work or ended.`,
 		Example: `  starter run examples/moderation
   starter run refund.json --id refund-17 --wait 10m
   starter run moderation.yaml --instances comments.csv --json

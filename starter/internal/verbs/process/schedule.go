@@ -31,7 +31,7 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on",
 			(*schedules.Schedules).Pause),
 		scheduleVerb(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
-		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", startNow),
+		scheduleVerb(a, "now", "Start a process at once, besides those at its times", startNow),
 		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay",
 			withoutNote((*schedules.Schedules).End)))
 	return c
@@ -43,14 +43,13 @@ func newSchedule(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new NAME FILE|FOLDER",
 		Short: "Make a schedule that starts an Idea file",
-		Long: `Make a schedule that starts a process from an Idea file, with its instances and
-replies as "run" takes them, at each of its times. The files are read once, now. Each
-process is named by the schedule with the time behind: nightly-2026-11-23T02:00:00Z.
+		Long: `Make a schedule that starts a process from an Idea file at each of its times, with instances
+and replies as for "run". The files are read once, now. Each process is named by schedule
+and time: nightly-2026-11-23T02:00:00Z.
 
---overlap says what happens where a process of the schedule still runs when the next is
-due: skip it (the default), buffer-one, buffer-all, cancel-other, terminate-other or
-allow-all. --catch-up says how late one may still be started that was missed while
-Temporal was away (a year unless said). Both are Temporal's own.`,
+--overlap says what happens if the previous process still runs: skip the next (the default),
+buffer-one, buffer-all, cancel-other, terminate-other or allow-all. --catch-up says how late
+a start that Temporal missed may still happen (default a year). Both are Temporal's own.`,
 		Example: `  starter schedule new nightly examples/moderation --cron "0 2 * * 1-5" --timezone Europe/Berlin
   starter schedule new hourly refund.json --every 1h --overlap buffer-one`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,9 +63,9 @@ Temporal was away (a year unless said). Both are Temporal's own.`,
 		"a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
 	c.Flags().StringVar(&o.TimeZone, "timezone", "",
 		"the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
-	c.Flags().StringVar(&o.Overlap, "overlap", "skip", "what happens where the one before still runs")
+	c.Flags().StringVar(&o.Overlap, "overlap", "skip", "what happens if the previous one still runs")
 	flags.Duration(c.Flags(), &o.CatchUp, "catch-up", schedules.MinCatchUp, false,
-		"how late a missed one may still be started, from 10s (default a year)")
+		"how late a missed start may still happen, from 10s (default a year)")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "start none until it is resumed")
 	c.Flags().StringVar(&o.Note, "note", "", "a `text` for people")
 	return c

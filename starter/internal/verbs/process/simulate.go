@@ -35,15 +35,14 @@ func Simulate(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate FILE|FOLDER",
 		Short: "Try a process out without touching anything",
-		Long: `Run a process as run would, with every Tool played: no tool, MCP server or person is
-asked, whatever the file says. Requests go to the LLM that is configured, which plays the
-Tools too; without one, recorded replies answer, or Plans and values are made up from the
-schemas. Data that the file does not bring are made up as well. Approvals are given by
-"simulated".
+		Long: `Try a process as run would run it, but with every Tool played: no tool, MCP server or person
+is asked, whatever the file says. The configured LLM plans and plays the Tools. Without one,
+recorded replies answer, or Plans and values are made up from the schemas. Missing data is
+made up too. "simulated" gives all approvals.
 
-It reports Requests, tokens, Calls by Tool, what stayed open, and the Plan as a graph.
-Everything is written to a folder of its own, which is thrown away: --keep leaves it, and
-the other verbs read it with --data. What was simulated says so wherever it stands.`,
+It reports Requests, tokens, Calls by Tool, what stayed open, and the Plan as a graph. Its
+files are thrown away; --keep keeps them in a folder, for the other verbs to read with
+--data. Everything simulated is marked as such.`,
 		Example: `  starter simulate examples/refunds
   starter simulate refund.json --schemas
   starter simulate refund.json --tools schemas --keep trial

@@ -39,15 +39,15 @@ func Undo(a *app.App) *cobra.Command {
 		Use:   "undo ID --reason TEXT",
 		Short: "Take back what the Calls of a process did, as their Tools say",
 		Long: `Take back what the Calls of a process did, as "_undo" of their Tools says.
-What read something is taken back before it, and what cannot be taken back keeps all that
-it came from. It shows first what would be taken back, what cannot be and why, and what
-stays; then it asks (--yes has answered). A process of its own does it, ID-undo-1 or the
-next number, unless --as names it, under the approval policies of the Tools that take back. A process at work is
-paused first, takes back by itself, and goes on with resume. Each Call is taken back under
-the idempotency key of the original: nothing is taken back twice, whoever asks.
+A Call is taken back after all that read from it, and stays if one of them cannot be taken
+back. You first see what would be taken back, what cannot be and why, and what stays; then
+you are asked (--yes answers yes). A new process does it, ID-undo-1 or the next number,
+unless --as names it, under the approval policies of the Tools that take back. A process at
+work is paused first, takes back by itself, and goes on with resume. Each Call is taken back
+under the original's idempotency key, so nothing is taken back twice.
 
-Without more, all is taken back; --to leaves what was done when Idea K was made, --instance
-means one instance, --call one Call with all that read from it.`,
+--to keeps what was done when Idea K was made. --instance takes back one instance, --call
+one Call with all that read from it. Without them, all is taken back.`,
 		Example: `  starter undo trip-4 --dry-run
   starter undo trip-4 --by ann --reason "the customer fell ill"
   starter undo refunds --call 1.2@13 --yes --reason "the wrong account"`,
@@ -77,13 +77,13 @@ means one instance, --call one Call with all that read from it.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 	f.BoolVar(&o.review, "review", false,
-		"each Call waits for a person: approve runs it, answer says how it was taken back otherwise, reject leaves it")
-	f.StringVar(&o.by.Name, "by", "", "the `name` of who has it taken back (default: the user's)")
+		"each Call waits for a person: approve runs it, answer says how else it was taken back, reject leaves it")
+	f.StringVar(&o.by.Name, "by", "", "the `name` of the person who takes it back (default: the user's)")
 	f.StringVar(&o.by.Reason, "reason", "", "why, for the record")
 	f.BoolVar(&o.detach, "detach", false, "start taking back and return at once")
 	f.StringArrayVar(&o.groups, "group", nil,
-		"a `group` that who decides at the terminal is of; may be repeated (default $PROCESSIDEA_GROUPS, with commas "+
-			"between)")
+		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
+			"separated by commas)")
 	app.HostingFlags(c, &o.server)
 	addWaitFlag(c, &o.wait)
 	return c
@@ -109,8 +109,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		}
 		text := undoText(u)
 		if u.AtWork {
-			text += "it is at work: nothing is taken back before it is paused, and what is not on record yet counts " +
-				"too\n"
+			text += "it is at work: it is paused first, and what is not on record yet is then taken back too\n"
 		}
 		return a.Show(u, text)
 	}

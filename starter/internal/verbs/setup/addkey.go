@@ -20,17 +20,16 @@ func addKey(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add FILE",
 		Short: "Add somebody's public key, such as a passkey, to those that workers trust",
-		Long: `Add a public key that somebody else has made to the JWKS that PROCESSIDEA_DECIDERS
-names: one that "keys person" printed, or that of a passkey, as the desk shows it. "-"
-reads it from the standard input. Look at whom it speaks for, and of which groups it says
-that they are: it is printed. --group puts other groups in their place. What is added
-counts at once. To take a key back, give its entry a "withdrawn".`,
+		Long: `Add a public key that somebody else has made to the JWKS that PROCESSIDEA_DECIDERS names:
+one that "keys person" printed, or a passkey's, as the desk shows it. "-" reads it from
+standard input. Check the printed person and groups; --group sets other groups. The key
+counts at once. To withdraw a key, add "withdrawn" to its entry.`,
 		Example: `  starter keys add passkey.json --deciders deciders.json
   starter keys add - --deciders deciders.json --group finance < passkey.json`,
 		RunE: func(_ *cobra.Command, args []string) error { return addPublicKey(a, args[0], groups, deciders) },
 	}
 	c.Flags().StringArrayVar(&groups, "group", nil,
-		"a `group` that the person is of, in place of those that the key names; may be repeated")
+		"a `group` of the person, instead of those that the key names; may be repeated")
 	c.Flags().StringVar(&deciders, "deciders", os.Getenv(signing.DecidersVariable),
 		"the JWKS `file` to which the key is added; made where there is none ($"+signing.DecidersVariable+")")
 	return c

@@ -23,15 +23,14 @@ func Codec(a *app.App) *cobra.Command {
 	var open bool
 	c := &cobra.Command{
 		Use:   "codec",
-		Short: "Serve what histories hold encrypted, or in the store, to the Temporal UI",
-		Long: `Serve what histories hold encrypted, or in the store, to the Temporal UI and to the
-temporal CLI, until stopped: their codec server. The keys are those of
-PROCESSIDEA_KEYS. ("run" and "dev" have one of their own for their UI.)
+		Short: "Show the Temporal UI what histories hold encrypted, or in the store",
+		Long: `Serve a codec server until stopped: it shows the Temporal UI and the temporal CLI what
+histories hold encrypted or in the store. The keys are those of PROCESSIDEA_KEYS. ("run"
+and "dev" have one of their own for their UI.)
 
-Only pages of the origins given may ask, and without any only pages from this
-machine. With PROCESSIDEA_CODEC_TOKEN set, every request must carry it as its bearer
-token, and programs that are no page may ask too. Beyond this machine it is not
-served without one.`,
+Only pages of the given origins may ask; without --origin, only pages from this machine.
+With PROCESSIDEA_CODEC_TOKEN set, every request must carry it as its bearer token, and
+programs other than browsers may ask too. Other machines always need a token.`,
 		Example: `  starter codec --origin https://temporal.example.com
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
@@ -41,8 +40,8 @@ served without one.`,
 	c.Flags().StringSliceVar(&origins, "origin", nil,
 		"`origin` of the Temporal UI, such as https://temporal.example.com")
 	c.Flags().BoolVar(&open, "without-token", false,
-		"listen beyond this machine without one: in a container whose port is published "+
-			"to this machine alone; with --origin")
+		"listen beyond this machine without a token, in a container whose port only this machine can reach; needs "+
+			"--origin")
 	return c
 }
 
@@ -52,7 +51,7 @@ func runCodec(ctx context.Context, a *app.App, listen string, origins []string, 
 		return exit.Usagef("serve --without-token: name the allowed pages with --origin")
 	}
 	if token == "" && !onLoopback(listen) && !open {
-		return exit.Usagef("listen on %s: it is reachable from other machines, and %s is not set",
+		return exit.Usagef("listen on %s: other machines can reach it, but %s is not set",
 			listen, tokenVariable)
 	}
 	for _, origin := range origins {

@@ -79,7 +79,7 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 	case n.LLM:
 		a.Note("a worker runs, and asks the LLM that the environment names")
 	default:
-		a.Note("a worker runs; no LLM is configured: processes need recorded replies (OPENAI_API_KEY and " +
+		a.Note("a worker runs, but no LLM is configured: processes need recorded replies (OPENAI_API_KEY and " +
 			"OPENAI_BASE_URL are not set)")
 	}
 	if place := os.Getenv(signing.DecidersVariable); h.Worker && place != "" {

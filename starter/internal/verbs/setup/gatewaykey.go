@@ -15,11 +15,10 @@ func gatewayKey(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gateway NAME",
 		Short: "Make the key with which a gateway signs what people decide there",
-		Long: `Make the key (Ed25519) with which a gateway signs the decisions of those whom the
-issuer of its tokens names: PROCESSIDEA_GATEWAY_KEY=FILE. NAME is the issuer that the
-proofs name, such as the gateway's address. The key may speak for anybody, of any group:
-whoever trusts it trusts the gateway, and the issuer of its tokens, with that. Files are
-as for "keys person".`,
+		Long: `Make the key (Ed25519) with which a gateway signs people's decisions:
+PROCESSIDEA_GATEWAY_KEY=FILE. NAME is the issuer in the proofs, such as the gateway's
+address. The key may speak for anybody, of any group: whoever trusts it trusts the gateway
+and the issuer of its tokens. Files are as for "keys person".`,
 		Example: `  starter keys gateway https://gateway.example.com --out gateway.key --deciders deciders.json`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			k, err := signing.NewIssuerKey(args[0])

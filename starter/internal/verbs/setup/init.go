@@ -24,13 +24,12 @@ func Init(a *app.App) *cobra.Command {
 completes and checks, the replies of a scripted LLM, and a README. A person approves
 one of its Calls.
 
-Where there are a go command and the checkout of Process Idea that this program was
-built from, it is a Go program too: with a Tool of its own, and with a test that plays
-the process on the real engine. Nothing is fetched.
+With a go command and the checkout of Process Idea that this program was built from, it is
+a Go program too, with a Tool of its own and a test on the real engine. Nothing is fetched.
 
-With --http its Tools are servers', and its instances the rows of a table: of yours with
---csv, whose columns become the parameters of the Tools. The table gives the NAME then,
-unless it is said.`,
+With --http the Tools are HTTP requests, and each row of a table is an instance. --csv
+names your table: its columns become the Tools' parameters, and its name is the default
+NAME.`,
 		Example: "  starter init desk\n  starter init desk --without-go\n  starter init invoices --http --csv rows.csv",
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := strings.TrimSuffix(filepath.Base(table), filepath.Ext(table))
@@ -64,7 +63,7 @@ unless it is said.`,
 	c.Flags().BoolVar(&http, "http", false, "Tools over HTTP and a table of instances, without a Go program")
 	c.Flags().StringVar(&table, "csv", "", "`file` with the instances, for --http (default three that are made up)")
 	c.Flags().StringVar(&checkout, "checkout", "",
-		"`folder` of a checkout of Process Idea for the Go program (default the one that this program was built from)")
+		"`folder` of a checkout of Process Idea for the Go program (default: the one of this program)")
 	return c
 }
 

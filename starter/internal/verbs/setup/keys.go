@@ -21,9 +21,9 @@ func Keys(a *app.App) *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Use:   "new [ID]",
 		Short: "Print a fresh key, as an entry of PROCESSIDEA_KEYS",
-		Long: `Print a fresh key, as an entry of PROCESSIDEA_KEYS: its id, which stands in the clear
-on all that it encrypts, and 32 random bytes. The id is today's date unless one is
-given. Of several entries, set apart by commas, the first encrypts and all decrypt.`,
+		Long: `Print a fresh key, as an entry of PROCESSIDEA_KEYS: its id and 32 random bytes. The id
+(default: today's date) stands in the clear on all that the key encrypts. Separate entries
+by commas: the first encrypts, all decrypt.`,
 		Example: `  export PROCESSIDEA_KEYS=$(starter keys new)
   export PROCESSIDEA_KEYS=$(starter keys new),$PROCESSIDEA_KEYS`,
 		RunE: func(_ *cobra.Command, args []string) error {

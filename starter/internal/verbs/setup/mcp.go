@@ -27,13 +27,12 @@ func MCP(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp [FOLDER]",
 		Short: "Serve agents, by the Model Context Protocol on the standard streams",
-		Long: `Serve agents, by the Model Context Protocol on the standard streams: each Idea file
-of the folder is a tool that starts a process; others look at processes, compare their
-Ideas, fork and simulate them. Like run it uses the server that runs in the data folder,
-or starts one. The gateway does the same over HTTP, at /mcp.
+		Long: `Serve agents by the Model Context Protocol on the standard streams. Each Idea file of the
+folder is a tool that starts a process; other tools look at processes, compare their Ideas,
+fork and simulate them. It uses the server that runs in the data folder, or starts one, as
+run does. The gateway does the same over HTTP, at /mcp.
 
-Agents decide on nothing unless --approvals lets them, and never where a policy wants a
-signed decision.`,
+Agents decide only with --approvals, and never where a policy wants a signed decision.`,
 		Example: `  starter mcp processes/
   starter mcp processes/ --approvals`,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -23,17 +23,17 @@ func personKey(a *app.App) *cobra.Command {
 	var out, deciders string
 	c := &cobra.Command{
 		Use:   "person NAME",
-		Short: "Make a person's own key, to sign decisions with",
-		Long: `Make a person's own key (Ed25519), to sign decisions with: "approve --key FILE", or
-PROCESSIDEA_KEY=FILE. NAME is the one that policies know. The private key goes into a
-file that nobody else may read; a file that is there stays as it is. The public key is
-printed, as an entry of the "keys" of the JWKS that PROCESSIDEA_DECIDERS names;
---deciders FILE adds it there. Whoever keeps that file says who is of which group.`,
+		Short: "Make a person's own key to sign decisions with",
+		Long: `Make a person's own key (Ed25519) to sign decisions with: "approve --key FILE", or
+PROCESSIDEA_KEY=FILE. NAME is the one that policies know. The private key goes into a new
+file that nobody else may read. The public key is printed as an entry of the JWKS that
+PROCESSIDEA_DECIDERS names; --deciders FILE adds it there. Whoever keeps that file says who
+belongs to which group.`,
 		Example: `  starter keys person ann@example.com --group finance
   starter keys person ann --group finance --out ann.key --deciders deciders.json`,
 		RunE: func(_ *cobra.Command, args []string) error { return newPersonKey(a, args[0], groups, out, deciders) },
 	}
-	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` that the person is of; may be repeated")
+	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` of the person; may be repeated")
 	c.Flags().StringVar(&out, "out", "",
 		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
 	c.Flags().StringVar(&deciders, "deciders", "",

@@ -11,7 +11,7 @@ import (
 func Schema(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of an Idea file, for an editor to complete and check with",
+		Short: "Print the JSON Schema of an Idea file, by which an editor completes and checks it",
 		Long: `Print the JSON Schema of an Idea file. An editor that knows JSON Schema completes and
 checks a file which names it: "$schema": "./idea.schema.json". "check" finds what a
 schema cannot say.`,

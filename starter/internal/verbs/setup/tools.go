@@ -22,7 +22,7 @@ import (
 func Tools(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "tools",
-		Short:   "Make Tools of what is described elsewhere",
+		Short:   "Make Tools from descriptions in other formats",
 		Example: `  starter tools import petshop.yaml > tools.json`,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -35,27 +35,26 @@ func importVerb(a *app.App) *cobra.Command {
 	var to string
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make HTTP tools of the operations of an OpenAPI document",
-		Long: `Make HTTP tools of the operations of an OpenAPI document, 3.0 or 3.1, JSON or YAML.
-What is printed is {"tools": {…}}, as it stands under "schema" of an Idea file.
+		Short: "Make HTTP tools from the operations of an OpenAPI document",
+		Long: `Make HTTP tools from the operations of an OpenAPI document, 3.0 or 3.1, JSON or YAML.
+It prints {"tools": {…}}, as it stands under "schema" of an Idea file.
 Nothing is ever loaded: a document that refers to other files is refused.
 
-What cannot be taken over is named on standard error, with the variables that the
-worker needs for the document's security schemes and the hosts that
-PROCESSIDEA_HTTP_ALLOW must name.
+Standard error names what cannot be taken over, the variables that the document's security
+schemes need, and the hosts for PROCESSIDEA_HTTP_ALLOW.
 
-Of every operation that may change something (POST, PUT, PATCH, DELETE) a person is
-asked first: the Tool has "_approval": true. --approve all asks of every operation,
---approve none of none.`,
+A person is asked before every operation that may change something (POST, PUT, PATCH,
+DELETE): its Tool has "_approval": true. --approve all asks before every operation,
+--approve none before none.`,
 		Example: `  starter tools import petshop.yaml > tools.json
   starter tools import openapi.json --only listPets,addPet --server https://pets.example/v2
   starter tools import openapi.json --server '$env:PETS_URL' --secrets PETS_ -o tools.json`,
 		RunE: func(_ *cobra.Command, args []string) error { return importTools(a, args[0], to, o) },
 	}
 	c.Flags().StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
-	c.Flags().StringSliceVar(&o.Only, "only", nil, "operationIds or names of Tools, and no others")
+	c.Flags().StringSliceVar(&o.Only, "only", nil, "only these operationIds or names of Tools")
 	c.Flags().StringVar(&o.Approve, "approve", openapi.ApproveWrites,
-		"of which operations a person is asked first: writes, all or none")
+		"before which operations a person is asked: writes, all or none")
 	c.Flags().StringVar(&o.Secrets, "secrets", "", "`PREFIX` of the variables that hold secrets")
 	c.Flags().StringVarP(&to, "output", "o", "", "`FILE` to write, instead of standard output")
 	return c
