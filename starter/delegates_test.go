@@ -136,7 +136,7 @@ func TestADelegateGoesOnInAForkOfItsCaller(t *testing.T) {
 				return at != ""
 			})
 			d.do("fork", "p", "--at", at, "--id", "again",
-				"--detach").is(exit.Done).complains("continue from what they had done by then: those of 0.1@②")
+				"--detach").is(exit.Done).complains("continue from what they had done: those of 0.1@②")
 			asked := waits("again")
 			want(t, c.String(), `{"/tell":1}`)
 			d.do("approve", asked.Process, asked.CallID).is(exit.Done)

@@ -62,7 +62,7 @@ func TestHardenSaysWhatIsNotGeneralised(t *testing.T) {
 	e.complains("not generalised: judge → †state.mood: the tool has no code, the LLM writes its result")
 	e.complains("decide what gives its result: name code as _activity in schema.tools.judge, or leave it to the LLM: context[")
 	e.complains("not generalised: the output of j: the LLM wrote it", "write their References")
-	e.complains("2 things are not generalised: the Plan is not optimal")
+	e.complains("2 things are not generalised, so the Plan only guides the LLM")
 	var made harden.Result
 	e.json(&made)
 	if len(made.Differences) != 2 || strings.Contains(e.out, `"stage"`) {

@@ -89,7 +89,7 @@ func (o *Options) check() error {
 		o.Approve = ApproveWrites
 	case ApproveWrites, ApproveAll, ApproveNone:
 	default:
-		return fmt.Errorf("approve: want %[2]s, %[3]s or %[4]s, not %[1]q",
+		return fmt.Errorf("approve %q: want %s, %s or %s",
 			o.Approve, ApproveWrites, ApproveAll, ApproveNone)
 	}
 	if o.Secrets != "" && !envStart.MatchString(o.Secrets) {

@@ -160,7 +160,7 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
 	}
 	if e.TakenUp > 0 {
-		a.Note("%s run again because they had not ended by then; effects they had since happen twice",
+		a.Note("%s run again, not ended at that moment; effects since then happen twice",
 			print.Plural(e.TakenUp, "Call"))
 	}
 	if len(e.DelegatesResumed) > 0 {
