@@ -53,7 +53,8 @@ func TestARateThatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-// call is one that wants a turn, asks again when it is told to, and takes its time.
+// call is one that wants a turn, asks again when it is told to, and takes its time. One that travels asks once more when
+// it has a turn that is near, since it runs in another activity than the one in which it waited.
 type call struct {
 	key      string
 	came, at time.Time // when it asks next
@@ -62,20 +63,23 @@ type call struct {
 	vanishes bool // after it has asked once
 	vanished bool
 	over     bool
+	travels  time.Duration
+	arrived  bool
 }
 
 // Workers come and go; the Queue is carried through JSON as a workflow carries it.
 func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rule := limit.Rule{PerSecond: rapid.SampledFrom([]float64{0, 0.5, 3, 20}).Draw(t, "perSecond"),
+		rule := limit.Rule{PerSecond: rapid.SampledFrom([]float64{0, 0.05, 0.5, 3, 20}).Draw(t, "perSecond"),
 			AtOnce: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "atOnce")}
 		now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 		var calls []*call
 		for n := range rapid.IntRange(1, 25).Draw(t, "calls") {
 			came := now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "came")) * time.Millisecond)
 			calls = append(calls, &call{key: fmt.Sprint(n), came: came, at: came,
-				vanishes: rapid.IntRange(0, 4).Draw(t, "vanishes") == 0})
+				vanishes: rapid.IntRange(0, 4).Draw(t, "vanishes") == 0,
+				travels:  time.Duration(rapid.SampledFrom([]int{0, 0, 100, 900, 4000}).Draw(t, "travels")) * time.Millisecond})
 		}
 		queue := limit.Queue{}
 		for step := 0; slices.ContainsFunc(calls, func(c *call) bool { return !c.over && !c.vanished }); step++ {
@@ -123,7 +127,14 @@ func askAll(t *rapid.T, queue *limit.Queue, rule limit.Rule, now time.Time, call
 	for n, answer := range queue.Ask(now, q) {
 		c := asking[n]
 		c.at, c.vanished = now.Add(answer.Wait), c.vanishes
-		if answer.IsGranted && !c.vanished {
+		isNear := answer.IsGranted && answer.Wait < 10*time.Second
+		switch {
+		case c.vanished:
+		case isNear && c.travels > 0 && !c.arrived:
+			c.at, c.arrived = now.Add(c.travels), true
+		case !isNear && c.travels > 0:
+			c.arrived = false
+		case answer.IsGranted:
 			c.begins = c.at
 			c.ends = c.begins.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "lasts")) * time.Millisecond)
 		}

@@ -11,7 +11,7 @@ const (
 	// MaxWait is how long somebody may wait before it asks again.
 	MaxWait = time.Minute
 	// leadTime is how long before it begins a turn is given, so that one answer is for many.
-	leadTime = time.Second
+	leadTime = 2 * time.Second
 	// minWait is after how long anybody asks again, who has no turn.
 	minWait = 250 * time.Millisecond
 	// lateGrace is how late one may come that was told when to come again.
@@ -88,9 +88,8 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	for n, key := range q.Wants {
 		place, waits := places[key]
 		if t := l.findTurn(key); t != nil {
-			if t.Begins.Before(now) { // it comes late: those behind it may begin by now
-				t.Begins = later(now, l.NextTurnAt)
-				l.NextTurnAt = t.Begins.Add(q.Rule.spacing(t.Cost))
+			if t.Begins.Before(now) {
+				l.beginLate(now, t, q.Rule.spacing(t.Cost))
 			}
 			t.Until = t.Begins.Add(TurnLease)
 			answers[n] = Turn{IsGranted: true, Wait: t.Begins.Sub(now)}
@@ -159,6 +158,15 @@ func (l *Queue) extendTurn(now time.Time, key string) {
 		t = &l.Turns[len(l.Turns)-1]
 	}
 	t.Until = now.Add(TurnLease)
+}
+
+// beginLate has a turn begin that was to begin already: at once, where no other was given since; else behind those. Who
+// waits in one activity and runs in the next may always be a little late, and must not wait for another turn each time.
+func (l *Queue) beginLate(now time.Time, t *Place, spacing time.Duration) {
+	if l.NextTurnAt.After(t.Begins.Add(spacing)) {
+		now = later(now, l.NextTurnAt)
+	}
+	t.Begins, l.NextTurnAt = now, now.Add(spacing)
 }
 
 // giveTurns gives turns to those who came first, whether they ask at this moment or were told to come later, and
