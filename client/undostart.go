@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/undo"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -233,7 +236,18 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) error {
 	if len(ended) < len(u.Plan.Undo) {
 		payload := u.options.By.payload()
 		payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
-		err = errors.Join(err, p.steer(ctx, approval.SteerUndo, payload))
+		err = errors.Join(err, p.steerAtRest(ctx, approval.SteerUndo, payload))
 	}
 	return err
+}
+
+// steerAtRest is steer of a process that may not have heard yet that its delegates are at rest.
+func (p *Process) steerAtRest(ctx context.Context, name string, payload map[string]any) (err error) {
+	began := time.Now()
+	waited := p.until(ctx, func() (bool, error) {
+		err = p.steer(ctx, name, payload)
+		early := err != nil && strings.Contains(err.Error(), loop.ErrUndoNotAtRest.Error())
+		return !early || time.Since(began) > reportGrace, nil
+	})
+	return errors.Join(waited, err)
 }

@@ -37,6 +37,28 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	}
 }
 
+// What a delegate at work has done is left to an undo of its own; the process takes back the rest meanwhile.
+func TestAProcessWhoseDelegateIsAtWorkTakesBackTheRest(t *testing.T) {
+	b := newBookings(t)
+	idea := func(tool, called string) string {
+		return strings.Replace(b.idea("none", "", `, {"_tool": "`+called+`"}`, ""), `"write": {`, `"`+called+`": `+tool+`, "write": {`, 1)
+	}
+	d := newDesk(t, map[string]string{"idea.json": idea(`{"type": "object", "_delegate": "sub.json"}`, "trip"),
+		"sub.json": idea(`{"_activity": "note", "_approval": true}`, "sign")}).set("PROCESSIDEA_HTTP_ALLOW=" +
+		strings.TrimPrefix(b.URL, "http://"))
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.asked("p/~call/0.4")
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells("0.4 (trip): it runs a process of its own: take back p/~call/0.4",
+		"starter undo 'p/~call/0.4' --reason TEXT", "p: 2 Calls are taken back; it is paused")
+	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.4/main/0.1 p%2F~call%2F0.4/main/0.2")
+	d.do("undo", "p/~call/0.4", "--yes", "--reason", "x").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Usage).complains("there is nothing to take back")
+}
+
 // A process in parts is paused, and those of its parts that have not ended take back by themselves; when all have ended
 // it is taken back to its Ideas as one that was not split is.
 func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {

@@ -173,6 +173,8 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 	case c.Within != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: map[string]any{}, Within: c.Within, Process: c.Process,
 			Instance: c.Instance, Did: c}, takeBack, ""
+	case c.How.Kind == ideafile.UndoProcess && c.Status == ideafile.Running:
+		return step, fateCannot, "it runs a process of its own: take back " + c.Delegate
 	case c.How.Kind == ideafile.UndoProcess:
 		return step, fateCannot, "it ran a process of its own: take back " + c.Delegate
 	case isUnknown(c):
