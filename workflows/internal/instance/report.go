@@ -20,6 +20,10 @@ type reportState struct {
 	calls map[string]dataflow.ReportedCall
 }
 
+// undoFollowersChange names the rule that an undo ends alike for all that read or follow its Calls, whenever the
+// process goes on.
+const undoFollowersChange = "what comes after undone Calls"
+
 // reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
 // must know: a Request that broke off was closed, a wait for a person began or ended, a signal was refused, or the
 // process is paused.
@@ -29,7 +33,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
-	takenBack := i.dataflow.TakeTakenBack()
+	takenBack := i.dataflow.TakeTakenBack(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChange) })
 	if takenBack != nil && i.Held { // what read it goes on otherwise, or is blocked, once the process does
 		i.ChangedSinceStarting = true
 	}
