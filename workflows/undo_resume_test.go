@@ -11,7 +11,7 @@ import (
 // What reads from a Call that is taken back, or was to come after it, does not run, whenever the process goes on.
 func TestWhatComesAfterACallThatIsTakenBackDoesNotRun(t *testing.T) {
 	t.Parallel()
-	for name, meanwhile := range map[string]bool{"resumed afterwards": false} {
+	for name, meanwhile := range map[string]bool{"resumed afterwards": false, "resumed meanwhile": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &agency{}
@@ -43,6 +43,7 @@ func TestWhatComesAfterACallThatIsTakenBackDoesNotRun(t *testing.T) {
 			}
 			close(hold)
 			s.areTaken("u")
+			eventually(t, "nothing waits", func() bool { return len(s.pending()) == 0 })
 			_ = run.Get(t.Context(), nil) // nothing of it can be signed
 			r := s.processStatus().Result
 			if r.Status != loop.StatusFailed || r.Calls.Undone != 1 || r.Calls.Blocked != 3 || len(a.standing(t)) > 0 {
