@@ -183,7 +183,7 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 			when := ends[i.ProcessID]
 			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(when[ideafile.Done][c.ID], when[ideafile.Failed][c.ID]))
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
-			c.DoneBefore = before[i.ProcessID].processThatDid(c)
+			c.DoneBefore, c.MustWait = before[i.ProcessID].processThatDid(c), u.AtWork && i.HasEnded
 			if t := i.Idea.Tool(c.Tool); t != nil {
 				c.How = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
 				if t.DelegateFile != "" {

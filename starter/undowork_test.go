@@ -85,7 +85,7 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	d.eventually("a part ends",
 		func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
 	undo("--instance", "3").is(exit.Done)
-	undo("--instance", "1").is(exit.Usage).complains("3 of the Calls are of instances that have ended")
+	undo("--instance", "1").is(exit.Usage).complains("there is nothing to take back")
 	want(t, strings.Join(b.standing(t), " "),
 		"p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
 			"p%2F~part%2F1/%E2%91%A0/0.5@%E2%91%A0 p%2F~part%2F2/%E2%91%A1/0.1@%E2%91%A1")
@@ -96,6 +96,24 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
+}
+
+// An instance that has ended waits with what it did until all have; the others take back, and that is done.
+func TestAnInstanceThatHasEndedWaitsWithItsUndo(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.Replace(b.idea("none", "", `, {"_tool": "sign", "_when": {"properties": {"state": {"properties": {"n": {"const": 2}}}}}}`,
+		`{"type": "state", "_instance": "①", "state": {"n": 1}}, {"type": "state", "_instance": "②", "state": {"n": 2}},`), `"write": {`,
+		`"sign": {"_activity": "note", "_approval": true}, "write": {`, 1))
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.eventually("one ends", func() bool {
+		i := d.do("result", "p", "--json").result().Instances
+		return i["①"].Status == "settled" && i["②"].Status == "waiting"
+	})
+	const waits = "0.2@① (book): its instance has ended: it is taken back when all instances have"
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("of p, 2 Calls would be taken back", waits)
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells(waits, "p: 2 Calls are taken back; it is paused")
+	want(t, strings.Join(b.standing(t), " "), "p/%E2%91%A0/0.1@%E2%91%A0 p/%E2%91%A0/0.2@%E2%91%A0")
 }
 
 // A fork takes back what it did itself; what was done before it is taken back where it was done, once.
