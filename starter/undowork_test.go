@@ -116,6 +116,25 @@ func TestAnInstanceThatHasEndedWaitsWithItsUndo(t *testing.T) {
 	want(t, strings.Join(b.standing(t), " "), "p/%E2%91%A0/0.1@%E2%91%A0 p/%E2%91%A0/0.2@%E2%91%A0")
 }
 
+// A part and its whole know of each other's undo.
+func TestWhatAPartHasTakenBackStaysSoForTheWhole(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("none", `"batch": 1`, "", threeTravellers))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	d.do("undo", "p/~part/1", "--yes", "--reason", "x").is(exit.Done)
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("4 Calls would be taken back",
+		"0.1@① (book): it was taken back by p~part~1-undo-1", "0.2@① (book): it was taken back by p~part~1-undo-1")
+	if said := d.do("show", "p/~part/2").is(exit.Done).err; strings.Contains(said, "undone") {
+		t.Error(said)
+	}
+	d.do("undo", "p", "--yes", "--reason", "y").is(exit.Done)
+	d.do("undo", "p/~part/2", "--dry-run").is(exit.Done).tells("0.2@② (book): it was taken back by p-undo-1")
+	d.do("show", "p").is(exit.Done).complains("2 Calls are undone by p~part~1-undo-1").complains(
+		"4 Calls are undone by p-undo-1")
+	d.do("show", "p/~part/2").is(exit.Done).complains("2 Calls are undone by p-undo-1")
+}
+
 // A fork takes back what it did itself; what was done before it is taken back where it was done, once.
 func TestAForkTakesBackWhatItDidItself(t *testing.T) {
 	b := newBookings(t)
