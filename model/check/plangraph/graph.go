@@ -73,8 +73,21 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	} else if len(c.outputPaths) > 1 {
 		lines = append(lines, "→ "+jsonval.Clip(c.outputPathText, 60))
 	}
+	if of := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"]); of != "" {
+		lines = append(lines, "undoes "+jsonval.Clip(of, 60))
+	}
 	g.calls = append(g.calls, c)
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
+}
+
+// markUndone says of each Call that was undone in how many instances it was, by the counts of Statuses.
+func (g *graph) markUndone(statuses []map[ideafile.CallStatus]int) *graph {
+	for n := range min(len(g.calls), len(statuses)) {
+		if statuses[n][ideafile.Undone] > 0 {
+			g.nodes[n].labelLines = append(g.nodes[n].labelLines, statusLine(statuses[n]))
+		}
+	}
+	return g
 }
 
 // connectWriters adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has
