@@ -80,11 +80,12 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
 }
 
-// markUndone says of each Call that was undone in how many instances it was, by the counts of Statuses.
-func (g *graph) markUndone(statuses []map[ideafile.CallStatus]int) *graph {
+// mark says below the Calls what became of them, by the counts of Statuses: of all, or of those that were undone.
+func (g *graph) mark(statuses []map[ideafile.CallStatus]int, all bool) *graph {
 	for n := range min(len(g.calls), len(statuses)) {
-		if statuses[n][ideafile.Undone] > 0 {
-			g.nodes[n].labelLines = append(g.nodes[n].labelLines, statusLine(statuses[n]))
+		line := statusLine(statuses[n])
+		if line != "" && (all || statuses[n][ideafile.Undone] > 0) {
+			g.nodes[n].fill, g.nodes[n].labelLines = fillOf(statuses[n]), append(g.nodes[n].labelLines, line)
 		}
 	}
 	return g
