@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/protocol"
 )
 
 // reportGrace is how long to wait until the reports of instances have reached their process; a fork may never show
@@ -53,20 +54,36 @@ func (p *Process) waitUntilIdle(ctx context.Context) error {
 	})
 }
 
-// countCalls queries the instances for how many of their Calls are running and done.
+// countCalls queries the instances for how many of their Calls are running and done. A Call whose delegate is at rest
+// with the process does not run.
 func (p *Process) countCalls(ctx context.Context) (running, done int, err error) {
+	v, err := p.Status(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
 	instances, err := p.Instances(ctx)
-	for _, i := range instances {
+	for token, i := range instances {
+		of, _, _ := protocol.ParseInstanceID(v.InstanceID(token))
 		for _, c := range i.Calls {
-			switch c.Status {
-			case ideafile.Running:
-				running++
-			case ideafile.Done:
+			switch {
+			case c.Status == ideafile.Done:
 				done++
+			case c.Status == ideafile.Running && !p.client.Process(protocol.DelegateID(of, c.ID)).isAtRest(ctx):
+				running++
 			}
 		}
 	}
 	return running, done, err
+}
+
+// isAtRest reports whether there is such a process, which is paused, and none of its Calls runs.
+func (p *Process) isAtRest(ctx context.Context) bool {
+	v, err := p.Status(ctx)
+	if err != nil || v.Status != loop.StatusPaused {
+		return false
+	}
+	running, _, err := p.countCalls(ctx)
+	return err == nil && running == 0
 }
 
 // eachOpenPart visits the parts of a process that was split that are at work.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -183,7 +184,7 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 			when := ends[i.ProcessID]
 			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(when[ideafile.Done][c.ID], when[ideafile.Failed][c.ID]))
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
-			c.DoneBefore = before[i.ProcessID].processThatDid(c)
+			c.DoneBefore, c.MustWait = before[i.ProcessID].processThatDid(c), u.AtWork && i.HasEnded
 			if t := i.Idea.Tool(c.Tool); t != nil {
 				c.How = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
 				if t.DelegateFile != "" {
@@ -329,9 +330,19 @@ func (f forkedFrom) processThatDid(c undo.Call) string {
 }
 
 // undoings lists the processes that take back what the process did, or may, and the number of the next one that has no
-// name of its own.
+// name of its own. Those that take back a part of it, or the whole that it is a part of, are among them.
 func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
-	ids, err = c.namedUndos(ctx)
+	relatives, err := c.parts(ctx)
+	if whole := WholeOf(c.process); whole != c.process {
+		relatives = append(relatives, whole)
+	}
+	for _, process := range append(relatives, c.process) {
+		if err == nil {
+			var of []string
+			of, err = (&Chain{c.chains, process}).namedUndos(ctx)
+			ids = append(ids, of...)
+		}
+	}
 	next = 1
 	// One that was ended before it began is not named, and its number is not used again.
 	for n, missing := 1, 0; missing < 2; n++ {
@@ -343,6 +354,16 @@ func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error
 		}
 	}
 	return ids, next, err
+}
+
+// parts lists the processes of the parts, by the latest Idea.
+func (c *Chain) parts(ctx context.Context) ([]string, error) {
+	last, err := c.Length(ctx)
+	if err != nil || last == 0 {
+		return nil, err
+	}
+	link, err := c.chains.LinkAt(ctx, c.process, last)
+	return link.Parts, err
 }
 
 // namedUndos lists the processes that undo what the process did, and not their parts.
@@ -388,6 +409,9 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 		}
 		readUndoneCalls(as, idea, made)
 	}
+	maps.DeleteFunc(made, func(of ideafile.UndoneCall, _ UndoneCall) bool { // the whole takes back other parts too
+		return isPart(c.process) && of.Process != c.process
+	})
 	return made, next, nil
 }
 

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/undo"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -213,27 +215,18 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 
 // Undo has a paused process take back what Archive.Undo says. It returns when that is done: the
 // process is paused still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
-func (p *Process) Undo(ctx context.Context, u *Undoing) error {
-	v, err := p.Status(ctx)
-	if err != nil {
-		return err
-	}
+func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 	calls := slices.Clone(u.Withdrawn)
-	var ended []string
 	for _, s := range u.Plan.Undo {
-		if calls = append(calls, s.CallID); v.Instances[s.Instance].Status.HasEnded() {
-			ended = append(ended, s.Did.Name())
-		}
+		calls = append(calls, s.CallID)
 	}
-	if len(ended) > 0 {
-		err = &RefusedError{Process: p.id, Signal: approval.SteerUndo,
-			Reason: fmt.Sprintf("%d of the Calls belong to instances that have ended: %s; they can be taken back "+
-				"once all instances have ended", len(ended), diag.FirstNamesAndCount(ended))}
-	}
-	if len(ended) < len(u.Plan.Undo) {
-		payload := u.options.By.payload()
-		payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
-		err = errors.Join(err, p.steer(ctx, approval.SteerUndo, payload))
-	}
-	return err
+	payload := u.options.By.payload()
+	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
+	began := time.Now()
+	waited := p.until(ctx, func() (bool, error) { // it may not have heard yet that its delegates are at rest
+		err = p.steer(ctx, approval.SteerUndo, payload)
+		early := err != nil && strings.Contains(err.Error(), loop.ErrUndoNotAtRest.Error())
+		return !early || time.Since(began) > reportGrace, nil
+	})
+	return errors.Join(waited, err)
 }

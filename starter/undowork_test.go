@@ -37,6 +37,28 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	}
 }
 
+// What a delegate at work has done is left to an undo of its own; the process takes back the rest meanwhile.
+func TestAProcessWhoseDelegateIsAtWorkTakesBackTheRest(t *testing.T) {
+	b := newBookings(t)
+	idea := func(tool, called string) string {
+		return strings.Replace(b.idea("none", "", `, {"_tool": "`+called+`"}`, ""), `"write": {`, `"`+called+`": `+tool+`, "write": {`, 1)
+	}
+	d := newDesk(t, map[string]string{"idea.json": idea(`{"type": "object", "_delegate": "sub.json"}`, "trip"),
+		"sub.json": idea(`{"_activity": "note", "_approval": true}`, "sign")}).set("PROCESSIDEA_HTTP_ALLOW=" +
+		strings.TrimPrefix(b.URL, "http://"))
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.asked("p/~call/0.4")
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells("0.4 (trip): it runs a process of its own: take back p/~call/0.4",
+		"starter undo 'p/~call/0.4' --reason TEXT", "p: 2 Calls are taken back; it is paused")
+	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.4/main/0.1 p%2F~call%2F0.4/main/0.2")
+	d.do("undo", "p/~call/0.4", "--yes", "--reason", "x").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Usage).complains("there is nothing to take back")
+}
+
 // A process in parts is paused, and those of its parts that have not ended take back by themselves; when all have ended
 // it is taken back to its Ideas as one that was not split is.
 func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
@@ -63,7 +85,7 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	d.eventually("a part ends",
 		func() bool { return d.do("result", "p", "--json").result().Instances["①"].Status == "settled" })
 	undo("--instance", "3").is(exit.Done)
-	undo("--instance", "1").is(exit.Usage).complains("3 of the Calls are of instances that have ended")
+	undo("--instance", "1").is(exit.Usage).complains("there is nothing to take back")
 	want(t, strings.Join(b.standing(t), " "),
 		"p%2F~part%2F1/%E2%91%A0/0.1@%E2%91%A0 p%2F~part%2F1/%E2%91%A0/0.2@%E2%91%A0 "+
 			"p%2F~part%2F1/%E2%91%A0/0.5@%E2%91%A0 p%2F~part%2F2/%E2%91%A1/0.1@%E2%91%A1")
@@ -74,6 +96,43 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
+}
+
+// An instance that has ended waits with what it did until all have; the others take back, and that is done.
+func TestAnInstanceThatHasEndedWaitsWithItsUndo(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.Replace(b.idea("none", "", `, {"_tool": "sign", "_when": {"properties": {"state": {"properties": {"n": {"const": 2}}}}}}`,
+		`{"type": "state", "_instance": "①", "state": {"n": 1}}, {"type": "state", "_instance": "②", "state": {"n": 2}},`), `"write": {`,
+		`"sign": {"_activity": "note", "_approval": true}, "write": {`, 1))
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.eventually("one ends", func() bool {
+		i := d.do("result", "p", "--json").result().Instances
+		return i["①"].Status == "settled" && i["②"].Status == "waiting"
+	})
+	const waits = "0.2@① (book): its instance has ended: it is taken back when all instances have"
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("of p, 2 Calls would be taken back", waits)
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells(waits, "p: 2 Calls are taken back; it is paused")
+	want(t, strings.Join(b.standing(t), " "), "p/%E2%91%A0/0.1@%E2%91%A0 p/%E2%91%A0/0.2@%E2%91%A0")
+}
+
+// A part and its whole know of each other's undo.
+func TestWhatAPartHasTakenBackStaysSoForTheWhole(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("none", `"batch": 1`, "", threeTravellers))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	d.do("undo", "p/~part/1", "--yes", "--reason", "x").is(exit.Done)
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("4 Calls would be taken back",
+		"0.1@① (book): it was taken back by p~part~1-undo-1", "0.2@① (book): it was taken back by p~part~1-undo-1")
+	if said := d.do("show", "p/~part/2").is(exit.Done).err; strings.Contains(said, "undone") {
+		t.Error(said)
+	}
+	d.do("undo", "p", "--yes", "--reason", "y").is(exit.Done)
+	d.do("undo", "p/~part/2", "--dry-run").is(exit.Done).tells("0.2@② (book): it was taken back by p-undo-1")
+	d.do("show", "p").is(exit.Done).complains("2 Calls are undone by p~part~1-undo-1").complains(
+		"4 Calls are undone by p-undo-1")
+	d.do("show", "p/~part/2").is(exit.Done).complains("2 Calls are undone by p-undo-1")
 }
 
 // A fork takes back what it did itself; what was done before it is taken back where it was done, once.

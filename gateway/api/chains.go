@@ -147,11 +147,11 @@ func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) 
 	}
 	switch out.Calls = len(drawing.Calls); in.Format {
 	case "dot":
-		out.Graph = plangraph.RenderDOT(drawing.Calls)
+		out.Graph = plangraph.RenderDOT(drawing.Calls, drawing.Statuses...)
 	case "svg":
 		out.Graph = plangraph.RenderSVG(drawing.Calls, drawing.Statuses)
 	default:
-		out.Graph = plangraph.RenderMermaid(drawing.Calls)
+		out.Graph = plangraph.RenderMermaid(drawing.Calls, drawing.Statuses...)
 	}
 	return out, nil
 }

@@ -17,6 +17,7 @@ type RanInstance struct {
 	// ProcessID is the process or the part of it that has the instance, Idea its latest one.
 	ProcessID, Token string
 	Idea             *ideafile.Idea
+	HasEnded         bool
 	State            any
 	Calls            []undo.Call
 }
@@ -40,7 +41,7 @@ func (of *chain) readRan(token string) RanInstance {
 	}
 	player, memory := of.replayByRequest(i)
 	why := i.whyNotRepeated()
-	out := RanInstance{of.ProcessID, token, of.Last(), i.finalState, nil}
+	out := RanInstance{of.ProcessID, token, of.Last(), i.status.HasEnded(), i.finalState, nil}
 	traced := map[ideafile.CallKey]*tracedCall{}
 	for n, rec := range player.flow.CallRecords() {
 		traced[rec.Key()] = i.trace.calls[n]

@@ -96,25 +96,27 @@ func (i *Instance) nameForPeople(key ideafile.CallKey) string {
 // UndoesWhilePaused reports whether a person ordered the undo.
 func (i *Instance) UndoesWhilePaused() bool { return i.Undoing != nil && i.Undoing.By != "" }
 
-// TakeTakenBack returns, once, what came of BeginUndo; nil before all has ended.
-func (i *Instance) TakeTakenBack() *turn.TakenBack {
+// TakeTakenBack returns, once, what came of BeginUndo; nil before all has ended. looksAtFollowers is asked only if it
+// matters.
+func (i *Instance) TakeTakenBack(looksAtFollowers func() bool) *turn.TakenBack {
 	t := i.takenBack()
 	if t != nil {
 		i.Undoing = nil
-		i.lookAgainAtReaders()
+		i.lookAgainAtReaders(looksAtFollowers)
 	}
 	return t
 }
 
 // lookAgainAtReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read
-// was undone.
-func (i *Instance) lookAgainAtReaders() {
+// was undone, or what they come after. One that comes after it and may have had its effect stays with the person.
+func (i *Instance) lookAgainAtReaders(looksAtFollowers func() bool) {
 	for _, rec := range i.callRecords {
 		if rec.phase != reviewing && rec.phase != approved {
 			continue
 		}
 		params, err := i.resolveParams(rec)
-		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.readyCall.Params) {
+		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.readyCall.Params) ||
+			rec.Began == 0 && !i.allReadsVisible(rec) && looksAtFollowers() {
 			rec.PendingApproval, rec.readyCall, rec.ParamsAdaptation = nil, nil, nil
 			rec.moveTo(waiting)
 		}

@@ -38,6 +38,8 @@ type Call struct {
 	// TakenBackBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
 	// from it.
 	TakenBackBy, DoneBefore string
+	// MustWait is set if its instance has ended, and others of the process have not.
+	MustWait bool
 
 	// Reads and Scopes are places in State, After those and Calls that it came after.
 	Reads, Scopes []jsonval.Path

@@ -166,6 +166,8 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
 		return step, leaveNothing, ""
+	case c.MustWait:
+		return step, fateKeep, "its instance has ended: it is taken back when all instances have"
 	case c.Within != nil && len(c.Within.Cannot) > 0:
 		l := c.Within.Cannot[0]
 		return step, fateCannot,
@@ -173,6 +175,8 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 	case c.Within != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: map[string]any{}, Within: c.Within, Process: c.Process,
 			Instance: c.Instance, Did: c}, takeBack, ""
+	case c.How.Kind == ideafile.UndoProcess && c.Status == ideafile.Running:
+		return step, fateCannot, "it runs a process of its own: take back " + c.Delegate
 	case c.How.Kind == ideafile.UndoProcess:
 		return step, fateCannot, "it ran a process of its own: take back " + c.Delegate
 	case isUnknown(c):

@@ -275,7 +275,7 @@ var (
 		"dataflow/decisions.go"}
 	// notOfDecisions are texts there that people do not read, or that only frame what a Tool's schema says.
 	notOfDecisions = regexp.MustCompile(
-		`^(params|with|output|the proof's signer): |^\x00$|^a process tells|by has count|^want |^how many|listed twice`)
+		`^(params|with|output|the proof's signer|calls\[\x00\]): |^\x00$|^a process tells|by has count|^want |^how many|listed twice`)
 )
 
 // Whoever may not decide, or whose decision does not count, reads why in their language.

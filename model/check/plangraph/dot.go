@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
-// RenderDOT draws a Plan in the language of Graphviz.
-func RenderDOT(calls []any) string {
-	g := newGraph(calls)
+// RenderDOT draws a Plan in the language of Graphviz, with marks as RenderMermaid.
+func RenderDOT(calls []any, statuses ...map[ideafile.CallStatus]int) string {
+	g := newGraph(calls).mark(statuses, false)
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  node [shape=box];\n")
 	for _, n := range g.nodes {

@@ -73,8 +73,22 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	} else if len(c.outputPaths) > 1 {
 		lines = append(lines, "→ "+jsonval.Clip(c.outputPathText, 60))
 	}
+	if of := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"]); of != "" {
+		lines = append(lines, "undoes "+jsonval.Clip(of, 60))
+	}
 	g.calls = append(g.calls, c)
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
+}
+
+// mark says below the Calls what became of them, by the counts of Statuses: of all, or of those that were undone.
+func (g *graph) mark(statuses []map[ideafile.CallStatus]int, all bool) *graph {
+	for n := range min(len(g.calls), len(statuses)) {
+		line := statusLine(statuses[n])
+		if line != "" && (all || statuses[n][ideafile.Undone] > 0) {
+			g.nodes[n].fill, g.nodes[n].labelLines = fillOf(statuses[n]), append(g.nodes[n].labelLines, line)
+		}
+	}
+	return g
 }
 
 // connectWriters adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has

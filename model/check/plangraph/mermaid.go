@@ -5,12 +5,14 @@ import (
 	"strings"
 	"unicode"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
-// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders.
-func RenderMermaid(calls []any) string {
-	g := newGraph(calls)
+// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. By the counts of Statuses it
+// marks Calls that were undone.
+func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string {
+	g := newGraph(calls).mark(statuses, false)
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, n := range g.nodes {

@@ -2,6 +2,7 @@ package plangraph_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"processidea/model/check/plangraph"
@@ -21,6 +22,14 @@ func TestACallThatAnotherProcessHasUndoneIsUndone(t *testing.T) {
 	for n := range want {
 		if !maps.Equal(got[n], want[n]) {
 			t.Errorf("Call %d is %v", n+1, got[n])
+		}
+	}
+	undoing := map[string]any{"_tool": "cancel", "_undoes": map[string]any{"process": "p", "call": "0.1"}}
+	calls := []any{call("book", "a"), call("write", "b"), undoing}
+	for _, drawn := range []string{plangraph.RenderMermaid(calls, got...), plangraph.RenderDOT(calls, got...)} {
+		if !strings.Contains(drawn, "1 done, 1 undone") || strings.Contains(drawn, "2 done") ||
+			!strings.Contains(drawn, "undoes 0.1") {
+			t.Errorf("it is drawn as %s", drawn)
 		}
 	}
 }

@@ -11,14 +11,7 @@ import (
 // RenderSVG draws a Plan as a picture, black on white, without styles and scripts. statuses are the counts of Statuses,
 // which are written below each Call and colour it; nil, or shorter than the Calls: unknown.
 func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int) string {
-	g := newGraph(calls)
-	for n := range min(len(g.calls), len(statuses)) {
-		g.nodes[n].fill = fillOf(statuses[n])
-		if line := statusLine(statuses[n]); line != "" {
-			g.nodes[n].labelLines = append(g.nodes[n].labelLines, line)
-		}
-	}
-	l := newLayout(g)
+	l := newLayout(newGraph(calls).mark(statuses, true))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`,
 		l.width, l.height, l.width, l.height)

@@ -20,6 +20,10 @@ type reportState struct {
 	calls map[string]dataflow.ReportedCall
 }
 
+// undoFollowersChange names the rule that an undo ends alike for all that read or follow its Calls, whenever the
+// process goes on.
+const undoFollowersChange = "what comes after undone Calls"
+
 // reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
 // must know: a Request that broke off was closed, a wait for a person began or ended, a signal was refused, or the
 // process is paused.
@@ -29,10 +33,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
-	takenBack := i.dataflow.TakeTakenBack()
-	if takenBack != nil && i.Held { // what read it goes on otherwise, or is blocked, once the process does
-		i.ChangedSinceStarting = true
-	}
+	takenBack := i.takeTakenBack(ctx)
 	idle := i.dataflow.IsIdle() && !i.ChangedSinceStarting
 	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
 	pauseFor := i.dataflow.TakePauseFault()
@@ -73,6 +74,21 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	}
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: payload,
 		Repeatable: true, Gathered: i.setup.ReportsInLists})
+}
+
+// takeTakenBack returns, once, what came of an undo. What read what was undone goes on otherwise, or is blocked: once
+// the process does, which may have been resumed meanwhile.
+func (i *instance) takeTakenBack(ctx workflow.Context) *turn.TakenBack {
+	ordered := i.dataflow.UndoesWhilePaused()
+	t := i.dataflow.TakeTakenBack(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChange) })
+	switch {
+	case t == nil:
+	case i.Held:
+		i.ChangedSinceStarting = true
+	case ordered && mailbox.KnowsChange(ctx, undoFollowersChange):
+		i.startReadyCalls(ctx)
+	}
+	return t
 }
 
 // totalHistoryLength counts the events of this run's history and of those before.

@@ -13,14 +13,17 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/check/plangraph"
+	"processidea/model/ideafile"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
 
 // graphFormats are the languages that a graph is written in.
-var graphFormats = map[string]func(calls []any) string{
+var graphFormats = map[string]func(calls []any, statuses ...map[ideafile.CallStatus]int) string{
 	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
-	"svg": func(calls []any) string { return plangraph.RenderSVG(calls, nil) },
+	"svg": func(calls []any, statuses ...map[ideafile.CallStatus]int) string {
+		return plangraph.RenderSVG(calls, statuses)
+	},
 }
 
 // Graph draws a Plan.
@@ -53,28 +56,30 @@ func runGraph(ctx context.Context, a *app.App, of, format string) error {
 		return exit.Usagef("draw %s: no format %q; there are %s", of, format,
 			strings.Join(slices.Sorted(maps.Keys(graphFormats)), ", "))
 	}
-	calls, err := callsOf(ctx, a, of)
+	p, err := drawnOf(ctx, a, of)
 	if err != nil {
 		return err
 	}
-	if len(calls) == 0 {
+	if len(p.Calls) == 0 {
 		return exit.Usagef("draw %s: it has no Calls", of)
 	}
-	drawing := draw(calls)
-	return a.Show(drawnGraph{format, drawing, len(calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
+	drawing := draw(p.Calls, p.Statuses...)
+	return a.Show(drawnGraph{format, drawing, len(p.Calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
 }
 
-// callsOf gives the Calls of a file, where there is one of the name, or of a process.
-func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error) {
+// drawnOf gives the Calls of a file, where there is one of the name, or of a process.
+func drawnOf(ctx context.Context, a *app.App, of string) (p *client.PlanDrawing, err error) {
+	p = &client.PlanDrawing{}
 	if _, err := os.Stat(of); err == nil {
-		return callsOfFile(of)
+		p.Calls, err = callsOfFile(of)
+		return p, err
 	}
-	if calls = waitingCalls(ctx, a, of); len(calls) > 0 {
-		return calls, nil
+	if p.Calls = waitingCalls(ctx, a, of); len(p.Calls) > 0 {
+		return p, nil
 	}
 	err = a.WithArchive(ctx, func(archive *client.Archive) (err error) {
 		c := archive.Chain(of)
-		if calls, err = c.Plan(ctx); err == nil && !a.JSON {
+		if p, err = c.PlanWithStatus(ctx); err == nil && !a.JSON {
 			noteLatest(ctx, a, c, of)
 		}
 		return err
@@ -82,7 +87,7 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 	if errors.Is(err, client.ErrNotFound) {
 		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id", of)
 	}
-	return calls, err
+	return p, err
 }
 
 // waitingCalls gives the Calls of the Plan that waits for a person; nil where none does, or nobody can say.
