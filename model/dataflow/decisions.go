@@ -76,7 +76,10 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return err
 	}
 	if d.Kind == approval.HandOver {
-		if d, err = i.asMayDecide(rec, d); err != nil {
+		if d, err = i.asMayDecide(rec, d); err == nil {
+			err = i.checkRecipient(rec, d)
+		}
+		if err != nil {
 			return err
 		}
 	}
