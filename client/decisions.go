@@ -47,7 +47,8 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 		}
 		for _, e := range log {
 			switch {
-			case e.IsWrite():
+			case e.IsWrite(), e.Decision != nil && e.Decision.Kind == approval.SteerDeputy && e.Decision.CallID != "":
+				// a Call was told of a deputy, whom somebody has named for all
 			case e.Decision != nil:
 				if !approval.IsRemark(e.Decision.Kind) {
 					last[e.Decision.CallID] = len(made)
