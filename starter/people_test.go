@@ -13,6 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -289,6 +290,14 @@ func TestACallIsTalkedAboutAndHandedOverFromTheCommandLine(t *testing.T) {
 	d.do("decisions", "p").is(exit.Done).tells("ask by ann to bob, because is it long?", "comment by bob",
 		"hand-over by ann to bob",
 		"approve by bob")
+	var made []client.Decided
+	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
+	for _, one := range made {
+		if one.CallID == "1.1@③" && (one.ShownParams["text"] != "cccc" || one.Sentence != made[0].Sentence ||
+			!strings.Contains(one.Sentence, "cccc")) {
+			t.Errorf("what was shown is not on record: %+v", one)
+		}
+	}
 }
 
 func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {

@@ -60,6 +60,16 @@ func (d Decision) checkRemark() error {
 	return nil
 }
 
+// ShownTo is what people were shown of a Call by its last remark. A remark that was shown the same does not repeat it.
+func ShownTo(remarks []Decision) (params map[string]any) {
+	for _, r := range remarks {
+		if r.ShownParams != nil {
+			params = r.ShownParams
+		}
+	}
+	return params
+}
+
 // Recipient names the addressee of a remark; empty: none.
 func (d Decision) Recipient() string {
 	if d.ToGroup != "" {

@@ -87,6 +87,9 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return fmt.Errorf("%d remarks were made on it, and no more are kept: decide, or say it elsewhere", maxRemarks)
 	}
 	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.Now, rec.PendingApproval.Tool
+	if d.Kind != approval.SteerDeputy && !jsonval.Equal(approval.ShownTo(rec.Remarks), rec.PendingApproval.Params) {
+		d.ShownParams = rec.PendingApproval.Params
+	}
 	if d.Signed != nil {
 		d.ApprovalDigest = rec.PendingApproval.Digest
 	}

@@ -93,3 +93,29 @@ func TestAHandOverLeavesEnoughPeopleWhoMayDecide(t *testing.T) {
 		}
 	}
 }
+
+// A remark is on record with what was shown, once for those that were shown the same.
+func TestARemarkIsOnRecordWithTheCallThatWasShown(t *testing.T) {
+	t.Parallel()
+	i := vault(t, `{"people": ["ann"]}`, "")
+	deputyOf(t, i, "ann", "rick")
+	say := func(want string) {
+		t.Helper()
+		if err := decide(i, approval.Comment, `{"call": "1.1", "by": "ann", "reason": "hm"}`); err != nil {
+			t.Fatal(err)
+		}
+		i = carried(t, i)
+		remarks := i.CallRecords()[0].Remarks
+		shown := approval.ShownTo(remarks)
+		if got := fmt.Sprint(remarks[len(remarks)-1].ShownParams["cents"]); got != want ||
+			fmt.Sprint(shown["cents"]) != fmt.Sprint(i.PendingApprovals()[0].Params["cents"]) {
+			t.Errorf("%v, %v, want %s", remarks, shown, want)
+		}
+	}
+	say("600")
+	say("<nil>")
+	if err := decide(i, policy.Amend, `{"call": "1.1", "by": "ann", "params": {"cents": 700}}`); err != nil {
+		t.Fatal(err)
+	}
+	say("700")
+}
