@@ -115,8 +115,14 @@ func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (map[string]
 		return nil, err
 	}
 	idea, err := c.load(ctx, "fork", at)
+	forgotten := map[string]chain.Forgotten{}
 	if err == nil {
-		idea, err = c.withDelegates(ctx, chain.Fork(idea), at, moment)
+		forgotten, err = c.chains.ForgottenInstances(ctx, c.process)
+	}
+	if err == nil {
+		idea = chain.Fork(idea)
+		chain.MarkForgotten(idea, forgotten)
+		idea, err = c.withDelegates(ctx, idea, at, moment)
 	}
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
 
 // decisions lists the decisions in the logs of some Ideas.
 func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) {
-	made, last := []Decided{}, map[string]int{}
+	made, last, remarks := []Decided{}, map[string]int{}, map[string][]approval.Decision{}
 	for at := from; at <= to; at++ {
 		log, err := c.chains.LogAt(ctx, c.process, at)
 		if err != nil {
@@ -47,10 +47,14 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 		}
 		for _, e := range log {
 			switch {
-			case e.IsWrite():
+			case e.IsWrite(), e.Decision != nil && e.Decision.Kind == approval.SteerDeputy && e.Decision.CallID != "":
+				// a Call was told of a deputy, whom somebody has named for all
 			case e.Decision != nil:
-				if !approval.IsRemark(e.Decision.Kind) {
-					last[e.Decision.CallID] = len(made)
+				if id := e.Decision.CallID; !approval.IsRemark(e.Decision.Kind) {
+					last[id] = len(made)
+				} else {
+					remarks[id] = append(remarks[id], *e.Decision)
+					e.Decision.ShownParams = approval.ShownTo(remarks[id])
 				}
 				made = append(made, Decided{Decision: *e.Decision, Instance: e.Instance, Idea: at})
 			case e.Outcome != nil:

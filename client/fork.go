@@ -34,6 +34,8 @@ type ForkEffects struct {
 	AskedAgain int // Calls that a person is asked about again
 	TakenUp    int // Calls that had not ended at that moment: what had its effect since has it twice
 	Ended      int // instances that are left as settled or failed
+	// Forgotten are instances that the fork has the tokens of, and nothing else.
+	Forgotten []string
 	// DelegatesResumed are Calls whose delegates were under way at that moment, and go on from what they had done by
 	// then; DelegatesBegunAnew are those that had done nothing yet.
 	DelegatesResumed, DelegatesBegunAnew []string
@@ -54,7 +56,13 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	}
 	asked, takenUp := resumed.CountResumedDirectPlanCalls()
 	e.AskedAgain, e.TakenUp = e.AskedAgain+asked, e.TakenUp+takenUp
-	e.Ended = len(resumed.TakeEndedInstances())
+	for _, inst := range resumed.TakeEndedInstances() {
+		if inst.Status == ideafile.InstanceForgotten {
+			e.Forgotten = append(e.Forgotten, inst.Token)
+		} else {
+			e.Ended++
+		}
+	}
 	for _, call := range delegatesUnderWay(idea) {
 		if delegate.IsResumed(idea.Source, call) {
 			e.DelegatesResumed = append(e.DelegatesResumed, call)

@@ -9,6 +9,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -21,11 +22,24 @@ import (
 func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 	var r loop.Result
 	err := p.client.temporal.GetWorkflow(ctx, p.id, "").Get(ctx, &r)
-	r, err = outcome(p.id, r, err)
+	if r, err = outcome(p.id, r, err); err == nil {
+		err = p.markForgotten(ctx, r)
+	}
 	if err != nil {
 		return r, err
 	}
 	return p.whole(ctx, r)
+}
+
+// markForgotten leaves of the instances of an ended process that were forgotten nothing in its Result but that.
+func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
+	forgotten, err := p.Chain().chains.ForgottenInstances(ctx, p.id)
+	for token := range r.Instances {
+		if _, is := forgotten[token]; is {
+			r.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceForgotten}
+		}
+	}
+	return err
 }
 
 // outcome makes a Result of how a Process workflow ended. What the process itself said of its end is in the failure's

@@ -10,6 +10,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 
 	"processidea/internal/safego"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -37,6 +38,9 @@ type InstanceStatus = protocol.InstanceView
 func (p *Process) Status(ctx context.Context) (Status, error) {
 	var v Status
 	err := p.client.query(ctx, p.id, protocol.QueryStatus, &v)
+	if err == nil && v.Status != loop.StatusRunning && v.Status != loop.StatusPaused {
+		return v, p.markForgotten(ctx, v.Result)
+	}
 	if err == nil && v.Status == loop.StatusRunning && len(v.HeldUp) == 0 && !waitsForPeopleAlone(v) {
 		if h := p.client.rate.heldUp(ctx, p.client); h != nil {
 			v.HeldUp, v.Waiting = []turn.HeldUp{*h}, append(v.Waiting, h.String())
@@ -55,13 +59,22 @@ func waitsForPeopleAlone(v Status) bool {
 	return v.Awaiting > 0
 }
 
-// Instances queries every instance, by token, whether the process has ended or not.
+// Instances queries every instance, by token, whether the process has ended or not. Of a forgotten one it says so.
 func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, error) {
 	var v Status
 	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", p.id, err)
 	}
+	forgotten, err := p.Chain().chains.ForgottenInstances(ctx, p.id)
+	if err != nil {
+		return nil, err
+	}
 	return p.askInstances(ctx, v, func(ctx context.Context, id string, to *InstanceStatus) error {
+		_, token, _ := protocol.ParseInstanceID(id)
+		if f, is := forgotten[token]; is {
+			*to = InstanceStatus{Calls: []protocol.CallView{}, Refusals: []approval.Fate{}, Forgotten: f.String()}
+			return nil
+		}
 		if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, to); err != nil {
 			return fmt.Errorf("look at %s: %w", id, err)
 		}

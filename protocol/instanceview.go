@@ -15,6 +15,8 @@ type InstanceView struct {
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
 	Refusals []approval.Fate `json:"refusals"`
 	Refused  int             `json:"refused"`
+	// Forgotten says when, by whom and why what the instance worked on was removed; absent: it was not.
+	Forgotten string `json:"forgotten,omitempty"`
 }
 
 func (InstanceView) inline() {}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -289,6 +290,14 @@ func TestACallIsTalkedAboutAndHandedOverFromTheCommandLine(t *testing.T) {
 	d.do("decisions", "p").is(exit.Done).tells("ask by ann to bob, because is it long?", "comment by bob",
 		"hand-over by ann to bob",
 		"approve by bob")
+	var made []client.Decided
+	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
+	for _, one := range made {
+		if one.CallID == "1.1@③" && (one.ShownParams["text"] != "cccc" || one.Sentence != made[0].Sentence ||
+			!strings.Contains(one.Sentence, "cccc")) {
+			t.Errorf("what was shown is not on record: %+v", one)
+		}
+	}
 }
 
 func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {
@@ -308,7 +317,11 @@ func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {
 		return strings.Count(d.do("approvals", "p").is(exit.Done).out,
 			"bob may decide in place of ann until "+until) == 2
 	})
+	d.do("deputy", "p", "no say", "--to", "carl", "--until", until, "--by", "eve").is(exit.Done)
 	d.do("allow", "p").is(exit.Done).tells("leave: deputy bob, until", "by ann")
+	if text := d.do("approvals", "p").out; strings.Contains(text, "eve") {
+		t.Errorf("a Call is told of the deputy of who may not decide: %s", text)
+	}
 	d.do("approve", "p", "1.1@3", "--by", "bob").is(exit.Done)
 	d.do("disallow", "p", "leave", "--by", "ann").is(exit.Done)
 	d.eventually("the end is told", func() bool {
@@ -317,8 +330,11 @@ func TestADeputyIsNamedFromTheCommandLineAndDecides(t *testing.T) {
 	d.do("approve", "p", "1.1@2", "--by", "bob").is(exit.Usage).complains("bob may not decide on it")
 	d.do("approve", "p", "1.1@2", "--by", "ann").is(exit.Done)
 	d.do("watch", "p").is(exit.Done)
-	d.do("decisions", "p").is(exit.Done).tells("approve by bob in place of ann", "approve by ann",
+	said := d.do("decisions", "p").is(exit.Done).tells("approve by bob in place of ann", "approve by ann",
 		"deputy by ann to bob")
+	if n := strings.Count(said.out, "deputy by"); n != 2 {
+		t.Errorf("%d deputies are on record: %s", n, said.out)
+	}
 	d.do("verify", "p").is(exit.Done)
 }
 

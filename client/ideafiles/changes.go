@@ -246,6 +246,8 @@ func (e *editor) reopenAll() error {
 		case !known || token == "":
 			return invalid("reopen %s: there is no such instance; there are %s", word,
 				strings.Join(owners.InstanceTokens, ", "))
+		case ideafile.InstanceEndStatus(owners.MessagesByInstance[token], token) == ideafile.InstanceForgotten:
+			return invalid("reopen %s: it was forgotten, and nothing is left of it", word)
 		default:
 			e.reopens(token)
 		}
@@ -278,7 +280,8 @@ func (e *editor) reopens(token string) {
 func (e *editor) unmark(token string) {
 	for _, raw := range jsonval.AsList(e.idea["context"]) {
 		m, ok := raw.(map[string]any)
-		if owner, _ := m["_instance"].(string); ok && owner == token {
+		forgotten := m[ideafile.StatusKey] == string(ideafile.InstanceForgotten)
+		if owner, _ := m["_instance"].(string); ok && owner == token && !forgotten {
 			delete(m, "_status")
 			delete(m, "_error")
 			delete(m, ideafile.StepsKey)

@@ -62,7 +62,7 @@ func whoDecided(one approval.Decision) string {
 	}
 	text := approval.Vote{Kind: policy.Approve, DecidedBy: one.DecidedBy, Groups: one.Groups,
 		For: one.For}.InWords()
-	if one.OrderID != "" {
+	if one.OrderID != "" && one.Kind != approval.SteerDeputy {
 		text += ", by a standing order"
 	}
 	return text

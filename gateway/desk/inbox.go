@@ -168,7 +168,7 @@ func denialOf(a client.Approval, rules policy.Rules, d approval.Decision, as pol
 			return "You have decided; others must too."
 		}
 	}
-	if err := a.CheckHandedOver(d); err != nil {
+	if err := a.CheckHandedOver(d); err != nil && !a.IsOpenAgain(d) {
 		return err.Error()
 	}
 	return rules.DenialReason(as, nil)

@@ -128,15 +128,18 @@ type OrderApproval struct {
 
 // Cover returns the Calls of an owner, an instance or a part, that are approved now, each under the first order that
 // covers it, and counts them; and those that are told now of a deputy. If several people must approve, an order gives
-// the approval of its giver only.
-func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time) (list []OrderApproval) {
+// the approval of its giver only. knows is asked for DeputyChange if the answer matters.
+func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time,
+	knows func(change string) bool,
+) (list []OrderApproval) {
 	for _, o := range l {
 		o.dropHandled(owner, waits)
 	}
 	for _, p := range waits {
 		people := l.whoApproved(owner, p)
 		for _, o := range l {
-			if deputy, untold := o.untoldOfDeputy(owner, p, now); untold {
+			if deputy, untold := o.untoldOfDeputy(owner, p, now); untold &&
+				(o.Ended != nil || o.mayDecide(p, starters) || !knows(DeputyChange)) {
 				o.noteHandled(owner, p)
 				list = append(list, OrderApproval{deputy, p})
 			}
@@ -179,7 +182,11 @@ func (o *GivenOrder) isGiverAmong(people [][]policy.Identity) bool {
 // refuse.
 func (o *GivenOrder) covers(p Pending, starters []policy.Identity, now time.Time) bool {
 	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.WhyNotCovered(p, now) == "" &&
-		(len(p.Deciders) == 0 || p.Deciders.DenialReason(o.Giver, starters) == "")
+		o.mayDecide(p, starters)
+}
+
+func (o *GivenOrder) mayDecide(p Pending, starters []policy.Identity) bool {
+	return p.Deciders.DenialReason(o.Giver, starters) == ""
 }
 
 // TakeBack uncounts a Call whose approval was refused, because somebody else had decided on it before, or because it no

@@ -45,6 +45,8 @@ func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.Pe
 	return p
 }
 
+func always(string) bool { return true }
+
 func approved(list []approval.OrderApproval) string {
 	var ids []string
 	for _, a := range list {
@@ -58,17 +60,17 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	l := given(
 		t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
 	list := []approval.Pending{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
-	if got := approved(l.Cover("①", list, nil, noon)); got != "o 1.1, o 1.3" {
+	if got := approved(l.Cover("①", list, nil, noon, always)); got != "o 1.1, o 1.3" {
 		t.Error(got)
 	}
-	if got := approved(l.Cover("①", list, nil, noon)); got != "" {
+	if got := approved(l.Cover("①", list, nil, noon, always)); got != "" {
 		t.Errorf("approved again: %s", got)
 	}
 	// What its instance refused does not count, and is not tried again under the same digest.
 	if !l.TakeBack(refused("o", list[0])) || l.TakeBack(refused("other", list[0])) || l.TakeBack(refused("", list[0])) {
 		t.Error("a refusal is not known, or one of nobody is")
 	}
-	if got := approved(l.Cover("①", list, nil, noon)); got != "o 1.4" {
+	if got := approved(l.Cover("①", list, nil, noon, always)); got != "o 1.4" {
 		t.Error(got)
 	}
 	l.TakeBack(refused("o", list[0]))
@@ -76,7 +78,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].Approved)
 	}
 	// Of what waits no more nothing is kept.
-	l.Cover("①", nil, nil, noon)
+	l.Cover("①", nil, nil, noon, always)
 	if (*l)[0].Handled["①"] != nil || (*l)[0].Approved != 2 {
 		t.Errorf("%+v", (*l)[0])
 	}
@@ -86,7 +88,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		l.TakeBack(refused("o", list[3]))
 	}
 	if got := approved(l.Cover("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
-		noon)); got != "o 1.5" || (*l)[0].Approved != 2 {
+		noon, always)); got != "o 1.5" || (*l)[0].Approved != 2 {
 		t.Errorf("%q, %+v", got, (*l)[0])
 	}
 }
@@ -101,7 +103,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	t.Parallel()
 	l := given(t, `{"id": "o", "tool": "pay", "until": "2026-01-02T13:00:00Z"}`)
 	list := []approval.Pending{waits(t, 1, "1")}
-	if got := approved(l.Cover("①", list, nil, noon.Add(time.Hour))); got != "" {
+	if got := approved(l.Cover("①", list, nil, noon.Add(time.Hour), always)); got != "" {
 		t.Errorf("after its time: %s", got)
 	}
 	if err := l.End("x", approval.OrderEnding{}); err == nil || !strings.Contains(err.Error(), "o") {
@@ -110,7 +112,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	if err := l.End("o", approval.OrderEnding{By: "ann", EndedAt: noon}); err != nil {
 		t.Error(err)
 	}
-	if got := approved(l.Cover("①", list, nil, noon)); got != "" {
+	if got := approved(l.Cover("①", list, nil, noon, always)); got != "" {
 		t.Errorf("after its end: %s", got)
 	}
 	if err := l.End("o", approval.OrderEnding{}); err == nil {
@@ -141,7 +143,7 @@ func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 		"one person twice":              {[]string{of("a", "ann", "finance"), of("b", "Ann", "finance")}, "a 1.1"},
 		"one who may, one who must not": {[]string{of("a", "sam", "finance"), of("b", "bob", "finance")}, "b 1.1"},
 	} {
-		if got := approved(given(t, c.orders...).Cover("①", list, policy.Named("sam"), noon)); got != c.want {
+		if got := approved(given(t, c.orders...).Cover("①", list, policy.Named("sam"), noon, always)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -65,8 +65,10 @@ type Vote struct {
 }
 
 // Identities is everybody for whom the decision counts.
-func (v Vote) Identities() []policy.Identity {
-	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, For: v.For}.Identities()
+func (v Vote) Identities() []policy.Identity { return v.decision().Identities() }
+
+func (v Vote) decision() Decision {
+	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, Groups: v.Groups, For: v.For}
 }
 
 // InWords names who decided, their groups, in whose place and, unless it is an approval, the decision: "ann of finance,
@@ -87,6 +89,9 @@ func (v Vote) InWords() string {
 // anybody may.
 func (p Pending) DecidersInWords() string {
 	text, h := "", p.HandedOver()
+	if h != nil && p.hasDecided(*h) {
+		h = nil
+	}
 	if len(p.Deciders) > 0 {
 		text = p.Deciders.String()
 	}

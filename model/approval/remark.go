@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 )
 
 // Kinds of remarks: acts on a waiting Call that do not decide on it. Their signals have the same names, and their
@@ -59,6 +60,16 @@ func (d Decision) checkRemark() error {
 	return nil
 }
 
+// ShownTo is what people were shown of a Call by its last remark. A remark that was shown the same does not repeat it.
+func ShownTo(remarks []Decision) (params map[string]any) {
+	for _, r := range remarks {
+		if r.ShownParams != nil {
+			params = r.ShownParams
+		}
+	}
+	return params
+}
+
 // Recipient names the addressee of a remark; empty: none.
 func (d Decision) Recipient() string {
 	if d.ToGroup != "" {
@@ -98,14 +109,41 @@ func (p Pending) HandedOver() *Decision {
 	return nil
 }
 
+// HandOverChange names the rules by which a Call is handed only to people who may decide on it, and for the time that
+// IsOpenAgain says.
+const HandOverChange = "a Call is handed to who may decide"
+
+// isFor reports whether a hand-over is to who takes a decision.
+func (h Decision) isFor(d Decision) bool {
+	return h.To != "" && policy.AnyOf(d.Identities(), policy.Named(h.To)) ||
+		h.ToGroup != "" && slices.Contains(d.Decider().Groups, h.ToGroup)
+}
+
 // CheckHandedOver refuses everybody except the people to whom the Call was handed over.
 func (p Pending) CheckHandedOver(d Decision) error {
 	h := p.HandedOver()
-	switch {
-	case h == nil, h.To != "" && policy.AnyOf(d.Identities(), policy.Named(h.To)):
-		return nil
-	case h.ToGroup != "" && slices.Contains(d.Decider().Groups, h.ToGroup):
+	if h == nil || h.isFor(d) {
 		return nil
 	}
 	return fmt.Errorf("%s; whoever may decide can hand it over again", h.remarkText())
+}
+
+// IsOpenAgain reports whether a Call that was handed over is for others too: as the person who got it has decided, and
+// others must, or as an escalation since then has let who takes the decision decide.
+func (p Pending) IsOpenAgain(d Decision) bool {
+	h := p.HandedOver()
+	return h != nil && (p.hasDecided(*h) || p.WhileWaiting.EscalatedTo(d.Decider(), h.DecidedAt))
+}
+
+// hasDecided reports whether somebody whom a hand-over is to has decided since.
+func (p Pending) hasDecided(h Decision) bool {
+	return slices.ContainsFunc(p.DecidedSoFar, func(v Vote) bool {
+		return !v.DecidedAt.Before(h.DecidedAt) && h.isFor(v.decision())
+	})
+}
+
+// DecisionOfRecipient is an approval by the person to whom a hand-over is, as far as that is known: they may be of any
+// group, and may sign.
+func (p Pending) DecisionOfRecipient(h Decision) Decision {
+	return Decision{Kind: policy.Approve, DecidedBy: h.To, Groups: p.Deciders.Groups(), Signed: &proof.Signed{}}
 }

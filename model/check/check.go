@@ -37,7 +37,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 func newChecker(idea *ideafile.Idea, bindings ideafile.ToolBindings) *checker {
 	c := &checker{idea: idea, bindings: bindings, findingIndex: map[string]int{},
 		context: ideafile.SplitMessagesByInstance(idea.Context), directPlans: ideafile.FindDirectPlans(idea.Context)}
-	c.instanceTokens = c.context.InstanceTokens
+	c.instanceTokens = slices.DeleteFunc(slices.Clone(c.context.InstanceTokens), c.isForgotten)
 	c.readMessages()
 	return c
 }
@@ -54,6 +54,11 @@ type checker struct {
 	messages       []locatedMessage
 	findings       []finding
 	findingIndex   map[string]int // index into findings, by path, text and severity
+}
+
+// isForgotten reports whether an instance was forgotten: no Call is for it, and nothing of it is checked.
+func (c *checker) isForgotten(token string) bool {
+	return ideafile.InstanceEndStatus(c.context.MessagesByInstance[token], token) == ideafile.InstanceForgotten
 }
 
 // locatedMessage is a Message that knows its path in the file. A long table has as many as it has rows.

@@ -82,6 +82,9 @@ func (c *checker) checkPlan(m locatedMessage) {
 			AllowsConditions:       m.IsDirectPlan(),
 		}}
 	for n, call := range m.PlanCalls {
+		if len(call.Targets) == 1 && c.isForgotten(call.Targets[0]) {
+			continue
+		}
 		p.calls = append(p.calls, p.readCall(n, call))
 	}
 	p.checkConditions()

@@ -15,7 +15,7 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 	}{
 		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "progress"},
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey",
-				"starters", "causers", "earlierDecisions"}},
+				"starters", "causers", "earlierDecisions", "KnowsChange"}},
 		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",
 			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken",
 			"ConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",

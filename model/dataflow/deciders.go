@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -47,12 +48,35 @@ func (i *Instance) asMayDecide(rec *CallRecord, d approval.Decision) (approval.D
 		err = i.checkDecider(rec, one)
 		if err == nil && !approval.IsRemark(d.Kind) {
 			err = rec.PendingApproval.CheckHandedOver(one)
+			if err != nil && rec.PendingApproval.IsOpenAgain(one) && i.KnowsChange(approval.HandOverChange) {
+				err = nil
+			}
 		}
 		if err == nil {
 			return one, nil
 		}
 	}
 	return d, err
+}
+
+// checkRecipient returns why nobody to whom a Call would be handed over may decide on it. Who belongs to a group is not
+// known.
+func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err error) {
+	p := rec.PendingApproval
+	groups := p.Deciders.Groups()
+	if d.To != "" {
+		for _, one := range p.Capacities(p.DecisionOfRecipient(d), i.Now) {
+			if err = i.checkDecider(rec, one); err == nil {
+				return nil
+			}
+		}
+	} else if len(groups) > 0 && !policy.AnyOf(policy.Named(groups...), policy.Named(d.ToGroup)) {
+		err = fmt.Errorf("only people of %s may decide on it", diag.FirstNamesAndCount(groups))
+	}
+	if err == nil || !i.KnowsChange(approval.HandOverChange) {
+		return nil
+	}
+	return fmt.Errorf("it cannot be handed over to %s: %w", d.Recipient(), err)
 }
 
 // checkDecider returns why this person may not take the decision on what waits.

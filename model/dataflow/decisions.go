@@ -76,7 +76,10 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return err
 	}
 	if d.Kind == approval.HandOver {
-		if d, err = i.asMayDecide(rec, d); err != nil {
+		if d, err = i.asMayDecide(rec, d); err == nil {
+			err = i.checkRecipient(rec, d)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -84,6 +87,9 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return fmt.Errorf("it has %d remarks already, and no more are kept: decide, or say it elsewhere", maxRemarks)
 	}
 	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.Now, rec.PendingApproval.Tool
+	if d.Kind != approval.SteerDeputy && !jsonval.Equal(approval.ShownTo(rec.Remarks), rec.PendingApproval.Params) {
+		d.ShownParams = rec.PendingApproval.Params
+	}
 	if d.Signed != nil {
 		d.ApprovalDigest = rec.PendingApproval.Digest
 	}

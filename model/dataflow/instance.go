@@ -29,6 +29,9 @@ type Instance struct {
 	starters         []policy.Identity
 	causers          []policy.Identity // see SetCausers
 	earlierDecisions []policy.PriorDecision
+	// KnowsChange reports whether the instance follows changed rules, such as approval.HandOverChange, or goes on as it
+	// began.
+	KnowsChange func(change string) bool
 }
 
 // AddTools adds Tools to the palette: those that the instance was started without and that a Call is about to use.
@@ -40,7 +43,7 @@ func (i *Instance) AddTools(tools []*ideafile.Tool) {
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
 	palette.InstanceTokens = []string{token}
 	i := &Instance{token: token, palette: palette, contextMessages: context, initialMessageCount: len(context),
-		openRequests: map[int]bool{}}
+		openRequests: map[int]bool{}, KnowsChange: func(string) bool { return true }}
 	i.refreshContextView()
 	i.state = statelog.NewState(i.contextView.PayloadByKind[ideafile.TypeState])
 	return i

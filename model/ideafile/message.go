@@ -313,7 +313,8 @@ const (
 )
 
 // endStatuses are the values that StatusKey may have.
-var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed, InstanceUndoFailed}
+var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed, InstanceUndoFailed,
+	InstanceForgotten}
 
 // readInstanceEndStatus reads StatusKey, FaultKey and StepsKey from the keys beside the payload, and removes them
 // there.
@@ -324,7 +325,7 @@ func (m *Message) readInstanceEndStatus(siblings jsonval.Object, path string, ps
 	if v, ok := siblings[StatusKey]; ok {
 		m.InstanceEndStatus = InstanceStatus(jsonval.AsText(v))
 		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
-			ps.AddAt(path, StatusKey, "want working, settled, failed or undo-failed")
+			ps.AddAt(path, StatusKey, "want working, settled, failed, undo-failed or forgotten")
 		}
 	}
 	e := jsonval.AsObject(siblings[FaultKey])

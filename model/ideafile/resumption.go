@@ -5,7 +5,7 @@ import (
 )
 
 // InstanceEndStatus returns how an instance had ended in the process that a context comes from: the status of its last
-// State message, settled or failed; "" if it had not ended.
+// State message; "" if it had not ended.
 func InstanceEndStatus(context []Message, token string) InstanceStatus {
 	var last InstanceStatus
 	for _, m := range context {

@@ -11,13 +11,22 @@ const (
 	InstanceFailed  InstanceStatus = "failed"
 	// it has failed, and something that it did could not be undone although it should have been
 	InstanceUndoFailed InstanceStatus = "undo-failed"
+	InstanceForgotten  InstanceStatus = "forgotten" // what it worked on was removed
 )
+
+// InstanceStatuses lists them, as they are counted.
+func InstanceStatuses() []InstanceStatus {
+	return []InstanceStatus{InstanceWorking, InstanceWaiting, InstanceSettled, InstanceFailed, InstanceUndoFailed,
+		InstanceForgotten}
+}
 
 // HasFailed reports whether the instance has failed, whether or not what it did was undone.
 func (s InstanceStatus) HasFailed() bool { return s == InstanceFailed || s == InstanceUndoFailed }
 
-// HasEnded reports whether the instance has settled or failed.
-func (s InstanceStatus) HasEnded() bool { return s == InstanceSettled || s.HasFailed() }
+// HasEnded reports whether the instance has settled or failed, or was forgotten.
+func (s InstanceStatus) HasEnded() bool {
+	return s == InstanceSettled || s == InstanceForgotten || s.HasFailed()
+}
 
 // CallStatus is the status of a Call, as people see it.
 type CallStatus string

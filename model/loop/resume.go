@@ -90,7 +90,8 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 // restoreStatus restores how an instance had ended, from its last State message.
 func (l *Loop) restoreStatus(msg ideafile.Message) {
 	inst := l.byToken[msg.InstanceToken]
-	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched {
+	forgotten := msg.InstanceEndStatus == ideafile.InstanceForgotten // and with it what a Plan would match
+	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched && !forgotten {
 		return
 	}
 	inst.Status, inst.Fault, inst.Steps = ideafile.InstanceWorking, nil, msg.InstanceSteps

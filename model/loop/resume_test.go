@@ -288,8 +288,8 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 	for text, want := range map[string]string{
 		`{"type":"state","state":{},"_status":"settled"}`:  "",
 		`{"type":"state","state":{},"_status":"working"}`:  "",
-		`{"type":"state","state":{},"_status":"finished"}`: "$.context[0]._status: want working, settled, failed or undo-failed",
-		`{"type":"state","state":{},"_status":5}`:          "$.context[0]._status: want working, settled, failed or undo-failed",
+		`{"type":"state","state":{},"_status":"finished"}`: "$.context[0]._status: want working, settled, failed, undo-failed or forgotten",
+		`{"type":"state","state":{},"_status":5}`:          "$.context[0]._status: want working, settled, failed, undo-failed or forgotten",
 		`{"type":"input","input":{},"_status":"settled"}`:  `$.context[0]._status: a message has no meta property "_status"`,
 		`{"type":"state","_status":"settled"}`:             "",
 	} {

@@ -139,3 +139,13 @@ func Fork(idea map[string]any) map[string]any {
 	}
 	return ideaOf(meta, idea)
 }
+
+// MarkForgotten has a fork say of instances that nothing is left of that they were forgotten, for no Call to be theirs.
+func MarkForgotten(fork map[string]any, forgotten map[string]Forgotten) {
+	for _, raw := range jsonval.AsList(fork["context"]) {
+		m := jsonval.AsObject(raw)
+		if _, is := forgotten[jsonval.AsText(m["_instance"])]; is {
+			m[ideafile.StatusKey] = string(ideafile.InstanceForgotten)
+		}
+	}
+}

@@ -113,6 +113,27 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 	return token, err
 }
 
+// ForgottenInstances gives the instances that were taken out of the Ideas of a process, by token.
+func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[string]Forgotten, error) {
+	forgotten := map[string]Forgotten{}
+	at, err := s.Latest(ctx, process)
+	for ; err == nil && at > 0; at-- { // nothing comes after the Ideas that say so
+		var m *manifest
+		if m, err = s.manifest(ctx, process, at); err != nil {
+			break
+		}
+		says := m.forgottenInstance()
+		if says.Instance == "" {
+			break
+		}
+		forgotten[says.Instance] = says.Forgotten
+	}
+	if isBroken(err) {
+		err = nil // verify says so
+	}
+	return forgotten, err
+}
+
 // writeAllWithout rewrites the Ideas of the chains that have the instance, beside the originals.
 func (s *Store) writeAllWithout(ctx context.Context, f Forgetting) (j journal, err error) {
 	j = journal{Token: f.Instance, Forgotten: f.Forgotten}

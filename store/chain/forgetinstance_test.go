@@ -37,6 +37,7 @@ func customers(t testing.TB, s *shelf, process string) {
 	}
 	for n := range 4 {
 		i := idea(t, string(jsonval.Encode(states)), noCalls, "1", "2", "3")
+		i["meta"] = map[string]any{"path": "2", "version": "2"} // this names nobody
 		i["solution"] = map[string]any{"output": nil, "calls": []any{
 			map[string]any{"_tool": "judge", "_instance": "2", "text": "for Ada Lovelace"},
 			map[string]any{"_tool": "judge", "_instance": "3", "text": "for Cid"},
@@ -109,6 +110,10 @@ func (s *shelf) withoutAda(t testing.TB, before []Link, others []any) {
 	said := ForgottenInstance{Forgotten{At: later, By: "ann"}, "2", adasNote}
 	if !r.Whole || jsonOf(r.ForgottenInstances) != jsonOf([]ForgottenInstance{said}) {
 		t.Errorf("%+v", r)
+	}
+	forgotten, err := s.ForgottenInstances(t.Context(), "p")
+	if err != nil || len(forgotten) != 1 || forgotten["2"] != said.Forgotten {
+		t.Errorf("%+v, %v", forgotten, err)
 	}
 	for n, want := range others {
 		if got := othersOf(s.left(t, n+1)); !jsonval.Equal(got, want) {

@@ -181,9 +181,11 @@ func (r *redaction) redactCalls(list []any) []any {
 	return left
 }
 
-// mentionReason returns why a remaining text may reveal the instance; "" if it does not.
+// mentionReason returns why a remaining text may reveal the instance; "" if it does not. The name and the version of
+// the file equal a short token by chance.
 func (r *redaction) mentionReason(at texts.Place, text string) string {
-	if text == r.token && at.Instance != r.token {
+	ofFile := at.Part == "meta.version" || at.Part == "meta.path"
+	if text == r.token && at.Instance != r.token && !ofFile {
 		return "names the instance"
 	}
 	if slices.ContainsFunc(r.needles, func(own texts.Needle) bool { return own.IsIn(text) }) {

@@ -256,8 +256,14 @@ func (rules Rules) Signed() bool {
 }
 
 // RequiresGroups reports whether a decision must name the person's groups.
-func (rules Rules) RequiresGroups() bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return len(r.Groups) > 0 })
+func (rules Rules) RequiresGroups() bool { return len(rules.Groups()) > 0 }
+
+// Groups lists the groups of all Rules.
+func (rules Rules) Groups() (list []string) {
+	for _, r := range rules {
+		list = append(list, r.Groups...)
+	}
+	return list
 }
 
 // ExcludedCallNames lists the NotSameAs of all Rules.

@@ -138,6 +138,13 @@ func (s *Schedule) Told() *Told {
 	return &t
 }
 
+// EscalatedTo reports whether an escalation after a moment has let a person decide.
+func (s *Schedule) EscalatedTo(p Person, since time.Time) bool {
+	return s != nil && slices.ContainsFunc(s.Escalations, func(e PlannedEscalation) bool {
+		return e.DoneAt.After(since) && e.To.whyNot(p, nil, nil) == ""
+	})
+}
+
 // Key identifies the progress of a Schedule; "" before anything has happened.
 func (s *Schedule) Key() string {
 	told := s.Told()

@@ -67,8 +67,7 @@ func statusTally(r loop.Result) string {
 		n[i.Status]++
 	}
 	var parts []string
-	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting,
-		ideafile.InstanceSettled, ideafile.InstanceFailed, ideafile.InstanceUndoFailed} {
+	for _, s := range ideafile.InstanceStatuses() {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}

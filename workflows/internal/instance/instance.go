@@ -74,6 +74,7 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 	} else {
 		i.dataflow = dataflow.New(palette, context, own.Token)
 	}
+	i.dataflow.KnowsChange = func(change string) bool { return mailbox.KnowsChange(ctx, change) }
 	i.dataflow.SetPeopleAllowedToDecide(setup.StartedBy, setup.Decided)
 	i.dataflow.SetCausers(own.CausedBy)
 	i.registerHandlers(ctx)

@@ -109,7 +109,8 @@ func (k *Keeper) Approve(
 	if len(k.Orders) == 0 {
 		return
 	}
-	for _, a := range k.Orders.Cover(owner, waits, policy.ReadStarters(idea.Source), workflow.Now(ctx)) {
+	knows := func(change string) bool { return mailbox.KnowsChange(ctx, change) }
+	for _, a := range k.Orders.Cover(owner, waits, policy.ReadStarters(idea.Source), workflow.Now(ctx), knows) {
 		signal := policy.Approve
 		if a.Order.To != "" {
 			signal = approval.SteerDeputy

@@ -108,8 +108,7 @@ func (p *unsplitProcess) instanceCountsText() string {
 		count[m.DisplayStatus()]++
 	}
 	var counts []string
-	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting,
-		ideafile.InstanceSettled, ideafile.InstanceFailed, ideafile.InstanceUndoFailed} {
+	for _, s := range ideafile.InstanceStatuses() {
 		if count[s] > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", count[s], s))
 		}

@@ -171,6 +171,9 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		a.Note("delegates that had done nothing yet start again: those of %s",
 			strings.Join(e.DelegatesBegunAnew, ", "))
 	}
+	if len(e.Forgotten) > 0 {
+		a.Note("%s forgotten in %s, and left out", strings.Join(e.Forgotten, ", "), of)
+	}
 	if e.Ended > 0 {
 		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
 			print.PluralIs(e.Ended, "instance"))

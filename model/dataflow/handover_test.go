@@ -1,0 +1,121 @@
+package dataflow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/dataflow"
+	"processidea/model/modeltest"
+)
+
+func handOver(i *dataflow.Instance, by, to string) error {
+	return decide(i, approval.HandOver, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], %s}`, by, to))
+}
+
+// A Call is handed to nobody of whom it is known that they may not decide on it.
+func TestACallIsHandedToWhoMayDecide(t *testing.T) {
+	t.Parallel()
+	const two = `{"people": ["ann", "bob"], "count": 2, "notStarter": true}`
+	for name, c := range map[string]struct{ by, to, why string }{
+		"who may":             {two, `"to": "bob"`, ""},
+		"who is not named":    {two, `"to": "carl"`, "handed over to carl: carl may not decide on it, only ann, bob may"},
+		"who has decided":     {`{"people": ["ann", "dan"], "count": 2}`, `"to": "dan"`, "dan has decided on it already"},
+		"the starter":         {`{"notStarter": true}`, `"to": "sam"`, "sam started the process"},
+		"who added":           {`{"notStarter": true}`, `"to": "cleo"`, "cleo had a hand in it"},
+		"who decided another": {`{"notSameAs": ["prepare"]}`, `"to": "bob"`, "bob decided on 1.2"},
+		"a deputy":            {`{"people": ["ann"]}`, `"to": "rick"`, ""},
+		"anybody of a group":  {`{"groups": ["finance"]}`, `"to": "eve"`, ""},
+		"who must sign":       {`{"groups": ["finance"]}, "proof": "declared"`, `"to": "eve"`, ""},
+		"the group":           {`{"groups": ["Finance"]}`, `"toGroup": "finance"`, ""},
+		"another group":       {`{"groups": ["finance"]}`, `"toGroup": "heads"`, "only people of finance may"},
+		"a group of some":     {two, `"toGroup": "heads"`, ""},
+	} {
+		i := vault(t, c.by, "")
+		i.SetCausers(policy.Named("cleo"))
+		deputyOf(t, i, "ann", "rick")
+		if err := approve(i, "1.2", "bob"); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(c.by, "dan") {
+			_ = approve(i, "1.1", "dan")
+		}
+		err := handOver(i, "ann", c.to)
+		if got := modeltest.ErrorText(err); !strings.Contains(got, c.why) || (c.why == "") != (err == nil) {
+			t.Errorf("%s: %v, want %q", name, err, c.why)
+		}
+		i.KnowsChange = func(string) bool { return false }
+		if err := handOver(i, "ann", c.to); err != nil {
+			t.Errorf("%s: a process from before: %v", name, err)
+		}
+	}
+}
+
+// Who got a Call decides once; who else must decide may again, also by an escalation since.
+func TestAHandOverLeavesEnoughPeopleWhoMayDecide(t *testing.T) {
+	t.Parallel()
+	const later = `, "escalate": {"after": "48h", "by": {"people": ["head"]}}`
+	for name, c := range map[string]struct {
+		by, then string
+		passed   time.Duration
+		why      string
+	}{
+		"another, once they have decided": {`{"people": ["ann", "bob"], "count": 2}`, "ann", 0, ""},
+		"before":                          {`{"people": ["ann", "bob"]}`, "ann", 0, "ann has handed it over to bob"},
+		"who is added later":              {`{"people": ["ann", "bob"]}` + later, "head", 48 * time.Hour, ""},
+		"others, later":                   {`{"people": ["ann", "bob"]}` + later, "ann", 48 * time.Hour, "handed it over to bob"},
+	} {
+		for _, knows := range []bool{true, false} {
+			i := vault(t, c.by, "")
+			if err := handOver(i, "ann", `"to": "bob"`); err != nil {
+				t.Fatal(err)
+			}
+			want := c.why
+			if strings.Contains(c.by, "count") {
+				if err := approve(i, "1.1", "bob"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i = at(t, i, c.passed); !knows {
+				i.KnowsChange, want = func(string) bool { return false }, "handed it over to bob"
+			}
+			if text := i.PendingApprovals()[0].DecidersInWords(); strings.HasPrefix(text, "bob, of:") ==
+				strings.Contains(c.by, "count") {
+				t.Errorf("%s: %s", name, text)
+			}
+			err := approve(i, "1.1", c.then)
+			if got := modeltest.ErrorText(err); !strings.Contains(got, want) || (want == "") != (err == nil) {
+				t.Errorf("%s, %t: %v, want %q", name, knows, err, want)
+			}
+		}
+	}
+}
+
+// A remark is on record with what was shown, once for those that were shown the same.
+func TestARemarkIsOnRecordWithTheCallThatWasShown(t *testing.T) {
+	t.Parallel()
+	i := vault(t, `{"people": ["ann"]}`, "")
+	deputyOf(t, i, "ann", "rick")
+	say := func(want string) {
+		t.Helper()
+		if err := decide(i, approval.Comment, `{"call": "1.1", "by": "ann", "reason": "hm"}`); err != nil {
+			t.Fatal(err)
+		}
+		i = carried(t, i)
+		remarks := i.CallRecords()[0].Remarks
+		shown := approval.ShownTo(remarks)
+		if got := fmt.Sprint(remarks[len(remarks)-1].ShownParams["cents"]); got != want ||
+			fmt.Sprint(shown["cents"]) != fmt.Sprint(i.PendingApprovals()[0].Params["cents"]) {
+			t.Errorf("%v, %v, want %s", remarks, shown, want)
+		}
+	}
+	say("600")
+	say("<nil>")
+	if err := decide(i, policy.Amend, `{"call": "1.1", "by": "ann", "params": {"cents": 700}}`); err != nil {
+		t.Fatal(err)
+	}
+	say("700")
+}
