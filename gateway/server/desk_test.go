@@ -209,6 +209,19 @@ func TestWhatWaitsInPartsIsListedOnce(t *testing.T) {
 		"in part")
 }
 
+func TestMoneyIsAddedUpAndCasesWithoutNamesAreToldApart(t *testing.T) {
+	h := open(t)
+	for _, order := range []string{"A1", "A2"} {
+		start := payment("alike-"+order, `{"values": {"order": "`+order+`", "cents": 16}}`)
+		start["idea"] = json.RawMessage(strings.Replace(string(start["idea"].(json.RawMessage)), `"minimum": 1`,
+			`"_display": "money", "currency": "EUR"`, 1))
+		h.post("/api/processes", start).is(201)
+		h.waiting("alike-"+order, 1)
+	}
+	p := h.browse().open("/?text=alike-").is(200).says("2 cases of 2 processes", "Together", "32.00 EUR")
+	p.link("Pay: A2").is(200).says("Order A2")
+}
+
 func TestTheInboxIsFiltered(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "blue coat", "cents": 1}}`, `{"values": {"order": "red hat", "cents": 2}}`)
