@@ -117,7 +117,6 @@ func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	for _, w := range found {
 		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
 	}
-	all.Plans = withoutDuplicates(all.Plans, func(p PendingPlan) string { return p.Digest })
 	return all, nil
 }
 
@@ -161,7 +160,7 @@ func withDelegates[T any](ctx context.Context, p *Process, id string, list []T, 
 	_, word, isInstance := protocol.ParseInstanceID(id)
 	for _, info := range awaiting {
 		below := info.GetExecution().GetWorkflowId()
-		if !p.isDelegate(below) || isInstance && !protocol.IsOfInstance(below, word) {
+		if !p.isDelegate(WholeOf(below)) || isInstance && !protocol.IsOfInstance(below, word) {
 			continue
 		}
 		theirs, failed := ask(p.client.Process(below), ctx)
@@ -184,18 +183,9 @@ func queryAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, con
 		})
 }
 
-// withoutDuplicates drops repeated items: a part and the whole process report the same Plan.
-func withoutDuplicates[T any](list []T, key func(T) string) []T {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(list, func(one T) bool {
-		again := seen[key(one)]
-		seen[key(one)] = true
-		return again
-	})
-}
-
 // awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all
-// that are open.
+// that are open. Of a split process it lists the parts, which have the cases, or, where they do not have all of what
+// waits, the whole: both report the same.
 func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
 	for _, waits := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
 		list, err = nil, nil
@@ -206,5 +196,19 @@ func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecu
 			break
 		}
 	}
-	return list, err
+	split, missing := map[string]bool{}, map[string]int{} // by the whole: what waits in it beyond its parts
+	for _, info := range list {
+		id := info.GetExecution().GetWorkflowId()
+		if isPart(id) {
+			split[WholeOf(id)] = true
+			missing[WholeOf(id)] -= awaitingOf(info)
+		} else {
+			missing[id] += awaitingOf(info)
+		}
+	}
+	return slices.DeleteFunc(list, func(info *workflowpb.WorkflowExecutionInfo) bool {
+		id := info.GetExecution().GetWorkflowId()
+		whole := WholeOf(id)
+		return split[whole] && isPart(id) == (missing[whole] > 0)
+	}), err
 }

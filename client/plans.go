@@ -151,8 +151,7 @@ func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := append([]Plan{}, slices.Concat(found...)...) // a list even where nothing waits
-	return withoutDuplicates(all, func(p Plan) string { return p.Digest }), nil
+	return append([]Plan{}, slices.Concat(found...)...), nil // a list even where nothing waits
 }
 
 // maxPastRuns is of how many processes it is looked at what they took.

@@ -111,6 +111,8 @@ func (ProcessApprovals) inline() {}
 type PlanView struct {
 	Process string `json:"process"`
 	approval.Plan
+	// Excluded are the people whom rules exclude from the decision; nil: nobody, or a worker from before tells of them.
+	Excluded *approval.Excluded `json:"excluded,omitempty"`
 	// Deputies are the remarks that name deputies of who may decide; the whole knows those of its parts.
 	Deputies []approval.Decision `json:"deputies,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"processidea/client"
 	"processidea/client/schedules"
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -25,6 +26,7 @@ func newRegistry() huma.Registry {
 	alias[refexpr.OutputPath, null](r)
 	alias[jsonval.Path, string](r)
 	alias[ideafile.WrittenCall, json.RawMessage](r)
+	alias[policy.Identity, json.RawMessage](r) // a name, or an object
 	alias[jsonval.OrderedObject, Object](r)
 	alias[client.Object, Object](r)
 	alias[client.Objects, []Object](r)

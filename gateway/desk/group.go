@@ -48,7 +48,7 @@ type column struct {
 type row struct {
 	client.Approval
 	Pick   string // what its box sends: the Call in the state in which it is shown, and what it is about
-	Name   string // what people call the instance; of one without a name, the Call
+	Name   string // what people call the instance; of one without a name, the Call, or what it would do
 	Cells  []labelled
 	Denied string // why this person does not decide on it; empty: they may
 }
@@ -105,7 +105,9 @@ func groupOf(list []client.Approval, who *access.Person) group {
 		return slices.Contains(spanFields, name) || slices.Contains(list[0].Hidden, name)
 	}
 	for _, f := range t.Alike {
-		if !isLeftOut(f.Name) {
+		if sumOf(list, f.Name) != "" {
+			t.Columns = append(t.Columns, f.Name) // what is approved together has a sum, alike or not
+		} else if !isLeftOut(f.Name) {
 			text, number := cellOf(list[0], f.Name, f.Value, alikeLength)
 			if p := list[0].Field(f.Name); len(list) > 1 && p != nil && p.Format.Display == shown.Letter {
 				text = shortText(f.Value, alikeLength) // the template: what fills it differs
@@ -120,8 +122,15 @@ func groupOf(list []client.Approval, who *access.Person) group {
 			g.Columns = append(g.Columns, c)
 		}
 	}
+	ids := map[string]int{}
 	for _, a := range list {
 		g.addRow(a, who)
+		ids[a.CallID]++
+	}
+	for n := range g.Rows {
+		if r := &g.Rows[n]; r.Name == r.CallID && ids[r.CallID] > 1 {
+			r.Name = clip(r.Sentence, cellLength)
+		}
 	}
 	return g
 }

@@ -141,10 +141,6 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	if !who.May(access.Decide) {
 		return "You may look, and not decide."
 	}
-	rules := slices.Clone(a.Deciders)
-	for n := range rules {
-		rules[n].NotStarter, rules[n].NotSameAs = false, nil // checked only where the decision is applied
-	}
 	d := approval.Decision{DecidedBy: who.Name, Account: who.Account, Groups: who.Groups}
 	if as.Signed {
 		d.Signed = &proof.Signed{Name: as.AlsoNamed}
@@ -154,7 +150,7 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 		if one.For != nil {
 			as = one.Decider()
 		}
-		if why = denialOf(a, rules, one, as); why == "" {
+		if why = denialOf(a, one, as); why == "" {
 			return ""
 		}
 	}
@@ -162,7 +158,7 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 }
 
 // denialOf is the denial of a decision in one capacity: a person's own, or a deputy's.
-func denialOf(a client.Approval, rules policy.Rules, d approval.Decision, as policy.Person) string {
+func denialOf(a client.Approval, d approval.Decision, as policy.Person) string {
 	for _, v := range a.DecidedSoFar {
 		if policy.AnyOf(v.Identities(), d.Identities()) {
 			return "You have decided; others must too."
@@ -171,7 +167,7 @@ func denialOf(a client.Approval, rules policy.Rules, d approval.Decision, as pol
 	if err := a.CheckHandedOver(d); err != nil && !a.IsOpenAgain(d) {
 		return err.Error()
 	}
-	return rules.DenialReason(as, nil)
+	return a.Excluded.WhyNot(as, a.CallID, a.Deciders)
 }
 
 // mostHeldUp bounds the count of held-up processes.

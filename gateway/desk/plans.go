@@ -20,7 +20,7 @@ func planHref(process string) string { return "/desk/plans/" + url.PathEscape(pr
 // planDenial is denial for a Plan.
 func planDenial(who *access.Person, p client.PendingPlan) string {
 	return denial(who, client.Approval{Pending: approval.Pending{Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar,
-		Remarks: p.Deputies}})
+		Excluded: p.Excluded, Remarks: p.Deputies}})
 }
 
 // planRow is a Plan that waits, in the inbox.

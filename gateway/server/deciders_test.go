@@ -123,6 +123,24 @@ func TestAPersonIsTheirIssuersAccountAndNotTheirName(t *testing.T) {
 	}
 }
 
+// The desk asks nobody whom a rule excludes from the decision.
+func TestWhoMayNotDecideIsNotAskedAtTheDesk(t *testing.T) {
+	h := open(t)
+	id := "started-by-ann"
+	start := payment(id, `{"values": {"order": "A1", "cents": 1}}`)
+	start["idea"] = json.RawMessage(strings.Replace(string(start["idea"].(json.RawMessage)), `{"timeout"`,
+		`{"by": {"notStarter": true}, "timeout"`, 1))
+	h.post("/api/processes", start).is(201)
+	if got := jsonText(h.waiting(id, 1)[0]["excluded"]); got != `{"startedBy":["ann"]}` {
+		t.Errorf("the API says that %s are excluded", got)
+	}
+	const why = "ann started the process, and may not decide on it"
+	b := h.browse()
+	b.open("/?process="+id).is(200).says("1 case waits for other people").lacks("for you.", "Approve")
+	p := b.open("/?who=all&process=" + id).is(200).says(why).lacks("Approve")
+	p.link("@").is(200).says(why).lacks("It happens as it is shown.")
+}
+
 func jsonText(v any) string { data, _ := json.Marshal(v); return string(data) }
 
 func TestAKeySignsForThoseForWhomItMaySpeak(t *testing.T) {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -170,6 +171,55 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		t.Error(got)
 	}
 	b.open("/desk/outcome?o=made-up").is(404)
+}
+
+// A split process and its parts report the same Calls: each is listed once, with its case. So is a split delegate's.
+func TestWhatWaitsInPartsIsListedOnce(t *testing.T) {
+	h := open(t)
+	id := "parts-that-wait"
+	start := payment(id)
+	inputs := `"context": [`
+	for n := range 3 {
+		inputs += fmt.Sprintf(`{"type": "input", "_instance": "c%d", "input":
+			{"values": {"order": "A%[1]d", "cents": 1}}},`, n)
+	}
+	idea := json.RawMessage(strings.NewReplacer(`"meta"`, `"config": {"batch": 2}, "meta"`, `"context": [`,
+		inputs).Replace(string(start["idea"].(json.RawMessage))))
+	start["idea"] = idea
+	h.post("/api/processes", start).is(201)
+	h.post("/api/processes", map[string]any{"id": id + "-below", "delegates": map[string]any{"pay.json": idea},
+		"replies": start["replies"],
+		"idea": json.RawMessage(`{"schema": {"tools": {"ask": {"type": "object", "_delegate": "pay.json"}}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}]}`)}).is(201)
+	h.waiting(id, 3)
+	h.waiting(id+"-below", 3)
+	eventually(t, "each is listed once over all processes", func() bool {
+		count := map[string]int{}
+		for _, a := range h.get("/api/approvals").is(200).list("approvals") {
+			of := a["process"].(string)
+			if strings.HasPrefix(of, id) && strings.Contains(of, "/~part/") && a["input"] != nil {
+				count[fmt.Sprint(of, a["call"])]++
+			}
+		}
+		maps.DeleteFunc(count, func(_ string, times int) bool { return times > 1 })
+		return len(count) == 6
+	})
+	p := h.browse().open("/?process=" + id).is(200).says("3 cases wait for you")
+	p.form("Approve").set("all", "yes").press("Approve the selected").is(200).says("3 cases are approved").lacks(
+		"in part")
+}
+
+func TestMoneyIsAddedUpAndCasesWithoutNamesAreToldApart(t *testing.T) {
+	h := open(t)
+	for _, order := range []string{"A1", "A2"} {
+		start := payment("alike-"+order, `{"values": {"order": "`+order+`", "cents": 16}}`)
+		start["idea"] = json.RawMessage(strings.Replace(string(start["idea"].(json.RawMessage)), `"minimum": 1`,
+			`"_display": "money", "currency": "EUR"`, 1))
+		h.post("/api/processes", start).is(201)
+		h.waiting("alike-"+order, 1)
+	}
+	p := h.browse().open("/?text=alike-").is(200).says("2 cases of 2 processes", "Together", "32.00 EUR")
+	p.link("Pay: A2").is(200).says("Order A2")
 }
 
 func TestTheInboxIsFiltered(t *testing.T) {

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,10 +48,47 @@ type Pending struct {
 	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
+	// Excluded are the people whom rules exclude from the decision, as it is told to people; nil: nobody, or a worker
+	// from before tells of them.
+	Excluded *Excluded `json:"excluded,omitempty"`
 	// Remarks are people's comments, questions and hand-overs of the Call, in order.
 	Remarks []Decision `json:"remarks,omitempty"`
 	// WhileWaiting says when people are reminded of the Call, and when others may decide too; nil: never.
 	WhileWaiting *policy.Schedule `json:"whileWaiting,omitempty"`
+}
+
+// Excluded are the people whom NotStarter (StartedBy, CausedBy) and NotSameAs (Decided) exclude.
+type Excluded struct {
+	StartedBy []policy.Identity      `json:"startedBy,omitempty"`
+	CausedBy  []policy.Identity      `json:"causedBy,omitempty"`
+	Decided   []policy.PriorDecision `json:"decided,omitempty"`
+}
+
+// WhyNot is why a person may not decide on a Call under rules that exclude these people; "": they may. Without
+// Excluded, NotStarter excludes nobody: only who takes the decision knows.
+func (e *Excluded) WhyNot(p policy.Person, call string, rules policy.Rules) string {
+	if e == nil {
+		e, rules = &Excluded{}, slices.Clone(rules)
+		for n := range rules {
+			rules[n].NotStarter = false
+		}
+	}
+	if why := e.DecidedElsewhere(p.Identities(), call); why != "" {
+		return why
+	}
+	return rules.DenialReason(p, e.StartedBy, e.CausedBy...)
+}
+
+// DecidedElsewhere is why one of these people may not decide on a Call since they decided on another one; "": they may.
+func (e *Excluded) DecidedElsewhere(people []policy.Identity, call string) string {
+	for _, made := range e.Decided {
+		for _, who := range people {
+			if who.Name != "" && who.Is(policy.Identity{Name: made.By, Account: made.Account}) {
+				return fmt.Sprintf("%s decided on %s, and may not decide on %s too", who.Name, made.CallID, call)
+			}
+		}
+	}
+	return ""
 }
 
 // Vote is a decision that is not enough by itself: others must decide the same.

@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -81,19 +82,14 @@ func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err err
 
 // checkDecider returns why this person may not take the decision on what waits.
 func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
-	if err := i.checkNotExcludedElsewhere(rec, d); err != nil {
-		return err
+	rules, excluded := rec.PendingApproval.Deciders, approval.Excluded{Decided: i.decidedElsewhere(rec)}
+	if why := excluded.DecidedElsewhere(d.Identities(), rec.ID); why != "" {
+		return errors.New(why)
 	}
-	rules := rec.PendingApproval.Deciders
 	if err := d.CheckDecider(rules, i.starters, i.CausersOf(rec)); err != nil || len(rules) == 0 {
 		return err
 	}
 	for _, other := range rules.ExcludedCallNames() {
-		for _, who := range d.Identities() {
-			if id, found := i.decidedCall(rec, other, who); found {
-				return fmt.Errorf("%s decided on %s, and may not decide on %s too", who.Name, id, rec.ID)
-			}
-		}
 		if _, isID := ideafile.ParseCallKey(other); isID && !i.hasCall(other) {
 			return fmt.Errorf("whoever decided on %s may not decide on it, but there is no such Call", other)
 		}
@@ -105,20 +101,48 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// checkNotExcludedElsewhere refuses a person who has decided on another Call that excludes its deciders from this one.
-func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d approval.Decision) error {
-	for _, other := range i.callRecords {
-		for _, made := range other.Decisions {
-			if other == rec || d.DecidedBy == "" || !policy.AnyOf(made.Identities(), d.Identities()) {
-				continue
-			}
-			if slices.ContainsFunc(made.Deciders.ExcludedCallNames(),
-				func(name string) bool { return i.callMatchesName(rec, name) }) {
-				return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, other.ID, rec.ID)
+// excludedFrom are the people whom rules exclude from the decision on a waiting Call; nil: none is.
+func (i *Instance) excludedFrom(rec *CallRecord) *approval.Excluded {
+	e := &approval.Excluded{Decided: i.decidedElsewhere(rec)}
+	if rec.PendingApproval.Deciders.ExcludeStarter() {
+		e.StartedBy, e.CausedBy = i.starters, i.CausersOf(rec)
+	} else if len(e.Decided) == 0 {
+		return nil
+	}
+	return e
+}
+
+// decidedElsewhere lists who decided on a Call that excludes its deciders from this one, by a rule of either; each
+// person with the first such Call.
+func (i *Instance) decidedElsewhere(rec *CallRecord) (list []policy.PriorDecision) {
+	add := func(id string, people ...policy.Identity) {
+		for _, who := range people {
+			if !slices.ContainsFunc(list, func(made policy.PriorDecision) bool {
+				return made.By == who.Name && made.Account == who.Account
+			}) {
+				list = append(list, policy.PriorDecision{CallID: id, By: who.Name, Account: who.Account})
 			}
 		}
 	}
-	return nil
+	names := rec.PendingApproval.Deciders.ExcludedCallNames()
+	for _, other := range i.callRecords {
+		excludes := slices.ContainsFunc(names, func(name string) bool { return i.callMatchesName(other, name) })
+		for _, made := range other.Decisions {
+			if other != rec && (excludes || slices.ContainsFunc(made.Deciders.ExcludedCallNames(),
+				func(name string) bool { return i.callMatchesName(rec, name) })) {
+				add(other.ID, made.Identities()...)
+			}
+		}
+	}
+	for _, name := range names {
+		ids := i.callIDsNamed(name)
+		for _, e := range i.earlierDecisions {
+			if e.Tool == name || slices.Contains(ids, e.CallID) {
+				add(e.CallID, policy.Identity{Name: e.By, Account: e.Account})
+			}
+		}
+	}
+	return list
 }
 
 // callMatchesName reports whether a name in NotSameAs, an id or a Tool's name, means a Call.
@@ -142,24 +166,6 @@ func (i *Instance) callIDsNamed(name string) []string {
 		}
 	}
 	return ids
-}
-
-// decidedCall returns a Call other than rec, named in NotSameAs, on which the person decided.
-func (i *Instance) decidedCall(rec *CallRecord, name string, person policy.Identity) (id string, found bool) {
-	for _, other := range i.callRecords {
-		by := func(d approval.Decision) bool { return slices.ContainsFunc(d.Identities(), person.Is) }
-		if other != rec && i.callMatchesName(other, name) && slices.ContainsFunc(other.Decisions, by) {
-			return other.ID, true
-		}
-	}
-	ids := i.callIDsNamed(name)
-	for _, e := range i.earlierDecisions {
-		if (e.Tool == name || slices.Contains(ids, e.CallID)) &&
-			person.Is(policy.Identity{Name: e.By, Account: e.Account}) {
-			return e.CallID, true
-		}
-	}
-	return "", false
 }
 
 func (i *Instance) hasCall(name string) bool {

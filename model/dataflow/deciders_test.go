@@ -72,12 +72,26 @@ func carried(t *testing.T, i *dataflow.Instance) *dataflow.Instance {
 	return next
 }
 
+// approve has somebody approve a Call. Where rules exclude them, people were told so before, in the same words.
 func approve(i *dataflow.Instance, call, by string, groups ...string) error {
-	p := map[string]any{"call": call, "by": by}
+	payload, told := map[string]any{"call": call, "by": by}, ""
 	if groups != nil {
-		p["groups"] = jsonval.ToJSONValue(groups)
+		payload["groups"] = jsonval.ToJSONValue(groups)
 	}
-	return decide(i, policy.Approve, string(jsonval.Encode(p)))
+	for _, p := range i.Standing().PendingApprovals {
+		if p.CallID == call {
+			told = p.Excluded.WhyNot(policy.Person{Name: by, Groups: groups}, call, p.Deciders)
+		}
+	}
+	err := decide(i, policy.Approve, string(jsonval.Encode(payload)))
+	got := modeltest.ErrorText(err)
+	for _, why := range []string{"started the process", "had a hand in it", "not known who", "may not decide on"} {
+		if err != nil && strings.Contains(got, why) && got != told ||
+			err == nil && strings.Contains(told, "and may not") {
+			return fmt.Errorf("%s was told %q and then %q", by, told, got)
+		}
+	}
+	return err
 }
 
 const twoOfFinance = `{"groups": ["finance"], "people": ["eve"], "count": 2, "notStarter": true}`

@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -14,8 +15,16 @@ type ReportedCall struct {
 
 // Standing is how the instance stands, as far as its dataflow tells.
 func (i *Instance) Standing() turn.InstanceStanding {
+	var pending []approval.Pending
+	for _, rec := range i.callRecords {
+		if rec.PendingApproval != nil {
+			p := *rec.PendingApproval
+			p.Excluded = i.excludedFrom(rec)
+			pending = append(pending, p)
+		}
+	}
 	return turn.InstanceStanding{Idle: i.IsIdle(), HasGoal: i.HasGoal(), MissingRequiredPaths: i.MissingRequiredPaths(),
-		PlanFailure: i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: i.PendingApprovals()}
+		PlanFailure: i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: pending}
 }
 
 // ReportCalls returns the reports of the Calls that have changed since they were last reported, by id, and counts them

@@ -250,6 +250,11 @@ func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identi
 	return ""
 }
 
+// ExcludeStarter reports whether who started the process may not decide.
+func (rules Rules) ExcludeStarter() bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter })
+}
+
 // Signed reports whether a decision must have a proof.
 func (rules Rules) Signed() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Signed })
@@ -293,7 +298,7 @@ func (rules Rules) String() string {
 		text = cmp.Or(text, "anybody") + ", signed"
 	}
 	var not []string
-	if slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter }) {
+	if rules.ExcludeStarter() {
 		not = append(not, "who started the process")
 	}
 	if list := rules.ExcludedCallNames(); len(list) > 0 {

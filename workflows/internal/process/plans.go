@@ -144,9 +144,19 @@ func tokensOf(pending *approval.Plan) []string {
 // plans lists the Plan that waits, if one does.
 func (p *unsplitProcess) plans() []protocol.PlanView {
 	if pending := p.loop.PendingPlan; pending != nil {
-		return []protocol.PlanView{{Process: p.processID, Plan: *pending, Deputies: p.orders.Orders.Deputies()}}
+		return []protocol.PlanView{p.planView(p.processID, pending)}
 	}
 	return nil
+}
+
+// planView is a Plan that waits in a process, with what is known here of who may decide on it.
+func (c *processCore) planView(process string, pending *approval.Plan) protocol.PlanView {
+	v := protocol.PlanView{Process: process, Plan: *pending, Deputies: c.orders.Orders.Deputies()}
+	if pending.Deciders.ExcludeStarter() {
+		v.Excluded = &approval.Excluded{StartedBy: policy.ReadStarters(c.idea.Source),
+			CausedBy: c.causersOf(tokensOf(pending))}
+	}
+	return v
 }
 
 // planWaitingText describes a Plan that waits for a person.
@@ -186,8 +196,7 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload map[string]any, 
 func (p *splitProcess) plans() (list []protocol.PlanView) {
 	for _, part := range p.parts.All {
 		if pending := part.Report.PendingPlan; pending != nil && !part.Report.IsFinished() {
-			list = append(list, protocol.PlanView{Process: protocol.PartID(p.processID, part.Number), Plan: *pending,
-				Deputies: p.orders.Orders.Deputies()})
+			list = append(list, p.planView(protocol.PartID(p.processID, part.Number), pending))
 		}
 	}
 	return list
