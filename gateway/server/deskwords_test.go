@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ func (h *house) refunds() (id string) {
 	h.Helper()
 	id = strings.NewReplacer("/", "-").Replace(h.Name())
 	h.post("/api/processes", map[string]any{
-		"id": id, "instances": json.RawMessage(`[{"amount": 123459, "zeta": "SECRETZ", "list": [{"p": 1999}, {"p": 5}]}]`),
+		"id": id, "instances": json.RawMessage(`[{"amount": 123459, "zeta": "SECRETZ", "list": [{"p": 1999, "q": "SECRETQ"}, {"p": 5}]}]`),
 		"replies": strings.Repeat(`{"solution": {"calls": []}}`+"\n", 6),
 		"idea": json.RawMessage(`{
 			"meta": {"path": "refunds", "version": "1"},
@@ -40,4 +41,15 @@ func TestACaseIsShownAsItsSchemasSay(t *testing.T) {
 	p := h.browse().open("/?process=" + h.refunds()).link("@").is(200)
 	p.says("Paid 1,234.59 EUR", "the same as “Paid” in what it began with", "Due on 1 December 2026").lacks("zeta",
 		"SECRETZ")
+}
+
+func TestTheItemsOfAListAreShownAsTheirSchemaSays(t *testing.T) {
+	h := open(t)
+	id := h.refunds()
+	inbox := h.browse().open("/?process=" + id).is(200)
+	const both = "Price: 19.99 USD; Price: 0.05 USD"
+	inbox.says(both).link("@").is(200).says("Items 1 Price 19.99 USD", "2 Price 0.05 USD")
+	if fields := fmt.Sprint(h.waiting(id, 1)[0]["fields"]); !strings.Contains(fields, both) {
+		t.Error(fields)
+	}
 }

@@ -1,6 +1,7 @@
 package shown
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/big"
 	"strings"
@@ -31,6 +32,14 @@ func (f Format) Text(v any, l Language) string {
 	case Text, Letter, Link, Image:
 		if text, ok := v.(string); ok {
 			return text
+		}
+	}
+	switch v := v.(type) {
+	case []any:
+		return f.listText(v, l)
+	case jsonval.Object:
+		if f.Properties != nil && len(v) > 0 {
+			return cmp.Or(f.membersText(v, l), l.count(int64(len(v)), "value"))
 		}
 	}
 	return plainText(v, l)
@@ -154,8 +163,6 @@ func plainText(v any, l Language) string {
 		return v
 	case json.Number:
 		return v.String()
-	case []any:
-		return listText(v, l)
 	case jsonval.Object:
 		if len(v) == 0 {
 			return l.say("none")
@@ -164,26 +171,44 @@ func plainText(v any, l Language) string {
 	return jsonval.EncodeToString(v)
 }
 
-// maxListed is how many plain values of a list are shown.
-const maxListed = 10
+// maxListed is how many plain values of a list are shown, maxObjects how many objects that a schema describes.
+const (
+	maxListed  = 10
+	maxObjects = 3
+)
 
-func listText(list []any, l Language) string {
+func (f Format) listText(list []any, l Language) string {
 	if len(list) == 0 {
 		return l.say("none")
 	}
+	item, between := f.At(jsonval.Path{"0"}), ", "
 	var texts []string
 	for n, one := range list {
-		switch one.(type) {
-		case []any, jsonval.Object:
+		_, isList := one.([]any)
+		_, isObject := one.(jsonval.Object)
+		if isObject {
+			between = "; "
+		}
+		if item.Display == Hidden || isList || isObject && (item.Properties == nil || len(list) > maxObjects) {
 			return l.count(int64(len(list)), "value")
 		}
 		if n < maxListed {
-			texts = append(texts, plainText(one, l))
+			texts = append(texts, item.Text(one, l))
 		}
 	}
-	text := strings.Join(texts, ", ")
+	text := strings.Join(texts, between)
 	if more := len(list) - maxListed; more > 0 {
 		return l.say("and", text, more)
 	}
 	return text
+}
+
+func (f Format) membersText(values jsonval.Object, l Language) string {
+	var texts []string
+	for _, name := range orderOf(f, values) {
+		if member := f.Properties[name]; member.Display != Hidden {
+			texts = append(texts, member.titleOr(name)+": "+member.Text(values[name], l))
+		}
+	}
+	return strings.Join(texts, ", ")
 }

@@ -14,6 +14,10 @@ func formatOf(schema string) shown.Format {
 	return shown.FormatOf(s, s)
 }
 
+const priced = `{"anyOf": [{"type": "null"}, {"items": {"properties": {"q": {"_display": "hidden"},
+	"p": {"title": "Price", "_display": "money", "currency": "USD", "minorUnits": true},
+	"in": {"properties": {"q": {"_display": "hidden"}}}}}}]}`
+
 func TestAValueIsShownAsItsSchemaSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ schema, value, english, german string }{
@@ -47,6 +51,12 @@ func TestAValueIsShownAsItsSchemaSays(t *testing.T) {
 		{`{}`, `""`, "an empty text", "ein leerer Text"},
 		{`{}`, `["a", 1]`, "a, 1", "a, 1"},
 		{`{}`, `[{"a": 1}, 2]`, "2 values", "2 Werte"},
+		{`{"items": {"_display": "money", "currency": "EUR", "minorUnits": true}}`, `[1999, 5]`, "19.99 EUR, 0.05 EUR",
+			"19,99 EUR, 0,05 EUR"},
+		{priced, `[{"p": 1999, "q": "x", "in": {"q": "x"}}, {"n": 2}]`, "In: 1 value, Price: 19.99 USD; N: 2",
+			"In: 1 Wert, Price: 19,99 USD; N: 2"},
+		{priced, `[{}, {"p": 1}, {"p": 2}, {"p": 3}]`, "4 values", "4 Werte"},
+		{`{"items": {"_display": "hidden"}}`, `["x"]`, "1 value", "1 Wert"},
 		{`{"$ref": "#/$defs/m", "$defs": {"m": {"anyOf": [{"type": "null"}, {"type": "number", "_display": "money", "currency": "USD"}]}}}`,
 			`1.5`, "1.50 USD", "1,50 USD"},
 	} {
