@@ -178,7 +178,7 @@ func factOf(v any) *fact {
 }
 
 func (p *callPage) amendForm() form.Form {
-	f := form.Form{Prefix: amendPrefix}
+	f := form.Form{Prefix: amendPrefix, Language: p.A.Language}
 	if p.Tool != nil {
 		f.Schema, f.Fixed = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()), jsonval.SortedKeys(p.Tool.WiredParams)
 	}
@@ -186,7 +186,7 @@ func (p *callPage) amendForm() form.Form {
 }
 
 // replaceForm is for a Call of another Tool, without what its designer wired.
-func replaceForm(t *ideafile.Tool) form.Form {
+func replaceForm(t *ideafile.Tool, l shown.Language) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
 	wired := jsonval.SortedKeys(t.WiredParams)
 	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wired...)
@@ -197,14 +197,14 @@ func replaceForm(t *ideafile.Tool) form.Form {
 	if len(properties) > 0 {
 		schema["properties"] = properties
 	}
-	return form.Form{Prefix: replacePrefix, Schema: schema}
+	return form.Form{Prefix: replacePrefix, Schema: schema, Language: l}
 }
 
 func (p *callPage) answerForm() (f form.Form, has bool) {
 	if p.Tool == nil || p.Tool.OutputSchema == nil {
 		return f, false
 	}
-	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source}, true
+	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source, Language: p.A.Language}, true
 }
 
 // addForms makes those forms that are not there yet.
@@ -223,7 +223,7 @@ func (p *callPage) addForms() {
 // addReplace makes the form of another Call.
 func (p *callPage) addReplace() {
 	if t := ideafile.FindTool(p.Tools, p.With); t != nil && p.Replace == nil {
-		p.Replace = replaceForm(t).New(p.replaced(t))
+		p.Replace = replaceForm(t, p.A.Language).New(p.replaced(t))
 	}
 }
 

@@ -53,3 +53,23 @@ func TestTheItemsOfAListAreShownAsTheirSchemaSays(t *testing.T) {
 		t.Error(fields)
 	}
 }
+
+func TestMoneyIsTypedInTheUnitOfItsCurrencyInBothForms(t *testing.T) {
+	h := open(t)
+	id := h.refunds()
+	p := h.inGerman().open("/?process=" + id).link("@").is(200)
+	f := p.form("Ändern")
+	if got := f.values.Get("p/values/amount"); got != "1234,59" {
+		t.Errorf("the form has %q", got)
+	}
+	f.set("p/values/amount", "12,345")
+	f.press("Ändern").is(422).says("EUR hat höchstens 2 Stellen nach dem Komma").isGerman()
+	f.set("p/values/amount", "viel").press("Ändern").is(422).says("kein Betrag: Schreiben Sie ihn wie 1.234,59 EUR")
+	f.set("p/values/amount", "2.345,60").press("Ändern").is(200)
+	if now := fmt.Sprint(h.waiting(id, 1)[0]["params"]); !strings.Contains(now, "amount:234560") {
+		t.Error(now)
+	}
+	order := h.inGerman().open("/?process=" + id).link("@").is(200).form("Vorab genehmigen")
+	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("Amount: EUR hat höchstens 2 Stellen")
+	order.set("o1-most", "2.345,60").press("Vorab genehmigen").is(200).says("2.345,60 EUR")
+}

@@ -3,6 +3,7 @@ package shown
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"strings"
 	"time"
@@ -58,28 +59,50 @@ func (f Format) amountText(d decimal, l Language) string {
 	return strings.TrimSpace(d.text(l, currencyScale(f.Currency)) + " " + f.Currency)
 }
 
-// Entered is a number as people type it, money in whole units of its currency; "" of any other value.
-func (f Format) Entered(v any) string {
-	d, ok := decimalOf(v)
-	if f.Display == Money {
-		d, ok = f.amount(v)
+// Entered is a number as people type it: money in whole units of its currency, as their language writes it; "" of any
+// other value.
+func (f Format) Entered(v any, l Language) string {
+	if f.Display != Money {
+		d, ok := decimalOf(v)
+		if !ok {
+			return ""
+		}
+		return d.plain()
 	}
+	d, ok := f.amount(v)
 	if !ok {
 		return ""
 	}
-	return d.plain()
+	return strings.Replace(d.plain(), ".", signsByLanguage[l].point, 1)
 }
 
-// ReadEntered reads what Entered gives; ok is false for a text that is no number.
-func (f Format) ReadEntered(text string) (n json.Number, ok bool) {
-	d, ok := decimalOf(text)
-	if !ok {
-		return "", false
+// maxEntered is the most characters of a number that people type.
+const maxEntered = 1000
+
+// ReadEntered reads a number as people type it; problem is empty unless the text is none.
+func (f Format) ReadEntered(text string, l Language) (n json.Number, problem string) {
+	text = strings.TrimSpace(text)
+	if f.Display != Money {
+		d, ok := decimalOf(text)
+		if !ok || len(text) > maxEntered {
+			return "", "this is not a number: write it with digits and a point, such as 12.50"
+		}
+		return json.Number(d.plain()), ""
 	}
-	if f.Display == Money && f.MinorUnits {
-		d = d.shift(currencyScale(f.Currency))
+	s, scale := signsByLanguage[l], currencyScale(f.Currency)
+	text = strings.TrimSpace(strings.TrimSuffix(text, f.Currency))
+	if len(text) > maxEntered || !s.amount.MatchString(text) {
+		example := decimal{big.NewRat(123459, 1)}.shift(-scale)
+		return "", "this is not an amount: write it like " + f.amountText(example, l)
 	}
-	return json.Number(d.plain()), true
+	d, _ := decimalOf(strings.NewReplacer(s.group, "", s.point, ".").Replace(text))
+	if digits, _ := d.FloatPrec(); digits > scale && f.Currency != "" {
+		return "", fmt.Sprintf("%s has at most %d digits after the point", f.Currency, scale)
+	}
+	if f.MinorUnits {
+		d = d.shift(scale)
+	}
+	return json.Number(d.plain()), ""
 }
 
 // Sum adds up money of one format; ok is false if a value is not an amount.
