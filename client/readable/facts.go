@@ -1,6 +1,7 @@
 package readable
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -40,20 +41,25 @@ const (
 type FactBuilder struct {
 	Left, Bytes int                                   // how many Facts, and bytes of text, remain
 	From        func(path jsonval.Path, v any) string // where a value comes from; may be nil
+	Language    shown.Language                        // of values that a schema wants shown in a way of their own
 }
 
 // NewFactBuilder returns a FactBuilder with the bounds of a page.
-func NewFactBuilder() *FactBuilder { return &FactBuilder{Left: MaxFacts, Bytes: maxTotalBytes} }
-
-// Build returns the Fact of a value.
-func (t *FactBuilder) Build(name string, v any) Fact { return t.build(name, nil, "", v) }
-
-// BuildAt is Build for a value at a path.
-func (t *FactBuilder) BuildAt(path jsonval.Path, name string, v any) Fact {
-	return t.build(name, path, "", v)
+func NewFactBuilder() *FactBuilder {
+	return &FactBuilder{Left: MaxFacts, Bytes: maxTotalBytes, Language: shown.English}
 }
 
-func (t *FactBuilder) build(name string, path jsonval.Path, said string, v any) Fact {
+// Build returns the Fact of a value.
+func (t *FactBuilder) Build(name string, v any) Fact {
+	return t.build(name, nil, shown.Format{}, "", v)
+}
+
+// BuildAt is Build for a value at a path, as its schema wants it shown: without what is for operators alone.
+func (t *FactBuilder) BuildAt(path jsonval.Path, name string, format shown.Format, v any) Fact {
+	return t.build(name, path, format, "", v)
+}
+
+func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format, said string, v any) Fact {
 	t.Left--
 	f := Fact{Name: Visible(Clip(name, CellLength))}
 	if t.From != nil {
@@ -64,31 +70,39 @@ func (t *FactBuilder) build(name string, path jsonval.Path, said string, v any) 
 	object, isObject := v.(map[string]any)
 	list, isList := v.([]any)
 	size := len(object) + len(list)
+	for step, one := range jsonval.Members(v) {
+		member := format.At(jsonval.Path{step})
+		if member.Display == shown.Hidden {
+			size--
+			continue
+		}
+		if t.Left <= 0 {
+			f.Left++
+			continue
+		}
+		name := cmp.Or(member.Title, step)
+		if isList {
+			name = fmt.Sprint(len(f.Facts) + 1)
+		}
+		f.Facts = append(f.Facts, t.build(name, path.With(step), member, said, one))
+	}
+	f.Folded = len(path) > 0 && size >= foldThreshold
 	switch {
 	case !isObject && !isList:
-		f.Text, f.Number = t.formatValue(v), IsNumber(v)
+		f.Text, f.Number = t.formatValue(format, v), IsNumber(v)
 		f.Block = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockThreshold
-	case isList && size == 0:
+	case isList && len(list) == 0:
 		f.Text = "an empty list"
 	case size == 0:
 		f.Text = "nothing"
 	}
-	f.Folded = len(path) > 0 && size >= foldThreshold
-	for step, one := range jsonval.Members(v) {
-		if t.Left <= 0 {
-			f.Left = size - len(f.Facts)
-			break
-		}
-		name := step
-		if isList {
-			name = fmt.Sprint(len(f.Facts) + 1)
-		}
-		f.Facts = append(f.Facts, t.build(name, path.With(step), said, one))
-	}
 	return f
 }
 
-func (t *FactBuilder) formatValue(v any) string {
+func (t *FactBuilder) formatValue(format shown.Format, v any) string {
+	if format.Display != shown.Plain {
+		v = format.Text(v, t.Language)
+	}
 	switch v := v.(type) {
 	case nil:
 		return "null"

@@ -23,6 +23,8 @@ type callPage struct {
 	Tool        *ideafile.Tool   // nil: it is not known
 	Tools       []*ideafile.Tool // those that another Call may be of
 	Params      []fact
+	Input       *fact // what the case began with; nil: nothing
+	State       *fact
 	IsFinal     bool     // nothing takes it back
 	Policy      string   // of the Tool, as JSON
 	Meanwhile   []string // what happens while nobody decides
@@ -90,7 +92,7 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 }
 
 func (v *visit) callPage(a client.Approval) *callPage {
-	tools, who := v.tools(v.Context(), a.Process), v.decider()
+	tools, who, words := v.tools(v.Context(), a.Process), v.decider(), v.Client.Process(a.Process).Words(v.Context())
 	p := &callPage{
 		Tools: tools, frame: v.frame(short(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
 		Tool: ideafile.FindTool(tools, a.Tool), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
@@ -106,7 +108,8 @@ func (v *visit) callPage(a client.Approval) *callPage {
 			p.Policy = form.Pretty(policy)
 		}
 	}
-	p.Params = factsOfFields(a, origins(wired, a))
+	p.Params = factsOfFields(a, origins(wired, a, words))
+	p.Input, p.State = caseFact(words.InputFormat(), a.Input, a), caseFact(words.StateFormat(), a.State, a)
 	if p.Allowed[client.Approve] && p.Denied == "" {
 		p.Order = orderFormOf(a.Process, a.Tool, a.Call, p.Now)
 	}
@@ -122,7 +125,7 @@ func (d *Desk) isFinal(t *ideafile.Tool) bool {
 // factsOfFields describes the parameters of a Call in the words of its Tool.
 func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (facts []fact) {
 	t := newTeller()
-	t.From = from
+	t.From, t.Language = from, a.Language
 	for n, field := range a.Fields {
 		if t.Left <= 0 {
 			return append(facts, fact{Name: "…", Left: len(a.Fields) - n})
@@ -130,9 +133,9 @@ func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (fact
 		var f fact
 		switch field.Value.(type) {
 		case []any, map[string]any:
-			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, field.Value)
+			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, field.Format, field.Value)
 		default:
-			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, field.Shown)
+			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, shown.Format{}, field.Shown)
 			f.From = from(jsonval.Path{field.Name}, field.Value)
 		}
 		if len(f.Facts) == 0 {
@@ -154,6 +157,17 @@ func webAddress(text string) string {
 	return ""
 }
 
+// caseFact describes the input or the State of a Call's case; nil for nil.
+func caseFact(format shown.Format, v any, a client.Approval) *fact {
+	if v == nil {
+		return nil
+	}
+	t := newTeller()
+	t.Language = a.Language
+	f := t.BuildAt(nil, "", format, v)
+	return &f
+}
+
 // factOf describes a value; nil for nil.
 func factOf(v any) *fact {
 	if v == nil {
@@ -164,7 +178,7 @@ func factOf(v any) *fact {
 }
 
 func (p *callPage) amendForm() form.Form {
-	f := form.Form{Prefix: amendPrefix}
+	f := form.Form{Prefix: amendPrefix, Language: p.A.Language}
 	if p.Tool != nil {
 		f.Schema, f.Fixed = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()), jsonval.SortedKeys(p.Tool.WiredParams)
 	}
@@ -172,7 +186,7 @@ func (p *callPage) amendForm() form.Form {
 }
 
 // replaceForm is for a Call of another Tool, without what its designer wired.
-func replaceForm(t *ideafile.Tool) form.Form {
+func replaceForm(t *ideafile.Tool, l shown.Language) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
 	wired := jsonval.SortedKeys(t.WiredParams)
 	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wired...)
@@ -183,14 +197,14 @@ func replaceForm(t *ideafile.Tool) form.Form {
 	if len(properties) > 0 {
 		schema["properties"] = properties
 	}
-	return form.Form{Prefix: replacePrefix, Schema: schema}
+	return form.Form{Prefix: replacePrefix, Schema: schema, Language: l}
 }
 
 func (p *callPage) answerForm() (f form.Form, has bool) {
 	if p.Tool == nil || p.Tool.OutputSchema == nil {
 		return f, false
 	}
-	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source}, true
+	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source, Language: p.A.Language}, true
 }
 
 // addForms makes those forms that are not there yet.
@@ -209,7 +223,7 @@ func (p *callPage) addForms() {
 // addReplace makes the form of another Call.
 func (p *callPage) addReplace() {
 	if t := ideafile.FindTool(p.Tools, p.With); t != nil && p.Replace == nil {
-		p.Replace = replaceForm(t).New(p.replaced(t))
+		p.Replace = replaceForm(t, p.A.Language).New(p.replaced(t))
 	}
 }
 

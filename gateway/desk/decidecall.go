@@ -133,7 +133,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 		p.Wrong = "Choose the Tool of the new Call."
 		return
 	}
-	f := replaceForm(t)
+	f := replaceForm(t, p.A.Language)
 	shown, has := p.replaced(t)
 	v, wrong := f.Read(shown, values)
 	p.Replace, p.ReplacePath = f.Again(shown, has, values, wrong), strings.TrimSpace(values.Get("path"))

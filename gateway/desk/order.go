@@ -1,9 +1,9 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -54,7 +54,7 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: string(jsonval.Encode(field.Value))}
 		switch field.Value.(type) {
 		case json.Number:
-			one.Limit = field.Format.Entered(field.Value)
+			one.Limit = field.Format.Entered(field.Value, c.Language)
 		case bool:
 			one.Same = true
 		case string:
@@ -133,9 +133,10 @@ func (v *visit) readOrderFields(tool string) (map[string]any, error) {
 		control := "o" + strconv.Itoa(n)
 		name := v.PostForm.Get(control + "-name")
 		path := jsonval.Path(strings.Split(name, "."))
-		rule, err := orderRule(v.PostForm, control, formats.At(path))
-		if err != nil {
-			return nil, api.Unfit("%s: %s", name, err)
+		format := formats.At(path)
+		rule, problem := orderRule(v.PostForm, control, format, client.LanguageOf(v.Context()))
+		if problem != "" {
+			return nil, api.Unfit("%s: %s", short(cmp.Or(format.Title, name)), problem)
 		}
 		if name != "" && rule != nil {
 			addRule(when, path, rule)
@@ -148,19 +149,20 @@ func (v *visit) readOrderFields(tool string) (map[string]any, error) {
 }
 
 // orderRule is the schema of one parameter; nil: anything goes.
-func orderRule(form url.Values, control string, format shown.Format) (map[string]any, error) {
+func orderRule(form url.Values, control string, format shown.Format, l shown.Language) (rule map[string]any,
+	problem string) {
 	switch form.Get(control) {
 	case "same":
 		v, err := jsonval.Decode([]byte(form.Get(control + "-value")))
-		return map[string]any{"const": v}, err
-	case "most":
-		n, ok := format.ReadEntered(strings.TrimSpace(form.Get(control + "-most")))
-		if !ok {
-			return nil, fmt.Errorf("the limit must be a number, such as 600.00")
+		if err != nil {
+			problem = "choose a value"
 		}
-		return map[string]any{"type": "number", "maximum": n}, nil
+		return map[string]any{"const": v}, problem
+	case "most":
+		n, problem := format.ReadEntered(form.Get(control+"-most"), l)
+		return map[string]any{"type": "number", "maximum": n}, problem
 	}
-	return nil, nil
+	return nil, ""
 }
 
 // addRule adds a rule at a path of objects, and makes each object of the path required.

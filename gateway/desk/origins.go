@@ -1,30 +1,46 @@
 package desk
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"processidea/client"
 	"processidea/client/readable"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
 // origins returns where values of a Call's parameters come from: wired by the Tool's designer, or found in the
 // instance's input or State.
-func origins(wired map[string]string, a client.Approval) func(path jsonval.Path, v any) string {
+func origins(wired map[string]string, a client.Approval, words *shown.Words) func(path jsonval.Path, v any) string {
 	places := map[string]string{}
-	collectPlaces(places, "†input", a.Input, 0)
-	collectPlaces(places, "†state", a.State, 0)
+	input, state := words.InputFormat(), words.StateFormat()
+	collectPlaces(places, "†input", input, a.Input, 0)
+	collectPlaces(places, "†state", state, a.State, 0)
 	return func(path jsonval.Path, v any) string {
 		if len(path) == 1 && wired[path[0]] != "" {
-			return "always " + spoken(short(wired[path[0]]))
+			return always(short(wired[path[0]]), map[string]shown.Format{"†input": input, "†state": state})
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
 			return "the same as " + spoken(places[key])
 		}
 		return ""
 	}
+}
+
+// always describes the Reference that a Tool's designer wired; "" of one to what only operators look at.
+func always(reference string, formats map[string]shown.Format) string {
+	steps := strings.Split(reference, ".")
+	at, format := steps[0], formats[steps[0]]
+	for _, step := range steps[1:] {
+		if at, format = placeBelow(at, format, step); at == noPlace {
+			return ""
+		}
+	}
+	return "always " + spoken(at)
 }
 
 // spoken describes a place in words: †input.order is order in what it began with.
@@ -37,11 +53,21 @@ func spoken(place string) string {
 	return place
 }
 
-const severalPlaces = " "
+// noPlace is of a value at several places, or at one that only operators look at.
+const noPlace = " "
+
+// placeBelow is the place of a member, by its title, and how the member is shown.
+func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
+	f = f.At(jsonval.Path{name})
+	if at == noPlace || f.Display == shown.Hidden {
+		return noPlace, f
+	}
+	return at + "." + short(cmp.Or(f.Title, name)), f
+}
 
 // collectPlaces records the place of each value. A value at several places is marked, since it does not show where
 // another came from.
-func collectPlaces(places map[string]string, at string, v any, depth int) {
+func collectPlaces(places map[string]string, at string, f shown.Format, v any, depth int) {
 	const mostPlaces, deepest = 2000, 6
 	if len(places) > mostPlaces || depth > deepest {
 		return
@@ -49,16 +75,21 @@ func collectPlaces(places map[string]string, at string, v any, depth int) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(v) {
-			collectPlaces(places, at+"."+clip(visible(k), cellLength), v[k], depth+1)
+			below, format := placeBelow(at, f, k)
+			collectPlaces(places, below, format, v[k], depth+1)
 		}
 	case []any:
 		for n, one := range v {
-			collectPlaces(places, fmt.Sprintf("%s[%d]", at, n), one, depth+1)
+			below := at
+			if at != noPlace {
+				below = fmt.Sprintf("%s[%d]", at, n)
+			}
+			collectPlaces(places, below, f.At(jsonval.Path{strconv.Itoa(n)}), one, depth+1)
 		}
 	}
 	if key, is := placeKey(v); is {
 		if places[key] != "" {
-			at = severalPlaces
+			at = noPlace
 		}
 		places[key] = at
 	}

@@ -10,9 +10,11 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
+	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
 	"processidea/model/check/plangraph"
+	"processidea/model/ideafile"
 )
 
 func planHref(process string) string { return "/desk/plans/" + url.PathEscape(process) }
@@ -66,7 +68,9 @@ func (v *visit) findPlan() (client.Plan, error) {
 
 func (v *visit) planPage(plan client.Plan) planPage {
 	p := planPage{frame: v.frame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
-		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), replaceForm),
+		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), func(t *ideafile.Tool) form.Form {
+			return replaceForm(t, client.LanguageOf(v.Context()))
+		}),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= mostDrawn}
 	p.Denied = planDenial(v.who, plan.PlanView)
 	return p

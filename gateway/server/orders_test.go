@@ -20,7 +20,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	}
 	at := "/desk/calls/" + url.PathEscape(id) + "/" + url.PathEscape(call)
 	f := b.open(at).is(200).form("Approve these beforehand")
-	f.set("o2-most", "a lot").press("Approve these beforehand").is(422).says("the limit must be a number")
+	f.set("o2-most", "a lot").press("Approve these beforehand").is(422).says("this is not a number")
 	f.set("o2-most", "300.0").set("count", "0").press("Approve these beforehand").is(422).says("whole number")
 	page := f.set("count", "10").set("reason", "small ones").press("Approve these beforehand").is(200)
 	page.says("Approved beforehand", "cents: up to 300", "small ones", "of 10")

@@ -2,6 +2,7 @@ package form
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"processidea/client/readable"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -41,6 +43,7 @@ const (
 type Field struct {
 	Name     string // of the control: a JSON pointer behind the name of the form
 	Label    string
+	Unit     string   // the currency of an amount
 	Help     string   // the schema's description
 	Hint     []string // the schema's constraints, in words
 	Kind     Kind
@@ -73,6 +76,8 @@ type Form struct {
 	Fixed []string
 	// Prefix begins the names of all controls.
 	Prefix string
+	// Language is the one in which people type amounts of money; the default is English.
+	Language shown.Language
 }
 
 const (
@@ -84,6 +89,7 @@ const (
 
 // builder makes the fields of one form.
 type builder struct {
+	amounts
 	form    Form
 	entered url.Values // the sent values, if the form is shown again; nil: it is new
 	errors  map[string]string
@@ -92,13 +98,13 @@ type builder struct {
 
 // New makes the fields of a value; has reports whether there is one.
 func (f Form) New(value any, has bool) *Field {
-	b := &builder{form: f}
+	b := &builder{form: f, amounts: f.amounts()}
 	return b.root(value, has)
 }
 
 // Again makes the fields of what was entered, with the errors.
 func (f Form) Again(value any, has bool, entered url.Values, errors map[string]string) *Field {
-	b := &builder{form: f, entered: entered, errors: errors}
+	b := &builder{form: f, amounts: f.amounts(), entered: entered, errors: errors}
 	return b.root(value, has)
 }
 
@@ -119,7 +125,7 @@ type place struct {
 
 func (b *builder) build(p place, value any, has bool) *Field {
 	node := describe(b.form.Schema, p.node, p.pointer)
-	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: node.hint(), Required: p.required,
+	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: b.hint(node, p.name), Required: p.required,
 		InList: p.inList, Error: b.errors[p.name]}
 	if node.title != "" {
 		f.Help = joinSentences(node.title, f.Help)
@@ -140,9 +146,12 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	case List:
 		b.addItems(f, node, p, value)
 	case Choice:
-		f.Options = options(node.choices, value, has, b.entered[p.name])
+		f.Options = b.options(p.name, node.choices, value, has)
 	default:
 		f.Value = textOf(f.Kind, value, has)
+		if format, isAmount := b.at(p.name); isAmount && f.Kind == Number {
+			f.Unit, f.Value = format.Currency, format.Entered(value, b.language)
+		}
 		if sent, is := b.entered[p.name]; is {
 			f.Value = sent[0]
 		}
@@ -192,7 +201,8 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		// an existing value without a required member may remain without it
 		at.required = at.required && (has || !isThere)
 		if p.depth == 0 && slices.Contains(b.form.Fixed, key) {
-			f.Fields = append(f.Fields, &Field{Name: at.name, Label: key, Kind: Fixed, Value: textOf(JSON, v, has)})
+			f.Fields = append(f.Fields, &Field{Name: at.name, Label: key, Kind: Fixed,
+				Value: cmp.Or(b.text(at.name, v), textOf(JSON, v, has))})
 		} else {
 			f.Fields = append(f.Fields, b.build(at, v, has))
 		}
@@ -270,10 +280,10 @@ func Pretty(v any) string {
 	return out.String()
 }
 
-func options(choices []any, value any, has bool, entered []string) (list []Option) {
-	found := false
+func (b *builder) options(name string, choices []any, value any, has bool) (list []Option) {
+	found, entered := false, b.entered[name]
 	for _, c := range choices {
-		o := Option{JSON: string(jsonval.Encode(c)), Label: choiceLabel(c)}
+		o := Option{JSON: string(jsonval.Encode(c)), Label: cmp.Or(b.text(name, c), choiceLabel(c))}
 		o.Selected = has && jsonval.Equal(c, value)
 		if entered != nil {
 			o.Selected = o.JSON == entered[0]

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/gateway/desk/form"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )
@@ -285,4 +286,34 @@ func count(f *form.Field) (n int) {
 		n += count(one)
 	}
 	return n + 1
+}
+
+func TestMoneyIsTypedInItsCurrencyAndBecomesItsSmallestUnit(t *testing.T) {
+	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {
+		"amount": {"type": "integer", "minimum": 100, "_display": "money", "currency": "EUR", "minorUnits": true},
+		"wired": {"type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true},
+		"one": {"enum": [100, 250], "_display": "money", "currency": "EUR", "minorUnits": true},
+		"list": {"type": "array", "items": {"anyOf": [{"type": "null"}, {"type": "number", "_display": "money", "currency": "USD"}]}}}}`)
+	value := modeltest.MustDecodeJSON(`{"amount": 123459, "wired": 100, "one": 250, "list": [1.50, 1e3, 0.001]}`)
+	f := form.Form{Schema: schema, Prefix: "p", Fixed: []string{"wired"}, Language: shown.German}
+	fields := f.New(value, true)
+	amount := find(t, fields, "p/amount")
+	if amount.Value != "1234,59" || amount.Unit != "EUR" || strings.Join(amount.Hint, ", ") != "at least 1,00 EUR" ||
+		find(t, fields, "p/wired").Value != "1,00 EUR" || find(t, fields, "p/one").Options[1].Label != "2,50 EUR" {
+		t.Errorf("%+v", amount)
+	}
+	values := sent(fields)
+	if got, wrong := f.Read(value, values); len(wrong) > 0 || asJSON(got) != asJSON(value) {
+		t.Errorf("untouched it is %s, %v", asJSON(got), wrong)
+	}
+	values.Set("p/amount", "1.000,5")
+	values.Set("p/list/0", "2,25")
+	const want = `{"amount":100050,"list":[2.25,1e3,0.001],"one":250,"wired":100}`
+	if got, wrong := f.Read(value, values); len(wrong) > 0 || asJSON(got) != want {
+		t.Errorf("it is read as %s, %v", asJSON(got), wrong)
+	}
+	values.Set("p/amount", "1,005")
+	if _, wrong := f.Read(value, values); wrong["p/amount"] != "EUR has at most 2 digits after the point" {
+		t.Errorf("%v", wrong)
+	}
 }

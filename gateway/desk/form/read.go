@@ -29,8 +29,8 @@ const AddMark = "~add"
 
 // reader reads a sent form.
 type reader struct {
+	amounts
 	values url.Values
-	prefix string
 	fixed  []string
 	errors map[string]string
 }
@@ -38,7 +38,7 @@ type reader struct {
 // Read returns the entered value; shown is the value for which the form was made. errors has the errors by the names of
 // fields; it is empty if there are none.
 func (f Form) Read(shown any, values url.Values) (value any, errors map[string]string) {
-	r := &reader{values: values, prefix: f.Prefix, fixed: f.Fixed, errors: map[string]string{}}
+	r := &reader{amounts: f.amounts(), values: values, fixed: f.Fixed, errors: map[string]string{}}
 	value, _ = r.read(f.Prefix, shown, true, 0)
 	return value, r.errors
 }
@@ -105,6 +105,13 @@ func (r *reader) readControl(name string, kind Kind, shown any) (value any, has 
 	case Text, Long:
 		return text, true
 	case Number:
+		if format, isAmount := r.at(name); isAmount {
+			n, problem := r.amounts.read(format, text, shown)
+			if problem != "" {
+				r.errors[name] = problem
+			}
+			return n, true
+		}
 		v, err := jsonval.Decode([]byte(strings.TrimSpace(text)))
 		n, ok := v.(json.Number)
 		if err != nil || !ok {

@@ -165,6 +165,9 @@ func (b *builder) kindOf(n node, p place, value any, has bool) Kind {
 	if given && !holds(kind, value, n) {
 		return JSON
 	}
+	if format, isAmount := b.at(p.name); isAmount && given && kind == Number && format.Entered(value, b.language) == "" {
+		return JSON // 1e3
+	}
 	if text, ok := value.(string); kind == Text && ok &&
 		(strings.Contains(text, "\n") || utf8.RuneCountInString(text) > 60) {
 		return Long
@@ -292,11 +295,12 @@ func (n node) number(key string) (int, bool) {
 }
 
 // hint describes the constraints of a schema in words, for the person who fills in the form.
-func (n node) hint() (said []string) {
+func (b *builder) hint(n node, name string) (said []string) {
 	if n.choices != nil {
 		return nil
 	}
-	if len(n.types) == 1 && n.types[0] == "integer" {
+	_, isAmount := b.at(name)
+	if len(n.types) == 1 && n.types[0] == "integer" && !isAmount {
 		said = append(said, "a whole number")
 	}
 	for _, one := range []struct{ key, text string }{
@@ -309,6 +313,9 @@ func (n node) hint() (said []string) {
 	} {
 		switch v := n.schema[one.key].(type) {
 		case string, json.Number:
+			if amount := b.text(name, v); amount != "" {
+				v = amount
+			}
 			said = append(said, fmt.Sprintf(one.text, v))
 		}
 	}

@@ -267,8 +267,8 @@ var (
 	spokenElsewhere = []string{"../../access", "../../api", "../../../client", "../../../client/bulk",
 		"../../../client/readable", "../../../client/report", "../../../model/approval",
 		"../../../model/approval/policy", "../../../model/approval/proof", "../../../model/dataflow",
-		"../../../model/ideafile", "../../../model/loop", "../../../store/ideadiff", "../../../store/signing/passkey",
-		"../../../workflows/internal/instance", "../../../workflows/internal/process"}
+		"../../../model/ideafile", "../../../model/ideafile/shown", "../../../model/loop", "../../../store/ideadiff",
+		"../../../store/signing/passkey", "../../../workflows/internal/instance", "../../../workflows/internal/process"}
 	// refusing are the files that say why a decision is refused.
 	refusing = []string{"approval/not_waiting.go", "approval/plan_review.go", "approval/policy/rule.go",
 		"approval/proof/proof.go", "approval/proven.go", "approval/remark.go", "dataflow/deciders.go",

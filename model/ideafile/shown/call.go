@@ -105,8 +105,16 @@ func WordsOf(idea *ideafile.Idea) *Words {
 	}
 	view := ideafile.InstanceMessagesView(idea.Context, "")
 	w.shared = view.PayloadByKind[ideafile.TypeInput]
-	w.input = FormatOf(view.SchemaByKind[ideafile.TypeInput], view.SchemaByKind[ideafile.TypeInput])
-	w.state = FormatOf(view.SchemaByKind[ideafile.TypeState], view.SchemaByKind[ideafile.TypeState])
+	format := func(kind string) Format {
+		schema := view.SchemaByKind[kind]
+		for _, m := range idea.Context { // a sealed Idea has the schema of the States in those of instances
+			if schema == nil && m.PayloadKind == kind {
+				schema = m.PayloadSchema
+			}
+		}
+		return FormatOf(schema, schema)
+	}
+	w.input, w.state = format(ideafile.TypeInput), format(ideafile.TypeState)
 	for _, t := range idea.Tools {
 		source := t.ParamsSchemaSource()
 		w.tools[t.Name] = &toolWords{tool: t, format: FormatOf(source, source), title: templateOf(t.Title)}

@@ -52,6 +52,7 @@ type Format struct {
 	// Properties are the formats of an object's members, by name; Order is the order of display.
 	Properties map[string]Format
 	Order      []string
+	Items      *Format // of a list; nil: its schema says nothing
 }
 
 // maxMemberDepth is how many levels of members have a format of their own.
@@ -71,7 +72,7 @@ func formatOf(root, schema any, levels int) (f Format) {
 			return f
 		}
 		f.read(m)
-		if f.readProperties(root, m, levels); f.Properties != nil {
+		if f.readMembers(root, m, levels); f.Properties != nil || f.Items != nil {
 			return f
 		}
 		if schema, ok = besideNull(m); !ok {
@@ -101,9 +102,16 @@ func (f *Format) read(m jsonval.Object) {
 	}
 }
 
-func (f *Format) readProperties(root any, m jsonval.Object, levels int) {
+func (f *Format) readMembers(root any, m jsonval.Object, levels int) {
+	if levels == 0 {
+		return
+	}
+	if items, has := m["items"].(jsonval.Object); has {
+		format := formatOf(root, items, levels-1)
+		f.Items = &format
+	}
 	properties := jsonschema.Properties(m)
-	if len(properties) == 0 || levels == 0 {
+	if len(properties) == 0 {
 		return
 	}
 	required := jsonschema.Required(m)
@@ -165,10 +173,14 @@ func Problem(schema jsonval.Object) (key, problem string) {
 	return "", ""
 }
 
-// At is the format of a member; the zero Format if it has none.
+// At is the format of a member or an item; the zero Format if it has none.
 func (f Format) At(path jsonval.Path) Format {
 	for _, step := range path {
-		f = f.Properties[step]
+		if f.Items != nil {
+			f = *f.Items
+		} else {
+			f = f.Properties[step]
+		}
 	}
 	return f
 }

@@ -1,6 +1,8 @@
 package shown
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -42,7 +44,10 @@ func LanguageFor(preferred string) Language {
 }
 
 // signs are how a language writes numbers.
-type signs struct{ group, point, percent string }
+type signs struct {
+	group, point, percent string
+	amount                *regexp.Regexp // of money that people type
+}
 
 // signsOf asks the library how it writes one number: the digits of values are put between the same signs, since it
 // would make floats of them.
@@ -50,8 +55,10 @@ func signsOf(l Language) signs {
 	p := message.NewPrinter(language.Make(string(l)))
 	text := p.Sprint(number.Decimal(1000, number.Scale(1))) // 1,000.0
 	group, rest, _ := strings.Cut(strings.TrimPrefix(text, "1"), "000")
-	return signs{group: group, point: strings.TrimSuffix(rest, "0"),
-		percent: strings.TrimPrefix(p.Sprint(number.Percent(1)), "100")}
+	point := strings.TrimSuffix(rest, "0")
+	amount := fmt.Sprintf(`^-?([0-9]+|[1-9][0-9]{0,2}(%s[0-9]{3})+)(%s[0-9]+)?$`, regexp.QuoteMeta(group),
+		regexp.QuoteMeta(point))
+	return signs{group, point, strings.TrimPrefix(p.Sprint(number.Percent(1)), "100"), regexp.MustCompile(amount)}
 }
 
 var signsByLanguage = map[Language]signs{English: signsOf(English), German: signsOf(German)}

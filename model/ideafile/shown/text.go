@@ -1,7 +1,9 @@
 package shown
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"strings"
 	"time"
@@ -33,6 +35,14 @@ func (f Format) Text(v any, l Language) string {
 			return text
 		}
 	}
+	switch v := v.(type) {
+	case []any:
+		return f.listText(v, l)
+	case jsonval.Object:
+		if f.Properties != nil && len(v) > 0 {
+			return cmp.Or(f.membersText(v, l), l.count(int64(len(v)), "value"))
+		}
+	}
 	return plainText(v, l)
 }
 
@@ -49,28 +59,50 @@ func (f Format) amountText(d decimal, l Language) string {
 	return strings.TrimSpace(d.text(l, currencyScale(f.Currency)) + " " + f.Currency)
 }
 
-// Entered is a number as people type it, money in whole units of its currency; "" of any other value.
-func (f Format) Entered(v any) string {
-	d, ok := decimalOf(v)
-	if f.Display == Money {
-		d, ok = f.amount(v)
+// Entered is a number as people type it: money in whole units of its currency, as their language writes it; "" of any
+// other value.
+func (f Format) Entered(v any, l Language) string {
+	if f.Display != Money {
+		d, ok := decimalOf(v)
+		if !ok {
+			return ""
+		}
+		return d.plain()
 	}
+	d, ok := f.amount(v)
 	if !ok {
 		return ""
 	}
-	return d.plain()
+	return strings.Replace(d.plain(), ".", signsByLanguage[l].point, 1)
 }
 
-// ReadEntered reads what Entered gives; ok is false for a text that is no number.
-func (f Format) ReadEntered(text string) (n json.Number, ok bool) {
-	d, ok := decimalOf(text)
-	if !ok {
-		return "", false
+// maxEntered is the most characters of a number that people type.
+const maxEntered = 1000
+
+// ReadEntered reads a number as people type it; problem is empty unless the text is none.
+func (f Format) ReadEntered(text string, l Language) (n json.Number, problem string) {
+	text = strings.TrimSpace(text)
+	if f.Display != Money {
+		d, ok := decimalOf(text)
+		if !ok || len(text) > maxEntered {
+			return "", "this is not a number: write it with digits and a point, such as 12.50"
+		}
+		return json.Number(d.plain()), ""
 	}
-	if f.Display == Money && f.MinorUnits {
-		d = d.shift(currencyScale(f.Currency))
+	s, scale := signsByLanguage[l], currencyScale(f.Currency)
+	text = strings.TrimSpace(strings.TrimSuffix(text, f.Currency))
+	if len(text) > maxEntered || !s.amount.MatchString(text) {
+		example := decimal{big.NewRat(123459, 1)}.shift(-scale)
+		return "", "this is not an amount: write it like " + f.amountText(example, l)
 	}
-	return json.Number(d.plain()), true
+	d, _ := decimalOf(strings.NewReplacer(s.group, "", s.point, ".").Replace(text))
+	if digits, _ := d.FloatPrec(); digits > scale && f.Currency != "" {
+		return "", fmt.Sprintf("%s has at most %d digits after the point", f.Currency, scale)
+	}
+	if f.MinorUnits {
+		d = d.shift(scale)
+	}
+	return json.Number(d.plain()), ""
 }
 
 // Sum adds up money of one format; ok is false if a value is not an amount.
@@ -154,8 +186,6 @@ func plainText(v any, l Language) string {
 		return v
 	case json.Number:
 		return v.String()
-	case []any:
-		return listText(v, l)
 	case jsonval.Object:
 		if len(v) == 0 {
 			return l.say("none")
@@ -164,26 +194,44 @@ func plainText(v any, l Language) string {
 	return jsonval.EncodeToString(v)
 }
 
-// maxListed is how many plain values of a list are shown.
-const maxListed = 10
+// maxListed is how many plain values of a list are shown, maxObjects how many objects that a schema describes.
+const (
+	maxListed  = 10
+	maxObjects = 3
+)
 
-func listText(list []any, l Language) string {
+func (f Format) listText(list []any, l Language) string {
 	if len(list) == 0 {
 		return l.say("none")
 	}
+	item, between := f.At(jsonval.Path{"0"}), ", "
 	var texts []string
 	for n, one := range list {
-		switch one.(type) {
-		case []any, jsonval.Object:
+		_, isList := one.([]any)
+		_, isObject := one.(jsonval.Object)
+		if isObject {
+			between = "; "
+		}
+		if item.Display == Hidden || isList || isObject && (item.Properties == nil || len(list) > maxObjects) {
 			return l.count(int64(len(list)), "value")
 		}
 		if n < maxListed {
-			texts = append(texts, plainText(one, l))
+			texts = append(texts, item.Text(one, l))
 		}
 	}
-	text := strings.Join(texts, ", ")
+	text := strings.Join(texts, between)
 	if more := len(list) - maxListed; more > 0 {
 		return l.say("and", text, more)
 	}
 	return text
+}
+
+func (f Format) membersText(values jsonval.Object, l Language) string {
+	var texts []string
+	for _, name := range orderOf(f, values) {
+		if member := f.Properties[name]; member.Display != Hidden {
+			texts = append(texts, member.titleOr(name)+": "+member.Text(values[name], l))
+		}
+	}
+	return strings.Join(texts, ", ")
 }

@@ -14,6 +14,10 @@ func formatOf(schema string) shown.Format {
 	return shown.FormatOf(s, s)
 }
 
+const priced = `{"anyOf": [{"type": "null"}, {"items": {"properties": {"q": {"_display": "hidden"},
+	"p": {"title": "Price", "_display": "money", "currency": "USD", "minorUnits": true},
+	"in": {"properties": {"q": {"_display": "hidden"}}}}}}]}`
+
 func TestAValueIsShownAsItsSchemaSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ schema, value, english, german string }{
@@ -47,6 +51,12 @@ func TestAValueIsShownAsItsSchemaSays(t *testing.T) {
 		{`{}`, `""`, "an empty text", "ein leerer Text"},
 		{`{}`, `["a", 1]`, "a, 1", "a, 1"},
 		{`{}`, `[{"a": 1}, 2]`, "2 values", "2 Werte"},
+		{`{"items": {"_display": "money", "currency": "EUR", "minorUnits": true}}`, `[1999, 5]`, "19.99 EUR, 0.05 EUR",
+			"19,99 EUR, 0,05 EUR"},
+		{priced, `[{"p": 1999, "q": "x", "in": {"q": "x"}}, {"n": 2}]`, "In: 1 value, Price: 19.99 USD; N: 2",
+			"In: 1 Wert, Price: 19,99 USD; N: 2"},
+		{priced, `[{}, {"p": 1}, {"p": 2}, {"p": 3}]`, "4 values", "4 Werte"},
+		{`{"items": {"_display": "hidden"}}`, `["x"]`, "1 value", "1 Wert"},
 		{`{"$ref": "#/$defs/m", "$defs": {"m": {"anyOf": [{"type": "null"}, {"type": "number", "_display": "money", "currency": "USD"}]}}}`,
 			`1.5`, "1.50 USD", "1,50 USD"},
 	} {
@@ -71,17 +81,45 @@ func TestANumberIsEnteredAsPeopleTypeIt(t *testing.T) {
 		{`{"_display": "percent"}`, `-0.25`, "-0.25"},
 	} {
 		f := formatOf(c.schema)
-		if got := f.Entered(json.Number(c.value)); got != c.entered {
+		if got := f.Entered(json.Number(c.value), shown.English); got != c.entered {
 			t.Errorf("%s of %s is entered as %q, want %q", c.value, c.schema, got, c.entered)
 		}
-		if back, ok := f.ReadEntered(c.entered); !ok || back.String() != c.value {
+		if back, problem := f.ReadEntered(c.entered, shown.English); problem != "" || back.String() != c.value {
 			t.Errorf("%q is read as %s, want %s", c.entered, back, c.value)
 		}
 	}
 	for _, text := range []string{"", "a lot", "1,5", "NaN", "1e9"} {
-		if n, ok := formatOf(`{}`).ReadEntered(text); ok {
+		if n, problem := formatOf(`{}`).ReadEntered(text, shown.English); problem == "" {
 			t.Errorf("%q is read as %s", text, n)
 		}
+	}
+}
+
+func TestMoneyIsReadInItsCurrencyToTheDigit(t *testing.T) {
+	t.Parallel()
+	const more, none = "at most", "write it like"
+	for _, c := range []struct{ currency, text, english, german string }{
+		{"EUR", "1234.59", "123459", none}, {"EUR", "1,234.59 EUR", "123459", none}, {"EUR", "1.234,59", none, "123459"},
+		{"EUR", " -0,05", none, "-5"}, {"EUR", "12345678901234567890", "1234567890123456789000", "1234567890123456789000"},
+		{"EUR", "1,234", "123400", more}, {"EUR", "1,23", none, "123"}, {"EUR", "12,34,567", none, none},
+		{"EUR", "0.001", more, none}, {"EUR", "5.500", "550", "550000"}, {"EUR", "", none, none}, {"EUR", "1e3", none, none},
+		{"EUR", "1'000", none, none}, {"EUR", "NaN", none, none}, {"JPY", "1,234", "1234", more}, {"JPY", "0.5", more, none},
+		{"BHD", "0.001", "1", none}, {"EUR", strings.Repeat("9", 1001), none, none},
+	} {
+		f := formatOf(`{"_display": "money", "minorUnits": true, "currency": "` + c.currency + `"}`)
+		for language, want := range map[shown.Language]string{shown.English: c.english, shown.German: c.german} {
+			n, problem := f.ReadEntered(c.text, language)
+			if n.String() != want && !strings.Contains(problem, want) {
+				t.Errorf("%q of %s in %s: %q %s, want %q", c.text, c.currency, language, n, problem, want)
+			}
+			if back, _ := f.ReadEntered(f.Entered(n, language), language); problem == "" && back != n {
+				t.Errorf("%s of %s in %s comes back as %s", n, c.currency, language, back)
+			}
+		}
+	}
+	if _, problem := formatOf(`{"_display": "money", "currency": "EUR"}`).ReadEntered("x", shown.German); !strings.HasSuffix(
+		problem, "1.234,59 EUR") {
+		t.Error(problem)
 	}
 }
 

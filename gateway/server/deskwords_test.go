@@ -1,0 +1,75 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// refunds begins a process whose schemas say how everything is shown, and waits until its Call waits.
+func (h *house) refunds() (id string) {
+	h.Helper()
+	id = strings.NewReplacer("/", "-").Replace(h.Name())
+	h.post("/api/processes", map[string]any{
+		"id": id, "instances": json.RawMessage(`[{"amount": 123459, "zeta": "SECRETZ", "list": [{"p": 1999, "q": "SECRETQ"}, {"p": 5}]}]`),
+		"replies": strings.Repeat(`{"solution": {"calls": []}}`+"\n", 6),
+		"idea": json.RawMessage(`{
+			"meta": {"path": "refunds", "version": "1"},
+			"schema": {"tools": {"refund": {"title": "Pay a refund", "type": "object", "required": ["template", "values"],
+				"properties": {"template": {"type": "string"}, "values": {"type": "object", "required": ["amount"], "properties": {
+					"amount": {"title": "Amount", "type": "integer", "minimum": 100, "_display": "money", "currency": "EUR", "minorUnits": true},
+					"list": {"title": "Items", "type": "array", "items": {"type": "object", "properties": {
+						"p": {"title": "Price", "type": "integer", "_display": "money", "currency": "USD", "minorUnits": true},
+						"q": {"_display": "hidden"}}}}}}},
+				"_activity": "formatText", "_outputPath": "†state.letter",
+				"_approval": {"when": {"properties": {"values": {"properties": {"amount": {"minimum": 100000}}}}}}}}},
+			"context": [
+				{"type": "input", "schema": {"type": "object", "properties": {"zeta": {"type": "string", "_display": "hidden"},
+					"amount": {"title": "Paid", "type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true}}}, "input": {}},
+				{"type": "state", "schema": {"type": "object", "properties": {"due": {"title": "Due on", "type": "string", "_display": "date"}}},
+					"state": {"due": "2026-12-01"}},
+				{"type": "plan", "stage": "optimal", "plan": [{"_tool": "refund", "_instance": "*", "template": "{amount}",
+					"values": {"amount": "†input.amount", "list": "†input.list"}}]}]}`),
+	}).is(201)
+	h.waiting(id, 1)
+	return id
+}
+
+func TestACaseIsShownAsItsSchemasSay(t *testing.T) {
+	h := open(t)
+	p := h.browse().open("/?process=" + h.refunds()).link("@").is(200)
+	p.says("Paid 1,234.59 EUR", "the same as “Paid” in what it began with", "Due on 1 December 2026").lacks("zeta",
+		"SECRETZ")
+}
+
+func TestTheItemsOfAListAreShownAsTheirSchemaSays(t *testing.T) {
+	h := open(t)
+	id := h.refunds()
+	inbox := h.browse().open("/?process=" + id).is(200)
+	const both = "Price: 19.99 USD; Price: 0.05 USD"
+	inbox.says(both).link("@").is(200).says("Items 1 Price 19.99 USD", "2 Price 0.05 USD")
+	if fields := fmt.Sprint(h.waiting(id, 1)[0]["fields"]); !strings.Contains(fields, both) {
+		t.Error(fields)
+	}
+}
+
+func TestMoneyIsTypedInTheUnitOfItsCurrencyInBothForms(t *testing.T) {
+	h := open(t)
+	id := h.refunds()
+	p := h.inGerman().open("/?process=" + id).link("@").is(200)
+	f := p.form("Ändern")
+	if got := f.values.Get("p/values/amount"); got != "1234,59" {
+		t.Errorf("the form has %q", got)
+	}
+	f.set("p/values/amount", "12,345")
+	f.press("Ändern").is(422).says("EUR hat höchstens 2 Stellen nach dem Komma").isGerman()
+	f.set("p/values/amount", "viel").press("Ändern").is(422).says("kein Betrag: Schreiben Sie ihn wie 1.234,59 EUR")
+	f.set("p/values/amount", "2.345,60").press("Ändern").is(200)
+	if now := fmt.Sprint(h.waiting(id, 1)[0]["params"]); !strings.Contains(now, "amount:234560") {
+		t.Error(now)
+	}
+	order := h.inGerman().open("/?process=" + id).link("@").is(200).form("Vorab genehmigen")
+	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("Amount: EUR hat höchstens 2 Stellen")
+	order.set("o1-most", "2.345,60").press("Vorab genehmigen").is(200).says("2.345,60 EUR")
+}
