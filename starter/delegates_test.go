@@ -174,12 +174,12 @@ func TestADelegateWithinADelegateGoesOnInAFork(t *testing.T) {
 		return a
 	}
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
-	waits("p")
+	deepest := waits("p").Process
 	d.do("pause", "p").is(exit.Done) // seals
 	var at string
-	d.eventually("it is sealed", func() bool {
+	d.eventually("it is sealed, and what its delegate's delegate did", func() bool {
 		at = d.latestWith("p", `"running"`)
-		return at != ""
+		return at != "" && d.latestWith(deepest, `"told"`) != ""
 	})
 	d.do("fork", "p", "--at", at, "--id", "again", "--detach").is(exit.Done).complains("continue from what they had done")
 	asked := waits("again")
