@@ -219,7 +219,7 @@ func TestMoneyIsAddedUpAndCasesWithoutNamesAreToldApart(t *testing.T) {
 		h.waiting("alike-"+order, 1)
 	}
 	p := h.browse().open("/?text=alike-").is(200).says("2 cases of 2 processes", "Together", "32.00 EUR")
-	p.link("Pay: A2").is(200).says("Order A2")
+	p.link("Pay: 16.00 EUR, A2").is(200).says("Order A2")
 }
 
 func TestTheInboxIsFiltered(t *testing.T) {
