@@ -19,15 +19,19 @@ func (v *visit) decideMany() error {
 	if v.PostForm.Get("all") != "" {
 		boxes = v.PostForm["shown"]
 	}
+	var wrong error
 	switch {
 	case kind != client.Approve && kind != client.Reject:
-		return api.Unfit("Many Calls at once can only be approved or rejected: open a Call to change it.")
+		wrong = api.Unfit("Many Calls at once can only be approved or rejected: open a Call to change it.")
 	case len(boxes) == 0:
-		return api.Unfit("No Call was selected. Go back and tick the boxes of the Calls that you mean.")
+		wrong = api.Unfit("No Call was selected. Tick the boxes of the Calls that you mean.")
 	case len(boxes) > client.MaxDecisionsAtOnce:
-		return api.Unfit("You can decide on at most %d Calls at once.", client.MaxDecisionsAtOnce)
+		wrong = api.Unfit("You can decide on at most %d Calls at once.", client.MaxDecisionsAtOnce)
 	case kind == client.Reject && reason == "":
-		return api.Unfit(planpage.NeedsReason)
+		wrong = api.Unfit(planpage.NeedsReason)
+	}
+	if wrong != nil {
+		return v.showInboxAgain(wrong, boxes)
 	}
 	var list []api.Decision
 	var about []string

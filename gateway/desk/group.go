@@ -31,6 +31,7 @@ type group struct {
 	CanReject bool
 	CanAccept bool
 	HasSums   bool
+	Reason    string // as it was entered
 }
 
 type labelled struct {
@@ -49,6 +50,7 @@ type row struct {
 	client.Approval
 	Pick   string // what its box sends: the Call in the state in which it is shown, and what it is about
 	Name   string // what people call the instance; of one without a name, the Call, or what it would do
+	Ticked bool
 	Cells  []labelled
 	Denied string // why this person does not decide on it; empty: they may
 }

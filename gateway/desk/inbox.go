@@ -189,6 +189,7 @@ type inboxPage struct {
 	Back       string // this page
 	Larger     string // the page with more Calls
 	MostAtOnce int
+	Wrong      string // the error in what was sent
 }
 
 func (v *visit) inbox() error {
@@ -196,7 +197,35 @@ func (v *visit) inbox() error {
 	if err != nil {
 		return err
 	}
-	f, who := readFilter(v.URL.Query()), v.decider()
+	return v.show("inbox", v.inboxPage(all, v.URL.Query()))
+}
+
+// showInboxAgain shows the inbox as a form of it was sent, on which nothing was decided, with what is wrong.
+func (v *visit) showInboxAgain(wrong error, ticked []string) error {
+	all, err := v.AllWaiting(v.Context())
+	if err != nil {
+		return err
+	}
+	back, err := url.Parse(pageAt(v.PostForm.Get("back")))
+	if err != nil {
+		return err
+	}
+	why := v.Explain(v.Context(), v.Pattern, wrong)
+	p := v.inboxPage(all, back.Query())
+	p.Live, p.Wrong = false, why.Detail // a page that looks again by itself would forget them
+	for n := range p.Groups {
+		g := &p.Groups[n]
+		for k := range g.Rows {
+			if r := &g.Rows[k]; slices.Contains(v.PostForm["shown"], r.Pick) {
+				g.Reason, r.Ticked = v.entered("reason"), slices.Contains(ticked, r.Pick)
+			}
+		}
+	}
+	return v.render(why.Status, "inbox", p)
+}
+
+func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
+	f, who := readFilter(query), v.decider()
 	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
 	p.Live = true
 	// If they cannot be counted, for example without the search attributes, the page omits them.
@@ -237,7 +266,7 @@ func (v *visit) inbox() error {
 	p.Groups = groupsOf(fit[p.First-1:p.Last], who, p.Now)
 	p.Back = f.query()
 	p.setLinks(f)
-	return v.show("inbox", p)
+	return p
 }
 
 func (p *inboxPage) setLinks(f filter) {

@@ -152,8 +152,12 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		t.Errorf("what differs stands in no column: %s", p.text())
 	}
 	p.form("Approve").press("Approve the selected").is(422).says("No Call was selected")
-	p.form("Approve").tick("A1").press("Reject the selected").is(422).says("needs a reason")
-	done := p.form("Approve").tick("A1", "A2").press("Approve the selected").is(200).says("Done",
+	again := p.form("Approve").tick("A1").press("Reject the selected").is(422).says("needs a reason",
+		"4 cases wait for you")
+	if f := again.form("Filter"); f.values.Get("process") != id {
+		t.Errorf("the filter is gone: %v", f.values)
+	}
+	done := again.form("Approve").tick("A2").press("Approve the selected").is(200).says("Done",
 		"2 cases are approved", "A1", "12345678901234567890", "It is approved.")
 	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
@@ -219,7 +223,7 @@ func TestMoneyIsAddedUpAndCasesWithoutNamesAreToldApart(t *testing.T) {
 		h.waiting("alike-"+order, 1)
 	}
 	p := h.browse().open("/?text=alike-").is(200).says("2 cases of 2 processes", "Together", "32.00 EUR")
-	p.link("Pay: A2").is(200).says("Order A2")
+	p.link("Pay: 16.00 EUR, A2").is(200).says("Order A2")
 }
 
 func TestTheInboxIsFiltered(t *testing.T) {
