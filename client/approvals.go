@@ -135,8 +135,8 @@ func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error)
 	return withDelegates(ctx, p, id, list, err, (*Process).Approvals)
 }
 
-// PlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; of an instance, those of its
-// process.
+// PlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; of an instance, those of
+// its process.
 func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
 	process, _, _ := protocol.ParseInstanceID(id)
 	p, err := c.Attach(ctx, process)

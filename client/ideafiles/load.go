@@ -162,7 +162,8 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if d.Source.Instances == "" {
 		if d.Source.Key != "" {
-			problems.Add("key", "a column names the instances, but there are no rows: give a file of them (--instances)")
+			problems.Add("key",
+				"a column names the instances, but there are no rows: give a file of them (--instances)")
 		}
 		return d.Source.Key == "", nil
 	}

@@ -113,10 +113,10 @@ func (p Pending) HandedOver() *Decision {
 // IsOpenAgain says.
 const HandOverChange = "a Call is handed to who may decide"
 
-// isFor reports whether a hand-over is to who takes a decision.
-func (h Decision) isFor(d Decision) bool {
-	return h.To != "" && policy.AnyOf(d.Identities(), policy.Named(h.To)) ||
-		h.ToGroup != "" && slices.Contains(d.Decider().Groups, h.ToGroup)
+// isFor reports whether a hand-over is to who takes another decision.
+func (d Decision) isFor(other Decision) bool {
+	return d.To != "" && policy.AnyOf(other.Identities(), policy.Named(d.To)) ||
+		d.ToGroup != "" && slices.Contains(other.Decider().Groups, d.ToGroup)
 }
 
 // CheckHandedOver refuses everybody except the people to whom the Call was handed over.

@@ -165,7 +165,8 @@ func (b *builder) kindOf(n node, p place, value any, has bool) Kind {
 	if given && !holds(kind, value, n) {
 		return JSON
 	}
-	if format, isAmount := b.at(p.name); isAmount && given && kind == Number && format.Entered(value, b.language) == "" {
+	format, isAmount := b.at(p.name)
+	if isAmount && given && kind == Number && format.Entered(value, b.language) == "" {
 		return JSON // 1e3
 	}
 	if text, ok := value.(string); kind == Text && ok &&
