@@ -21,7 +21,8 @@ type Insights struct {
 
 // ToolInsights describe the decisions on the Calls of one Tool.
 type ToolInsights struct {
-	Tool string `json:"tool"`
+	Tool  string `json:"tool"`
+	Title string `json:"title" doc:"what people call the Tool"`
 	// Waiting is how many Calls wait now, the oldest since Oldest.
 	Waiting int        `json:"waiting"`
 	Oldest  *time.Time `json:"oldest,omitempty"`
@@ -59,7 +60,10 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 		}
 		for _, d := range made {
 			if !d.DecidedAt.Before(since) {
-				insightsOf(tools, d.Tool).add(d)
+				t := insightsOf(tools, d.Tool)
+				if t.add(d); t.Title == "" {
+					t.Title = c.Process(id).Words(ctx).Tool(d.Tool)
+				}
 			}
 		}
 	}
@@ -69,6 +73,7 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	}
 	for _, a := range waiting.Approvals {
 		t := insightsOf(tools, a.Tool)
+		t.Title = a.ToolTitle
 		if t.Waiting++; t.Oldest == nil || a.Since.Before(*t.Oldest) {
 			t.Oldest = &a.Since
 		}

@@ -64,8 +64,8 @@ func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 	return share(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
 }
 
-// WaitingOf is AllWaiting in one process and its delegates, or in one instance of it. The error wraps client.ErrNotFound
-// if the id is unknown.
+// WaitingOf is AllWaiting in one process and its delegates, or in one instance of it. The error wraps
+// client.ErrNotFound if the id is unknown.
 func (a *API) WaitingOf(ctx context.Context, id string) ([]client.Approval, error) {
 	return share(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
 		func(ctx context.Context) ([]client.Approval, error) { return a.Client.ApprovalsOf(ctx, id) })

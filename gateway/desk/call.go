@@ -23,7 +23,9 @@ type callPage struct {
 	Tool        *ideafile.Tool   // nil: it is not known
 	Tools       []*ideafile.Tool // those that another Call may be of
 	Params      []fact
-	Input       *fact // what the case began with; nil: nothing
+	Words       *shown.Words
+	Because     string // the rule that has people asked; "": it is not one that is said in words
+	Input       *fact  // what the case began with; nil: nothing
 	State       *fact
 	IsFinal     bool     // nothing takes it back
 	Policy      string   // of the Tool, as JSON
@@ -96,7 +98,7 @@ func (v *visit) callPage(a client.Approval) *callPage {
 	p := &callPage{
 		Tools: tools, frame: v.frame(short(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
 		Tool: ideafile.FindTool(tools, a.Tool), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
-		Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
+		Allowed: map[string]bool{}, Words: words, Meanwhile: a.WhileWaiting.Lines(stamp),
 	}
 	for _, kind := range a.AllowedDecisions {
 		p.Allowed[kind] = p.Denied == "" || p.Passkey
@@ -106,6 +108,7 @@ func (v *visit) callPage(a client.Approval) *callPage {
 		wired, p.IsFinal = p.Tool.WiredParams, v.isFinal(p.Tool)
 		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
 			p.Policy = form.Pretty(policy)
+			p.Because = ruleInWords(words.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
 		}
 	}
 	p.Params = factsOfFields(a, origins(wired, a, words))

@@ -173,7 +173,8 @@ func nameOfCase(a client.Approval) string {
 
 // sayCase says what a Call would do, and for whom.
 func sayCase(a client.Approval) string {
-	return client.Decided{Sentence: clip(a.Sentence, cellLength), InstanceName: clip(a.InstanceName, cellLength)}.About()
+	sentence, name := clip(a.Sentence, cellLength), clip(a.InstanceName, cellLength)
+	return client.Decided{Sentence: sentence, InstanceName: name}.About()
 }
 
 // cellOf formats one value of a Call; number reports whether it is aligned to the right.

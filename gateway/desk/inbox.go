@@ -177,7 +177,7 @@ type inboxPage struct {
 	frame
 	Filter     filter
 	Narrowed   bool
-	Tools      []string
+	Tools      map[string]string // titles, by name
 	Groups     []group
 	Plans      []planRow
 	part              // of those that fit the filter
@@ -232,10 +232,10 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", func(ctx context.Context) (int, error) {
 		return v.Client.HeldUp(ctx, mostHeldUp)
 	})
-	tools := map[string]bool{}
+	p.Tools = map[string]string{}
 	var fit []client.Approval
 	for _, a := range all.Approvals {
-		tools[a.Tool] = true
+		p.Tools[a.Tool] = a.ToolTitle
 		if !f.fits(a, p.Now) {
 			continue
 		}
@@ -246,8 +246,9 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 		fit = append(fit, a)
 	}
 	for _, plan := range all.Plans {
+		words := v.Client.Process(plan.Process).Words(v.Context())
 		for _, c := range plan.Calls {
-			tools[c.Written.Tool] = true
+			p.Tools[c.Written.Tool] = words.Tool(c.Written.Tool)
 		}
 		row := planRow{plan, planDenial(who, plan)}
 		switch {
@@ -258,7 +259,6 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 			p.Plans = append(p.Plans, row)
 		}
 	}
-	p.Tools = jsonval.SortedKeys(tools)
 	sortByUrgency(fit)
 	fit = groupedInOrder(fit)
 	p.part = partOf(len(fit), f.Size, f.Page, f.at)

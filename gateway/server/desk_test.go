@@ -342,7 +342,7 @@ func TestHowDecisionsGoIsSeenAtTheDeskAndInTheAPI(t *testing.T) {
 	if fmt.Sprint(pay["byOrder"], pay["byDeadline"]) != "0 0" {
 		t.Errorf("%v", pay)
 	}
-	b.open("/desk/insights").is(200).says("How decisions go", "pay", "approved")
+	b.open("/desk/insights").is(200).says("How decisions go", "Pay", "approved")
 	h.get("/api/insights?since=yesterday").problem(422, "invalid")
 }
 

@@ -73,3 +73,25 @@ func TestMoneyIsTypedInTheUnitOfItsCurrencyInBothForms(t *testing.T) {
 	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("Amount: EUR hat höchstens 2 Stellen")
 	order.set("o1-most", "2.345,60").press("Vorab genehmigen").is(200).says("2.345,60 EUR")
 }
+
+func TestToolsAndRulesAreSaidInTheWordsOfTheBusiness(t *testing.T) {
+	h := open(t)
+	id := h.refunds()
+	b := h.browse()
+	inbox := b.open("/?process=" + id).is(200)
+	call := inbox.link("@").is(200).says("because “Amount” is 1,000.00 EUR or more").lacks("so it is set")
+	for name, p := range map[string]*page{"tool": inbox, "with": call} {
+		said := ""
+		for _, s := range all(p.root, "select") {
+			if attribute(s, "name") == name {
+				said = textOf(s)
+			}
+		}
+		if !strings.Contains(said, "Pay a refund") || strings.Contains(said, "any refund") {
+			t.Errorf("one chooses among %q", said)
+		}
+	}
+	b.open("/?tool=refund&process=" + id).is(200).says("1 case waits")
+	b.open("/desk/insights").is(200).says("Pay a refund").lacks("refund 1")
+	h.inGerman().open("/?process=" + id).link("@").is(200).says("denn: „Amount“ ist 1.000,00 EUR oder mehr").isGerman()
+}
