@@ -53,7 +53,7 @@ func TestACallThatWaitsIsTalkedAboutAndHandedOver(t *testing.T) {
 					"ann has handed it over to bob: on leave; whoever may decide can hand it over again"},
 				{"hand-over", "carl", map[string]any{"toGroup": "heads"}, "only people of finance may decide on it"},
 				{"hand-over", "dora", map[string]any{"to": "sam"}, "sam started the process, and may not decide"},
-				{"hand-over", "carl", map[string]any{"toGroup": "finance"}, "taken"},
+				{"hand-over", "dan", map[string]any{"toGroup": "finance"}, "taken"},
 				{"hand-over", "ed", map[string]any{"to": "bob"}, "taken"},
 			} {
 				if got := says(act.kind, act.by, act.more); !strings.Contains(got, act.became) {

@@ -30,7 +30,7 @@ type agency struct {
 	stands   map[string]string // by booking, that is, by the key under which it was made: the one that it came from
 	answers  map[string]string // by key
 	mistakes []string
-	// before is called before an answer is sent. keeps is the booking that it does not cancel.
+	// before is called before the first answer to a key is sent. keeps is the booking that it does not cancel.
 	before func(path string)
 	keeps  string
 }
@@ -43,12 +43,13 @@ func (a *agency) serve(id string) (url string) {
 			_ = json.NewDecoder(r.Body).Decode(&in)
 			key := r.Header.Get("Idempotency-Key")
 			a.mu.Lock()
-			if _, known := a.answers[key]; !known {
+			_, known := a.answers[key]
+			if !known {
 				a.answers[key] = a.act(path, key, in.What, in.From, in.ID)
 			}
 			answer := a.answers[key]
 			a.mu.Unlock()
-			if a.before != nil {
+			if a.before != nil && !known {
 				a.before(path)
 			}
 			if strings.HasPrefix(answer, "no") {
