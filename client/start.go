@@ -144,6 +144,7 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 // are there: those that the Idea carries, as one of a chain does, become Delegates.
 func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
+	files := o.Delegates
 	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
 	o.Idea = delegate.WithInstructions(o.Idea, "", o.Delegates)
 	for key, file := range o.Delegates {
@@ -158,10 +159,14 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	}
 	problems.Append(carried...)
 	problems.Append(delegate.CheckFiles(read, "", o.Delegates)...)
-	if o.ForkOf == "" && !o.undoes { // a fork keeps what its origin had
+	switch {
+	case o.undoes:
+		files = nil
+	case o.ForkOf == "": // a fork keeps what its origin had
+		files = o.Delegates
 		problems.Append(ideafile.FindUndoes(o.Idea, nil)...)
 	}
-	for key, file := range jsonval.Sorted(o.Delegates) {
+	for key, file := range jsonval.Sorted(files) {
 		for _, wrong := range ideafile.FindUndoes(jsonval.AsObject(file), nil) {
 			problems.Add(key+": "+wrong.JSONPath, "%s", wrong.Message)
 		}

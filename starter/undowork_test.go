@@ -17,7 +17,7 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	d.asked("p")
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells(" would be taken back, as p\n",
 		"it is at work: it is paused first")
-	d.do("undo", "p", "--dry-run", "--as", "q").is(exit.Usage).complains("there is no process that q would name")
+	d.do("undo", "p", "--dry-run", "--as", "q").is(exit.Usage).complains("so it cannot be done as process q")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "too dear", "--by", "ann").is(exit.Done).complains(
 		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
 		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
