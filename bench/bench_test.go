@@ -78,6 +78,9 @@ func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) 
 		t.Fatal(err)
 	}
 	for _, f := range readReport(t, figures).Figures {
+		if f.Name == report.Floor {
+			continue
+		}
 		want := map[string]float64{"different ends, by the Plan": 1, "different ends, by the LLM": 4,
 			"Requests of the Plan": 0}[f.Name]
 		if f.Ours.Median != want || f.At != 5 {
