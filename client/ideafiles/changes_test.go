@@ -67,9 +67,11 @@ func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
 		return o
 	}
 	plan := func(id string) string {
-		return `{"type": "plan", "plan": [{"_tool": "cancel", "id": "` + id + `", "_undoes": {"process": "p", "call": "0.1"}}]}`
+		return `{"type": "plan", "plan": [{"_tool": "cancel", "id": "` + id +
+			`", "_undoes": {"process": "p", "call": "0.1"}}]}`
 	}
-	if _, err := (ideafiles.Changes{More: idea(`{"type": "text", "text": "Go on."}`)}).Apply(idea(plan("a"))); err != nil {
+	kept := ideafiles.Changes{More: idea(`{"type": "text", "text": "Go on."}`)}
+	if _, err := kept.Apply(idea(plan("a"))); err != nil {
 		t.Error(err)
 	}
 	_, err := ideafiles.Changes{More: idea(plan("b"))}.Apply(idea(plan("a")))

@@ -185,7 +185,11 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 // those others, whatever process did them.
 func FindUndoes(source, before jsonval.Object) (ps diag.Problems) {
 	known := map[string]bool{}
-	eachPlannedCall(before, func(_ string, call any) { known[string(jsonval.Encode(call))] = true })
+	eachPlannedCall(before, func(_ string, call any) {
+		if WritesUndo(call) {
+			known[string(jsonval.Encode(call))] = true
+		}
+	})
 	eachPlannedCall(source, func(path string, call any) {
 		if WritesUndo(call) && !known[string(jsonval.Encode(call))] {
 			ps.Add(path+"."+UndoesKey, "%s", OnlyUndoWrites)
