@@ -33,12 +33,14 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 	if r.NeedsInput() {
 		return nil, c.inputError(r.InputRequests)
 	}
-	value, err := resultOf(r)
+	said, err := exactly(r.Meta)
 	if err != nil {
-		return nil, &Error{Code: ideafile.CodeBadOutput, Err: c.struck(err)}
+		return nil, &Error{Code: ideafile.CodeBadOutput,
+			Err: c.struck(fmt.Errorf("the result cannot be read: %w", err))}
 	}
-	if r.IsError {
-		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(r, value)))}
+	value, text := resultOf(said)
+	if failed := said["isError"]; failed == true || failed == "true" {
+		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(text))}
 	}
 	return c.striker.StrikeValue(value), nil
 }
@@ -54,6 +56,8 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 		return &Error{Code: ideafile.CodeMCPRefused, Err: c.struck(err)}
 	case ctx.Err() != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
+	case said != nil && said.Code == codeUnreadable:
+		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(said.Message)}
 	case said != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(said.Message))}
 	}

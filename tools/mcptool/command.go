@@ -125,7 +125,7 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 	wrote := &stderrTail{log: h.options.Log.With("mcp", server.Name), striker: striker}
 	cmd.Stderr = wrote
 	out := &stderrTail{log: wrote.log, striker: striker}
-	p := &program{cmd: cmd, said: out}
+	p := &program{conn: c, cmd: cmd, said: out}
 	c.tooLarge = p.large.Load
 	return p, func() string {
 		return aboutText("; it wrote: ", wrote.said()) +

@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -99,10 +100,10 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, sa
 	return &mcp.StreamableClientTransport{
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
-			Transport: &memory.Transport{
-				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, MaxBytes: maxMessage + maxAround,
+			Transport: withHeaders{&memory.Transport{
+				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessage + maxAround,
 				OnTooLarge: func() { c.breakOff(errTooLarge) },
-			},
+			}, headers, c},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, func() string { return "" }, nil
@@ -111,7 +112,7 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, sa
 const headerProtocol = "MCP-Protocol-Version"
 
 // withHeaders sends the headers of the file with every request, and the version of the protocol once it is agreed on.
-// An answer that refuses the request unread is an *unread.
+// An answer that refuses the request unread is a *refusedRequest.
 type withHeaders struct {
 	next    http.RoundTripper
 	headers map[string]string
@@ -129,12 +130,33 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 			r.Header.Set(headerProtocol, *version)
 		}
 		answer, err = t.next.RoundTrip(r) //nolint:bodyclose // who asked closes it
-		if err == nil {
-			err = t.conn.unreadOf(answer)
+		if err != nil {
+			return err
+		}
+		id, method := asked(r)
+		if err = t.conn.unreadOf(answer, method); err == nil {
+			t.conn.mend(answer, id)
 		}
 		return err
 	})
-	return answer, err
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// asked returns the id of the request that is sent, and its method.
+func asked(r *http.Request) (id json.RawMessage, method string) {
+	var known struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if r.GetBody != nil {
+		if body, err := r.GetBody(); err == nil {
+			_ = json.NewDecoder(body).Decode(&known)
+		}
+	}
+	return known.ID, known.Method
 }
 
 func (c *conn) struck(err error) error {

@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,13 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/internal/safego"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
 )
 
-// exactTransport is a transport that keeps every digit of a server's numbers. The SDK decodes results and schemas into
-// `any`, where a number is a float64: 9007199254740993 becomes …992. So each value comes a second time, as the JSON
-// text that the server sent, in the field keyExact of the _meta beside it.
+// exactTransport is a transport that keeps what a server says as it says it. The SDK decodes results and schemas into
+// types of its own, and into `any`, where a number is a float64: 9007199254740993 becomes …992, and what fits no type
+// ends the connection. So the SDK is given an object that it can read, with the JSON text that the server sent in the
+// field keyExact of its _meta.
 type exactTransport struct {
 	conn *conn
 	mcp.Transport
@@ -43,54 +46,86 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, safego.Run("mcp.exact", func() error {
 		switch m := m.(type) {
 		case *jsonrpc.Response:
-			m.Result = c.withTools(withExact(m.Result))
+			m.Result = c.forSDK(m.Result)
+			if said := spokenCode(m.Error); said != nil {
+				m.Error = said
+			}
 		case *jsonrpc.Request:
-			m.Params = withExact(m.Params)
+			m.Params = withExact[struct{}](m.Params)
 		}
 		return nil
 	})
 }
 
-// withTools does for each tool of a list what withExact does for the whole. It also records the protocol version that
-// the server agrees to: the SDK passes it to its own connections only, and servers want it with every request.
-func (c exactConnection) withTools(result json.RawMessage) json.RawMessage {
+// spokenCode is an error that a server answered with under one of the SDK's own codes, with another code; nil for every
+// other.
+func spokenCode(err error) *jsonrpc.Error {
+	var said *jsonrpc.Error
+	if !errors.As(err, &said) || said.Code < codeRejected || said.Code > codeUnknown {
+		return nil
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: said.Message, Data: said.Data}
+}
+
+// forSDK is what the SDK is given of a result. It also records the protocol version that the server agrees to: the SDK
+// passes it to its own connections only, and servers want it with every request.
+func (c exactConnection) forSDK(result json.RawMessage) json.RawMessage {
 	var known struct {
-		Tools           []json.RawMessage `json:"tools"`
-		ProtocolVersion string            `json:"protocolVersion"`
+		Tools             []json.RawMessage `json:"tools"`
+		ProtocolVersion   string            `json:"protocolVersion"`
+		Content           json.RawMessage   `json:"content"`
+		StructuredContent json.RawMessage   `json:"structuredContent"`
 	}
-	if json.Unmarshal(result, &known) != nil {
-		return result
-	}
+	_ = json.Unmarshal(result, &known) // what has another type is none of these
 	if known.ProtocolVersion != "" {
 		c.conn.protocol.Store(&known.ProtocolVersion)
 	}
-	if len(known.Tools) == 0 {
-		return result
+	switch {
+	case known.Content != nil || known.StructuredContent != nil:
+		return withExact[mcp.CallToolResult](result)
+	case len(known.Tools) == 0:
+		return withExact[struct{}](result)
 	}
 	for n, tool := range known.Tools {
-		known.Tools[n] = withExact(tool)
+		known.Tools[n] = withExact[mcp.Tool](tool)
 	}
 	return withKey(result, "tools", known.Tools)
 }
 
-// withExact puts the text of an object into its own _meta.
-func withExact(object json.RawMessage) json.RawMessage {
-	var known struct {
-		Meta map[string]json.RawMessage `json:"_meta"`
-	}
-	if len(object) == 0 || object[0] != '{' || json.Unmarshal(object, &known) != nil {
+// withExact puts the text of an object into its own _meta. Of an object that the SDK cannot read as a T only its name
+// is left beside that.
+func withExact[T any](object json.RawMessage) json.RawMessage {
+	if len(object) == 0 {
 		return object
 	}
 	text, err := json.Marshal(string(object))
 	if err != nil {
 		return object
 	}
-	meta := known.Meta
+	meta := map[string]json.RawMessage{}
+	var known struct {
+		Meta json.RawMessage `json:"_meta"`
+	}
+	if json.Unmarshal(object, &known) == nil {
+		_ = json.Unmarshal(known.Meta, &meta) // what is no object is read from the text
+	}
 	if meta == nil {
 		meta = map[string]json.RawMessage{}
 	}
 	meta[keyExact] = text
-	return withKey(object, "_meta", meta)
+	whole := withKey(object, "_meta", meta)
+	if json.Unmarshal(whole, new(T)) == nil {
+		return whole
+	}
+	var named struct {
+		Name string `json:"name"`
+	}
+	_ = json.Unmarshal(object, &named)
+	least, err := json.Marshal(map[string]any{"name": named.Name, "_meta": map[string]json.RawMessage{keyExact: text}})
+	if err != nil {
+		return object
+	}
+	return least
 }
 
 // withKey is an object with another value for a key.
@@ -111,26 +146,46 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 // serverBounds are the bounds for answers of HTTP Tools: servers write deeper values than LLMs.
 var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
-// exactly reads what a server sent, from the _meta beside it.
+// exactly reads the object that a server sent, from the _meta beside it.
 func exactly(meta mcp.Meta) (map[string]any, error) {
 	text, _ := meta[keyExact].(string)
 	v, err := jsonval.DecodeWithBounds([]byte(text), serverBounds)
-	return jsonval.AsObject(v), err
+	object, ok := v.(map[string]any)
+	if err == nil && !ok {
+		err = errors.New("it is no JSON object")
+	}
+	return object, err
 }
+
+// maxTitle bounds a tool's title, in characters: it stands in every list.
+const maxTitle = 100
 
 // specOf is a tool as the server describes it, without the secrets of the connection.
 func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 	said, err := exactly(t.Meta)
 	name := c.striker.StrikeText(t.Name)
-	if err == nil && name != t.Name {
+	switch {
+	case err == nil && name == "":
+		err = errors.New("it has no name")
+	case err == nil && name != t.Name:
 		err = errors.New("its name holds a secret")
 	}
 	if err != nil {
 		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.StrikeText(err.Error())}
 	}
-	return mcppalette.ToolSpec{
-		Name: t.Name, Description: c.striker.StrikeText(t.Description),
-		InputSchema:  jsonval.AsObject(c.striker.StrikeValue(said["inputSchema"])),
+	spec := mcppalette.ToolSpec{
+		Name: t.Name, InputSchema: jsonval.AsObject(c.striker.StrikeValue(said["inputSchema"])),
 		OutputSchema: c.striker.StrikeValue(said["outputSchema"]),
 	}
+	hints := jsonval.AsObject(said["annotations"])
+	text := func(v any) string { s, _ := v.(string); return c.striker.StrikeText(s) }
+	spec.Description = text(said["description"])
+	spec.Title = jsonval.Clip(cmp.Or(text(said["title"]), text(hints["title"])), maxTitle)
+	switch {
+	case hints["readOnlyHint"] == true:
+		spec.Undo = ideafile.UndoNone
+	case hints["destructiveHint"] == true:
+		spec.Undo = ideafile.UndoNever
+	}
+	return spec
 }

@@ -122,25 +122,34 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 	if err != nil {
 		return nil, unsentError(act, err)
 	}
+	for {
+		value, failed := s.call(ctx, tool, params, key)
+		if failed == nil {
+			return value, nil
+		}
+		if unreadIn(failed) == nil || !failed.Retry || !waitWithin(ctx, max(failed.after, time.Second)) {
+			return nil, failed.withAct(act)
+		}
+	}
+}
+
+// call calls a tool, if it is still the pinned one.
+func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, params map[string]any, key string) (any, *Error) {
 	c, offers, done, err := s.connWithTools(ctx)
 	if err != nil {
-		return nil, unsentError(act, err)
+		return nil, unsentError("", err)
 	}
 	defer done()
 	if err := same(offers, tool); err != nil {
-		return nil, &Error{act: act, Code: ideafile.CodeToolChanged, Err: err}
+		return nil, &Error{Code: ideafile.CodeToolChanged, Err: err}
 	}
 	value, failed := c.call(ctx, tool.ToolNameOnServer, params, key)
-	for failed != nil && unreadIn(failed) != nil && failed.Retry && waitWithin(ctx, max(failed.after, time.Second)) {
-		value, failed = c.call(ctx, tool.ToolNameOnServer, params, key)
-	}
 	if failed != nil {
-		if c.isTooLarge() {
+		if u := unreadIn(failed); c.isTooLarge() || u != nil && u.isGone {
 			s.drop(c)
 		}
-		return nil, failed.withAct(act)
 	}
-	return value, nil
+	return value, failed
 }
 
 // same returns how the server's current tool differs from the pinned one.

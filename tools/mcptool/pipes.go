@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -26,6 +27,7 @@ var errTooLarge = fmt.Errorf(
 // program is the transport to a program. Unlike the SDK's own it checks the program's standard output, which must
 // contain only messages.
 type program struct {
+	conn  *conn
 	cmd   *exec.Cmd
 	said  *stderrTail // output that is not a message
 	large atomic.Bool // a message was too large
@@ -44,51 +46,38 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
+	in := bufio.NewReader(stdout)
 	over := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
-		Reader:        io.NopCloser(&messageReader{in: stdout, program: p, begins: true}),
+		Reader:        io.NopCloser(&pieces{next: func() ([]byte, error) { return p.nextLine(in) }}),
 		Writer:        &programEnding{stdin, p.cmd},
 		MaxLineLength: maxMessage,
 	}
 	return over.Connect(ctx)
 }
 
-// messageReader passes on what a program writes, and notes lines that are no messages, and one that is too large.
-type messageReader struct {
-	in      io.Reader
-	program *program
-	begins  bool // the next byte begins a line
-	strange bool // the line is no message
-	length  int
-}
-
-// Read is called on a goroutine of the SDK.
-func (m *messageReader) Read(p []byte) (n int, err error) {
-	n, err = m.in.Read(p)
-	if panicked := safego.Run("mcp.read", func() error { m.look(p[:n]); return nil }); panicked != nil {
-		return 0, panicked
-	}
-	return n, err
-}
-
-func (m *messageReader) look(said []byte) {
-	for rest := said; len(rest) > 0; {
-		line, _, ended := bytes.Cut(rest, []byte("\n"))
-		if text := bytes.TrimSpace(line); m.begins && len(text) > 0 {
-			m.begins, m.strange = false, text[0] != '{' && text[0] != '['
+// nextLine reads a line of what the program writes. A line that is no message is noted, and so is one that is too large.
+func (p *program) nextLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := in.ReadSlice('\n')
+		line = append(line, piece...)
+		if len(line) > maxMessage {
+			p.large.Store(true)
+			return nil, errTooLarge
 		}
-		if m.strange {
-			_, _ = m.program.said.Write(append(bytes.Clone(line), '\n'))
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
 		}
-		m.length += len(line)
-		if m.length > maxMessage {
-			m.program.large.Store(true)
+		text := bytes.TrimSpace(line)
+		switch {
+		case len(text) == 0:
+		case text[0] == '{':
+			line = append(p.conn.readable(text, nil), '\n')
+		case text[0] != '[':
+			_, _ = p.said.Write(append(text, '\n'))
 		}
-		rest = rest[len(line):]
-		if ended {
-			rest = rest[1:]
-			m.begins, m.strange, m.length = true, false, 0
-		}
+		return line, err
 	}
 }
 

@@ -1,52 +1,52 @@
 package mcptool
 
 import (
-	"fmt"
 	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/model/jsonval"
 )
 
-// resultOf is a tool's result: its structured content, or else the JSON object or list in its text, or else its text. A
-// result with more than text is a list of the protocol's content blocks.
-func resultOf(r *mcp.CallToolResult) (any, error) {
-	said, err := exactly(r.Meta)
-	if err != nil {
-		return nil, fmt.Errorf("the result cannot be read: %w", err)
+// resultOf is what a server's result says: its structured content, or else the JSON object or list in its text, or else
+// its text. A result with more than text is a list of the protocol's content blocks. text is what a failed tool says.
+func resultOf(said map[string]any) (value any, text string) {
+	content := said["content"]
+	if block, ok := content.(map[string]any); ok {
+		content = []any{block}
 	}
-	if structured := said["structuredContent"]; structured != nil {
-		return structured, nil
-	}
-	if text, ok := textOf(r.Content); ok {
-		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-			if v, err := jsonval.Decode([]byte(text)); err == nil {
-				return v, nil
-			}
+	text, isText := textOf(content)
+	switch structured := said["structuredContent"]; {
+	case structured != nil:
+		value = structured
+	case !isText:
+		value = content
+	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
+		if v, err := jsonval.Decode([]byte(text)); err == nil {
+			value = v
+			break
 		}
-		return text, nil
+		value = text
+	default:
+		value = text
 	}
-	return said["content"], nil
+	if text == "" {
+		text = string(jsonval.Encode(value))
+	}
+	return value, text
 }
 
 // textOf joins the blocks of text; ok is false where others are among them.
-func textOf(content []mcp.Content) (text string, ok bool) {
-	parts := make([]string, 0, len(content))
-	for _, c := range content {
-		t, ok := c.(*mcp.TextContent)
-		if !ok {
+func textOf(content any) (text string, ok bool) {
+	if text, ok := content.(string); ok {
+		return text, true
+	}
+	var parts []string
+	for _, c := range jsonval.AsList(content) {
+		block := jsonval.AsObject(c)
+		text, ok := block["text"].(string)
+		if !ok || block["type"] != "text" {
 			return "", false
 		}
-		parts = append(parts, t.Text)
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, "\n"), true
-}
-
-// errorText is the text of a failed tool.
-func errorText(r *mcp.CallToolResult, value any) string {
-	if text, ok := textOf(r.Content); ok && text != "" {
-		return text
-	}
-	return string(jsonval.Encode(value))
 }

@@ -1,11 +1,15 @@
 package mcptool_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -42,7 +46,7 @@ func plain(answer func(method string, params json.RawMessage) string) http.Handl
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case asked.Method == "initialize":
-			result = `{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "plain", "version": "1"}}`
+			result = mcptest.OddInitialized
 		case result == "":
 			fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "no such method"}}`,
 				asked.ID)
@@ -103,16 +107,28 @@ func TestAResultThatCannotBeReadFailsTheCall(t *testing.T) {
 
 func TestWhatAServerRefusesUnreadHasNotRun(t *testing.T) {
 	t.Parallel()
-	for status, code := range map[string]string{
-		"401": ideafile.CodeMCPRefused, "403": ideafile.CodeMCPRefused, "500": ideafile.CodeOutcomeUnknown,
-	} {
-		t.Run(status, func(t *testing.T) {
+	mendable := map[int]bool{401: true, 402: true, 403: true, 407: true}
+	for status := 300; status <= 500; status++ {
+		if http.StatusText(status) == "" || status == 304 || // it has no text
+			status == 425 || status == 429 { // these are sent again
+			continue
+		}
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
-			s, host := served(t, plainly(oneTool, status+" the token has run out"))
-			_, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`)
-			if err == nil || err.Code != code ||
-				(code == ideafile.CodeMCPRefused && !strings.Contains(err.Error(), "the token has run out")) {
-				t.Errorf("%+v", err)
+			code := ideafile.CodeToolFailed
+			switch {
+			case mendable[status]:
+				code = ideafile.CodeMCPRefused
+			case status == 500:
+				code = ideafile.CodeOutcomeUnknown
+			}
+			for _, said := range []string{"top up", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"top up"}}`} {
+				s, host := served(t, plainly(oneTool, fmt.Sprint(status, " ", said)))
+				_, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`)
+				if err == nil || status != 500 && (err.Code != code || !strings.HasSuffix(err.Error(), ": top up")) ||
+					status == 500 && said == "top up" && err.Code != code {
+					t.Errorf("%s: %+v", said, err)
+				}
 			}
 		})
 	}
@@ -148,6 +164,196 @@ func TestAServerThatIsAskedTooOftenIsAskedAgain(t *testing.T) {
 	}))
 	if got, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`); err != nil || got != "done" || calls.Load() != 3 {
 		t.Errorf("%v, %v, %d calls", got, err, calls.Load())
+	}
+}
+
+// The server was started again: it knows none of its sessions.
+func TestASessionThatTheServerHasForgottenIsBegunAgain(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]string{
+		"by the specification":    "404 gone",
+		"as Python's SDK says it": `404 {"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}`,
+		"as TypeScript's says it": `400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`,
+	} {
+		for _, at := range []string{"tools/list", "tools/call"} {
+			t.Run(name+" "+at, func(t *testing.T) {
+				t.Parallel()
+				var begun, forgotten, calls atomic.Int32
+				inner := plain(func(method string, _ json.RawMessage) string {
+					switch method {
+					case "initialize":
+						begun.Add(1)
+					case "tools/list", "tools/call":
+						if method == "tools/call" {
+							calls.Add(1)
+						}
+						if method == at && begun.Load() == 1 && forgotten.Add(1) > 1 {
+							return refusal
+						}
+						return map[string]string{"tools/list": oneTool,
+							"tools/call": `{"content": [{"type": "text", "text": "done"}]}`}[method]
+					}
+					return map[string]string{"initialize": "{}"}[method]
+				})
+				s, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Mcp-Session-Id", "session")
+					inner.ServeHTTP(w, r)
+				}))
+				h := hub(t, "", host, nil)
+				for range 2 {
+					if got, err := callOf(t, h, s, "look", `{}`); err != nil || got != "done" {
+						t.Fatalf("%v, %v", got, err)
+					}
+				}
+				if begun.Load() != 2 {
+					t.Errorf("%d sessions were begun", begun.Load())
+				}
+			})
+		}
+	}
+}
+
+// Python writes NaN, and some servers write Latin-1. The others' calls at that server go on.
+func TestAnAnswerThatCannotBeReadFailsItsCallAlone(t *testing.T) {
+	t.Parallel()
+	const result = `"result": {"content": [], "structuredContent": {"ratio": %s}}`
+	odd := map[string]string{
+		"NaN":        `{"jsonrpc": "2.0", "id": ID, ` + fmt.Sprintf(result, "NaN") + `}`,
+		"id last":    `{` + fmt.Sprintf(result, "-Infinity") + `, "jsonrpc": "2.0", "id": ID}`,
+		"Latin-1":    `{"jsonrpc": "2.0", "id": ID, ` + fmt.Sprintf(result, "\"M\xfcller\"") + `}`,
+		"text error": `{"jsonrpc": "2.0", "id": ID, "error": "too much"}`,
+		"text code":  `{"jsonrpc": "2.0", "id": ID, "error": {"code": "E1", "message": "too much"}}`,
+	}
+	for name, answer := range odd {
+		for _, kind := range []string{"application/json", "text/event-stream; charset=utf-8", ""} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				s := program()
+				s.Env = map[string]string{"ODD": answer}
+				h := hub(t, "ODD= "+os.Args[0]+" *", "", nil)
+				if kind != "" {
+					var host string
+					s, host = served(t, oddly(kind, answer))
+					h = hub(t, "", host, nil)
+				}
+				look := pinned(t, h, s, "look")
+				neighbour := make(chan string)
+				go func() {
+					v, err := h.Call(t.Context(), s, look, nil, "k")
+					neighbour <- fmt.Sprint(v, err)
+				}()
+				_, err := callOf(t, h, s, "odd", `{}`)
+				if err == nil || err.Code != ideafile.CodeBadOutput || err.Retry ||
+					!strings.Contains(err.Error(), "the server's answer cannot be read: ") {
+					t.Errorf("%+v", err)
+				}
+				if got := <-neighbour; got != "done<nil>" {
+					t.Errorf("the neighbour: %s", got)
+				}
+			})
+		}
+	}
+}
+
+// oddly is a server as mcptest has one: look is answered after odd.
+func oddly(kind, odd string) http.Handler {
+	called := make(chan struct{})
+	once := sync.OnceFunc(func() { close(called) })
+	inner := plainly(mcptest.OddTools, `{"content": [{"type": "text", "text": "done"}]}`)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		var asked struct {
+			ID     json.RawMessage       `json:"id"`
+			Params struct{ Name string } `json:"params"`
+		}
+		_ = json.Unmarshal(body, &asked)
+		switch asked.Params.Name {
+		case "look":
+			<-called
+		case "odd":
+			text := strings.ReplaceAll(odd, "ID", string(asked.ID))
+			if w.Header().Set("Content-Type", kind); kind != "application/json" {
+				text = ": here it comes\r\n\r\nid: 7\r\nevent: message\r\ndata: " + text + "\r\n\r\n"
+			}
+			_, _ = io.WriteString(w, text)
+			once()
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
+}
+
+// The server has run the tool, whatever its answer looks like.
+func TestAResultIsReadAsTheServerSaysIt(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`{"content": [{"type": "future", "n": 9007199254740993}]}`:                           `[{"n":9007199254740993,"type":"future"}]`,
+		`{"content": [{"type": "image", "data": "data:image/png,x"}]}`:                       `[{"data":"data:image/png,x","type":"image"}]`,
+		`{"content": [{"type": "text", "text": "ok", "annotations": {"priority": "high"}}]}`: `"ok"`,
+		`{"content": [{"type": "text", "text": "ok"}], "isError": "false"}`:                  `"ok"`,
+		`{"content": [{"type": "text", "text": "ok"}], "_meta": []}`:                         `"ok"`,
+		`{"content": {"type": "text", "text": "ok"}}`:                                        `"ok"`,
+		`{"content": "ok"}`: `"ok"`,
+		`{"content": null, "structuredContent": {"a": 1.10}}`:               `{"a":1.10}`,
+		`{"content": [{"type": "text", "text": "no"}], "isError": true}`:    "no",
+		`{"content": [], "structuredContent": {"a": 1}, "isError": "true"}`: `{"a":1}`,
+		`{"content": [], "structuredContent": {"a": 1e400}}`:                `the result cannot be read: `,
+		`"ok"`: `the result cannot be read: it is no JSON object`,
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			s, host := served(t, plainly(oneTool, said))
+			v, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`)
+			got := string(jsonval.Encode(v))
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, want) || err != nil && err.Code == ideafile.CodeOutcomeUnknown {
+				t.Errorf("%s, want %s (%+v)", got, want, err)
+			}
+		})
+	}
+}
+
+// The SDK has errors of its own under these codes. Servers use them too.
+func TestAnErrorWithACodeOfTheSDKIsTheServers(t *testing.T) {
+	t.Parallel()
+	for code := -32006; code <= -32000; code++ {
+		answer := fmt.Sprintf(`{"jsonrpc": "2.0", "id": ID, "error": {"code": %d, "message": "not today"}}`, code)
+		s, host := served(t, oddly("application/json", answer))
+		if _, err := callOf(t, hub(t, "", host, nil), s, "odd", `{}`); err == nil ||
+			err.Code != ideafile.CodeToolFailed || !strings.HasSuffix(err.Error(), ": not today") {
+			t.Errorf("%d: %+v", code, err)
+		}
+	}
+}
+
+func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
+	t.Parallel()
+	s, host := served(t, plainly(`{"tools": [
+		{"name": "vast", "inputSchema": {"type": "object", "properties": {"n": {"minimum": -1E400}}}},
+		{"name": 7, "inputSchema": {}}, "none",
+		{"name": "look", "title": "Look it up", "inputSchema": {"type": "object"},
+		 "annotations": {"title": "Another", "readOnlyHint": true, "destructiveHint": true}},
+		{"name": "drop", "inputSchema": {"type": "object"}, "annotations": {"title": "Drop it", "destructiveHint": true}},
+		{"name": "odd", "title": 7, "inputSchema": {"type": "object"}, "annotations": "x"}]}`,
+		`{"content": "ok"}`))
+	h := hub(t, "", host, nil)
+	offers, err := h.List(t.Context(), s)
+	said := map[string]string{}
+	for _, o := range offers {
+		said[o.Name] = fmt.Sprint(o.Title, "/", o.Undo)
+		if (o.Unreadable != "") != (o.Name == "vast" || o.Name == "") {
+			t.Errorf("%+v", o)
+		}
+	}
+	want := map[string]string{"vast": "/", "": "/", "look": "Look it up/none", "drop": "Drop it/never", "odd": "/"}
+	if err != nil || !maps.Equal(said, want) {
+		t.Errorf("%v, want %v, %v", said, want, err)
+	}
+	if v, err := callOf(t, h, s, "look", `{}`); err != nil || v != "ok" {
+		t.Errorf("%v, %v", v, err)
 	}
 }
 

@@ -1,10 +1,13 @@
 package mcptool
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"processidea/internal/retryafter"
@@ -15,23 +18,48 @@ import (
 type refusedRequest struct {
 	status int
 	wait   time.Duration // the pause that the server demands; 0: none
+	isGone bool          // the server no longer knows the session
 	text   string
 }
 
-// unreadOf returns such an answer, and closes it; nil for every other.
-func (c *conn) unreadOf(r *http.Response) error {
-	switch r.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
-	default:
+const (
+	headerSession = "Mcp-Session-Id"
+	methodCall    = "tools/call"
+)
+
+// unreadOf returns such an answer to a request of a method, and closes it; nil for every other. What else than a call is
+// refused is left to the SDK, which looks for a protocol that the server speaks.
+func (c *conn) unreadOf(r *http.Response, method string) error {
+	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
 		return nil
 	}
 	said, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
-	_ = r.Body.Close()
-	text := fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
-	if about := c.excerpt(string(said)); about != "" {
-		text += ": " + about
+	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Parse(r.Header.Get("Retry-After"), time.Now())}
+	u.isGone = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
+		u.status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(said), []byte("session")))
+	if method != methodCall && !u.isLater() && !u.isMendable() {
+		r.Body = &pieces{Closer: r.Body, rest: said, err: io.EOF}
+		return nil
 	}
-	return &refusedRequest{r.StatusCode, retryafter.Parse(r.Header.Get("Retry-After"), time.Now()), text}
+	_ = r.Body.Close()
+	u.text = fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
+	if about := c.excerpt(errorIn(said)); about != "" {
+		u.text += ": " + about
+	}
+	return u
+}
+
+// errorIn is the message of an error of the protocol; of any other answer, all of it.
+func errorIn(said []byte) string {
+	var known struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(said, &known) == nil && known.Error.Message != "" {
+		return known.Error.Message
+	}
+	return strings.ToValidUTF8(string(said), "\ufffd")
 }
 
 func (u *refusedRequest) Error() string { return u.text }
@@ -42,14 +70,28 @@ func unreadIn(err error) *refusedRequest {
 	return u
 }
 
-// isLater reports whether the server takes the request at another time.
-func (u *refusedRequest) isLater() bool { return u.status == http.StatusTooManyRequests }
+// isLater reports whether the server takes the request at another time, or in another session.
+func (u *refusedRequest) isLater() bool {
+	return u.isGone || u.status == http.StatusTooManyRequests || u.status == http.StatusTooEarly
+}
 
-// failure is the Error of a refusal. The operator of the worker can mend what the server refuses to this worker; a
-// request refused for its rate is retried.
-func (u *refusedRequest) failure() *Error {
-	if u.isLater() {
-		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}
+// isMendable reports whether the operator of the worker can mend what the server refuses to this worker.
+func (u *refusedRequest) isMendable() bool {
+	switch u.status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return true
 	}
-	return &Error{Code: ideafile.CodeMCPRefused, Err: u}
+	return false
+}
+
+// failure is the Error of a refusal. A request that the server takes later is sent again; what is wrong with it
+// otherwise, only its sender can mend.
+func (u *refusedRequest) failure() *Error {
+	switch {
+	case u.isLater():
+		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}
+	case u.isMendable():
+		return &Error{Code: ideafile.CodeMCPRefused, Err: u}
+	}
+	return &Error{Code: ideafile.CodeToolFailed, Err: u}
 }

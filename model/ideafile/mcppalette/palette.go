@@ -15,13 +15,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ToolSpec is a tool as an MCP server describes it. Anything else from a server (annotations, hints) is not trusted and
-// not kept.
+// ToolSpec is a tool as an MCP server describes it. Its other hints are not trusted, and not
+// kept.
 type ToolSpec struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
 	InputSchema  jsonval.Object `json:"input"`
 	OutputSchema any            `json:"output,omitempty"`
+	// Title is how people read it, and Undo is ideafile.UndoNone or UndoNever by the server's hints; empty: no word.
+	// Neither belongs to the digest: what was pinned stays as it was.
+	Title string            `json:"title,omitempty"`
+	Undo  ideafile.UndoKind `json:"undo,omitempty"`
 	// Unreadable is why the description cannot be used; empty: it can.
 	Unreadable string `json:"-"`
 }
@@ -227,6 +231,12 @@ func (s ToolSpec) toolSource(server string, steps *int) (source jsonval.Object, 
 	}
 	if fitted.OutputSchema != nil {
 		t["_output"] = fitted.OutputSchema
+	}
+	if fitted.Title != "" {
+		t["title"] = fitted.Title
+	}
+	if fitted.Undo != "" {
+		t["_undo"] = string(fitted.Undo)
 	}
 	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true,
 		jsonval.Object{"attempts": jsonval.ToJSONValue(1)}

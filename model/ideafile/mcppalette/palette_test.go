@@ -9,6 +9,7 @@ import (
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
+	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )
 
@@ -80,6 +81,29 @@ func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 	}
 	if len(idea.MCPServersToAskForTools()) > 0 {
 		t.Errorf("%+v would be asked again", idea.MCPServersToAskForTools())
+	}
+}
+
+func TestTheTitleAndWhatUndoDoesAreTakenFromTheServer(t *testing.T) {
+	t.Parallel()
+	idea, ps := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"far": {"url": "https://far.example"}}},
+		"schema": {"tools": {"own": {"_activity": {"mcp": {"server": "far", "tool": "drop"}}, "title": "Ours", "_undo": "none"}}}}`))
+	if len(ps.Errors()) > 0 {
+		t.Fatal(ps)
+	}
+	input := jsonval.Object{"type": "object"}
+	f := mcppalette.ResolveTools(idea, map[string][]mcppalette.ToolSpec{"far": {
+		{Name: "look", InputSchema: input, Title: "Look it up", Undo: ideafile.UndoNone},
+		{Name: "drop", InputSchema: input, Title: "Drop it", Undo: ideafile.UndoNever},
+		{Name: "plain", InputSchema: input},
+	}})
+	for name, want := range map[string][2]any{
+		"far_look": {"Look it up", "none"}, "own": {"Ours", "none"}, "far_plain": {nil, nil},
+	} {
+		source := jsonval.AsObject(f.ToolSources[name])
+		if got := [2]any{source["title"], source["_undo"]}; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }
 

@@ -3,7 +3,9 @@
 package mcptest
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -39,6 +41,10 @@ func Main() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
+	if odd := os.Getenv("ODD"); odd != "" {
+		answerOddly(odd)
+		os.Exit(0)
+	}
 	description := "Adds two numbers."
 	if len(os.Args) > 2 {
 		description = os.Args[2]
@@ -48,6 +54,50 @@ func Main() {
 	}
 	os.Exit(0)
 }
+
+// answerOddly is a server whose tool look waits until its tool odd has been called, which is answered with a text in
+// which ID is the id of the call.
+func answerOddly(odd string) {
+	var waiting json.RawMessage
+	var isCalled bool
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var asked struct {
+			ID     json.RawMessage       `json:"id"`
+			Method string                `json:"method"`
+			Params struct{ Name string } `json:"params"`
+		}
+		_ = json.Unmarshal(in.Bytes(), &asked)
+		say := func(id json.RawMessage, result string) {
+			fmt.Printf(`{"jsonrpc": "2.0", "id": %s, "result": %s}`+"\n", id, result)
+		}
+		switch {
+		case asked.ID == nil:
+		case asked.Method == "initialize":
+			say(asked.ID, strings.ReplaceAll(OddInitialized, "\n", ""))
+		case asked.Method == "tools/list":
+			say(asked.ID, strings.ReplaceAll(OddTools, "\n", ""))
+		case asked.Params.Name == "look":
+			waiting = asked.ID
+		case asked.Params.Name == "odd":
+			isCalled = true
+			fmt.Println(strings.ReplaceAll(odd, "ID", string(asked.ID)))
+		default:
+			fmt.Printf(`{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "unknown"}}`+"\n", asked.ID)
+		}
+		if isCalled && waiting != nil {
+			say(waiting, `{"content": [{"type": "text", "text": "done"}]}`)
+			waiting = nil
+		}
+	}
+}
+
+// What servers with the tools look and odd answer.
+const (
+	OddTools = `{"tools": [{"name": "look", "inputSchema": {"type": "object"}},
+		{"name": "odd", "inputSchema": {"type": "object"}}]}`
+	OddInitialized = `{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+		"serverInfo": {"name": "plain", "version": "1"}}`
+)
 
 // Handler serves a server made by New over HTTP.
 func Handler(s *mcp.Server) http.Handler {
