@@ -78,7 +78,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	}
 	again := *e
 	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
-	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: cmp.Or(e.Mend, mendLLM)}
+	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: e.Mend}
 	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
 	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
@@ -98,8 +98,6 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	a.reportHeldUp(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
 	return llmError(&again)
 }
-
-const mendLLM = "it goes on by itself once the server answers; the worker's OPENAI_BASE_URL says which server that is"
 
 // goOn informs the process that a Request which has waited goes on.
 func (a *Activities) goOn(ctx context.Context, request int) {

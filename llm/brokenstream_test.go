@@ -48,7 +48,10 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 		"it thinks until it may not": {
 			streaming(chunks(delta("<think>Hm."), `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`,
 				done)),
-			0, "longer than the LLM may write"},
+			0, "spent all that it may write on reasoning"},
+		"it thinks beside until it may not": {
+			streaming(chunks(`{"choices":[{"index":0,"delta":{"reasoning_content":"Hm."},"finish_reason":"length"}]}`, done)),
+			0, "spent all that it may write on reasoning"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := replying(t, row.h)

@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"cmp"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,25 +89,40 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 // usageOf counts tokens. Some servers report the cached tokens of the prompt under a key of their own.
 func usageOf(v *fastjson.Value) turn.TokenUsage {
 	u := turn.TokenUsage{
-		PromptTokens: v.GetInt("prompt_tokens"), CompletionTokens: v.GetInt("completion_tokens"),
-		ReasoningTokens: v.GetInt("completion_tokens_details", "reasoning_tokens"),
+		PromptTokens:     cmp.Or(countAt(v, "prompt_tokens"), countAt(v, "input_tokens")),
+		CompletionTokens: cmp.Or(countAt(v, "completion_tokens"), countAt(v, "output_tokens")),
+		ReasoningTokens:  countAt(v, "completion_tokens_details", "reasoning_tokens"),
 	}
-	u.CachedTokens = max(0, min(u.PromptTokens,
-		max(v.GetInt("prompt_tokens_details", "cached_tokens"), v.GetInt("prompt_cache_hit_tokens"))))
+	u.CachedTokens = min(u.PromptTokens,
+		max(countAt(v, "prompt_tokens_details", "cached_tokens"), countAt(v, "prompt_cache_hit_tokens")))
 	return u
 }
 
-// contentOf is a message's text: a string, or the parts of a list that are text.
+// countAt is a count, which some servers write as 12.0 or "12"; 0 if there is none.
+func countAt(v *fastjson.Value, path ...string) int {
+	found := v.Get(path...)
+	if found == nil {
+		return 0
+	}
+	const most = 1e12
+	n, err := strconv.ParseFloat(strings.Trim(found.String(), `"`), 64)
+	if err != nil || !(n > 0 && n < most) {
+		return 0
+	}
+	return int(n)
+}
+
+// contentOf is a message's text, byte for byte: a string, or the parts of a list that are text.
 func contentOf(v *fastjson.Value) string {
 	if v == nil || v.Type() != fastjson.TypeArray {
-		return stringAt(v)
+		return string(v.GetStringBytes())
 	}
 	var text strings.Builder
 	for _, part := range v.GetArray() {
 		if part.Type() == fastjson.TypeString {
-			text.WriteString(stringAt(part))
+			text.Write(part.GetStringBytes())
 		} else {
-			text.WriteString(stringAt(part, "text")) // parts of other types, such as thoughts, have none
+			text.Write(part.GetStringBytes("text")) // parts of other types, such as thoughts, have none
 		}
 	}
 	return text.String()

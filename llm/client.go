@@ -122,7 +122,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	if reader.saidNothing() && (streamErr == nil || errors.As(streamErr, &inStream)) {
 		return reply, x.nothingSaid(ctx, reader, streamErr)
 	}
-	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incompleteFault(reply, parseErr, streamErr))
+	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incompleteFault(reader, parseErr, streamErr))
 	return reply, nil
 }
 
@@ -134,10 +134,10 @@ func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, inStream err
 		return x.failure(ctx, inStream)
 	}
 	message := fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())
-	if r.reasons {
+	if r.reasons || r.filter.thought {
 		message += ", with reasoning only"
 	}
-	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true}
+	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true, Mend: x.client.mend()}
 }
 
 // transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes

@@ -13,6 +13,7 @@ import (
 
 // Config configures the server of a worker's Requests, and their rate.
 type Config struct {
+	Server  string // its name in OPENAI_SERVERS, which its variables end with; empty: the worker's own
 	BaseURL string // empty: OpenAI's own
 	Key     string // empty: no Authorization header, as local servers want it
 	Model   string // the default model of Ideas that name none; empty: DefaultModel
@@ -35,6 +36,19 @@ type SharedRate interface {
 
 // DefaultModel is asked for where neither the Idea nor the worker names a model.
 const DefaultModel = "gpt-5-mini"
+
+// variable is the variable that configures this server.
+func (c Config) variable(name string) string {
+	if c.Server != "" {
+		name += VariableEnding(c.Server)
+	}
+	return name
+}
+
+// VariableEnding is how a server's variables end: "_EU_WEST" for "eu-west".
+func VariableEnding(server string) string {
+	return "_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_"))
+}
 
 // Configured reports whether there is a server to ask.
 func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }

@@ -21,7 +21,7 @@ type Error struct {
 	Message        string // without the key
 	Retry          bool   // whether another attempt may succeed
 	RetryAfter     time.Duration
-	Mend           string // what ends it; empty: an answer of the server
+	Mend           string // what ends the wait where another attempt may succeed
 	HeldBack       bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
 	IsBatchPending bool   // nothing is wrong: a batch is not ready yet
 }
@@ -36,11 +36,18 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 		return held
 	}
 	e := x.classify(err)
+	e.Mend = cmp.Or(e.Mend, x.client.mend())
 	key, away := x.whereAway(err)
 	if !away || !e.Retry || ctx.Err() != nil {
 		return e
 	}
 	return x.client.circuit.recordFailure(key, *e, x.began, time.Now())
+}
+
+// mend is what ends the wait for a server.
+func (c *Client) mend() string {
+	return "it goes on by itself once the server answers; the worker's " + c.config.variable("OPENAI_BASE_URL") +
+		" says which server that is"
 }
 
 func (x *exchange) classify(err error) *Error {
@@ -63,8 +70,9 @@ func (x *exchange) classify(err error) *Error {
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
-		if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
-			message += ". Mend its key at the worker (OPENAI_API_KEY), start the worker again, and resume the process"
+		if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden && !e.mentions("moderation", "flagged") {
+			message += ". Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") +
+				"), start the worker again, and resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}

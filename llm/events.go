@@ -64,7 +64,7 @@ func (e *eventReader) Next() bool {
 func (e *eventReader) takeLine(line []byte) bool {
 	if e.first {
 		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-		e.bare = bytes.HasPrefix(line, []byte("{"))
+		e.bare = bytes.HasPrefix(line, []byte("{")) || bytes.HasPrefix(line, []byte("[{"))
 		e.first = len(line) == 0
 	}
 	if len(e.data)+len(line) > maxReplyBytes {
@@ -73,7 +73,7 @@ func (e *eventReader) takeLine(line []byte) bool {
 	}
 	if e.bare {
 		e.data = append(append(e.data, line...), '\n')
-		return bytes.HasSuffix(line, []byte("}")) && e.isWholeEvent() && e.emitEvent()
+		return (bytes.HasSuffix(line, []byte("}")) || bytes.HasSuffix(line, []byte("]"))) && e.isWholeEvent() && e.emitEvent()
 	}
 	if len(line) == 0 {
 		return len(e.data) > 0 && e.emitEvent()
@@ -143,17 +143,20 @@ func (e errInStream) Error() string {
 // into an object under the key "error".
 func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	var m map[string]json.RawMessage
-	if err := json.Unmarshal(data, &m); err != nil {
+	var list []map[string]json.RawMessage
+	if json.Unmarshal(data, &list) == nil && len(list) > 0 { // Google
+		m = list[0]
+	} else if err := json.Unmarshal(data, &m); err != nil {
 		if e.name != "error" {
 			return data, nil
 		}
 		return json.Marshal(map[string]string{"error": strings.TrimSpace(string(data))})
 	}
 	switch failure, ok := m["error"]; {
-	case ok && string(failure) == "null":
+	case ok && saysNothing(failure):
 		delete(m, "error")
 	case ok:
-		return data, nil
+		return json.Marshal(map[string]json.RawMessage{"error": failure})
 	case failureIn(m) != nil:
 		return json.Marshal(map[string]json.RawMessage{"error": failureIn(m)})
 	case e.name == "error", string(m["object"]) == `"error"`: // vLLM
@@ -173,8 +176,34 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// saysNothing reports whether an error is none: servers send null, "" and {"code": 0} beside what they answer.
+func saysNothing(failure json.RawMessage) bool {
+	var v any
+	if json.Unmarshal(failure, &v) != nil {
+		return false
+	}
+	members, ok := v.(map[string]any)
+	if !ok {
+		members = map[string]any{"": v}
+	}
+	for _, said := range members {
+		if said != nil && said != "" && said != false && said != 0.0 && said != "0" {
+			return false
+		}
+	}
+	return true
+}
+
 // failureIn returns the error beside choices, or in the first of them; nil: none.
 func failureIn(m map[string]json.RawMessage) json.RawMessage {
+	var base struct {
+		Code    int    `json:"status_code"`
+		Message string `json:"status_msg"`
+	}
+	if json.Unmarshal(m["base_resp"], &base) == nil && base.Code != 0 { // MiniMax
+		failure, _ := json.Marshal(map[string]any{"code": base.Code, "message": base.Message})
+		return failure
+	}
 	text := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")
 	if text != "null" {
 		failure, _ := json.Marshal(map[string]json.RawMessage{

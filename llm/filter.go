@@ -2,10 +2,12 @@ package llm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"processidea/model/jsonval"
 )
@@ -26,6 +28,8 @@ type textFilter struct {
 	out      io.Writer
 	begun    bool   // the object's first brace was found
 	thinking bool   // inside thoughts whose beginning was seen
+	thought  bool   // thoughts have come
+	cut      []byte // the beginning of a character whose end has not come yet
 	preamble string // the text before the object, as far as it is needed to find it
 	head     string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
 	bytes    int    // seen so far
@@ -34,6 +38,10 @@ type textFilter struct {
 
 // Write takes the next piece of the text.
 func (f *textFilter) Write(text string) error {
+	text, err := f.wholeCharacters(text)
+	if err != nil {
+		return err
+	}
 	f.bytes += len(text)
 	if f.bytes > maxReplyBytes {
 		return errUnbounded{fmt.Sprintf("more than %d MB", maxReplyBytes>>20)}
@@ -51,8 +59,34 @@ func (f *textFilter) Write(text string) error {
 	if !f.begun {
 		return f.skipPreamble(text)
 	}
-	_, err := io.WriteString(f.out, text)
+	_, err = io.WriteString(f.out, text)
 	return err
+}
+
+// wholeCharacters is the text up to its last whole character, behind what was left before. Some servers cut characters.
+func (f *textFilter) wholeCharacters(text string) (string, error) {
+	text = string(f.cut) + text
+	end := len(text)
+	for back := 1; back <= min(utf8.UTFMax-1, len(text)); back++ {
+		if at := len(text) - back; utf8.RuneStart(text[at]) {
+			if !utf8.FullRuneInString(text[at:]) {
+				end = at
+			}
+			break
+		}
+	}
+	f.cut = []byte(text[end:])
+	if !utf8.ValidString(text[:end]) {
+		return "", errNotUTF8
+	}
+	return text[:end], nil
+}
+
+var errNotUTF8 = errors.New("it holds bytes that are not UTF-8")
+
+// onlyThoughts reports whether nothing else has come.
+func (f *textFilter) onlyThoughts() bool {
+	return !f.begun && f.head == "" && (f.thinking || f.thought && strings.TrimSpace(f.preamble) == "")
 }
 
 // Close returns an error for a text that has ended before its object began.
@@ -76,10 +110,12 @@ var (
 	// fencedObject finds an object that opens a Markdown code block.
 	fencedObject = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
 	// thoughtsBegin are the marks at the beginning of thoughts. Templates of some LLMs put them into the prompt.
-	thoughtsBegin = []string{"<think>", "<|channel|>", "<|start|>"}
+	thoughtsBegin = []string{"<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>", "[THINK]", "◁think▷",
+		"<|channel|>", "<|channel>", "<|start|>"}
 	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
 	// their marks.
-	thoughtsEnd = regexp.MustCompile(`</think>|<\|channel\|>\s*final\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
+	thoughtsEnd = regexp.MustCompile(`</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<channel\|>|` +
+		`<\|channel\|>\s*final\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
 )
 
 // skipPreamble drops text until the opening brace. The brace may follow white space, thoughts, and a Markdown fence
@@ -113,14 +149,20 @@ func (f *textFilter) skipPreamble(text string) error {
 
 // skipThoughts drops thoughts that have ended, and of others all that is not needed to find their end.
 func (f *textFilter) skipThoughts() {
-	for _, mark := range thoughtsBegin {
-		f.thinking = f.thinking || strings.HasPrefix(f.preamble, mark)
-	}
-	if !strings.HasPrefix(f.preamble, "{") || f.thinking || f.head != "" {
-		if end := thoughtsEnd.FindStringIndex(f.preamble); end != nil {
-			f.thinking, f.head = false, ""
-			f.preamble = strings.TrimLeft(f.preamble[end[1]:], leadingSpace)
+	for {
+		for _, mark := range thoughtsBegin {
+			f.thinking = f.thinking || strings.HasPrefix(f.preamble, mark)
 		}
+		f.thought = f.thought || f.thinking
+		if strings.HasPrefix(f.preamble, "{") && !f.thinking && f.head == "" {
+			break
+		}
+		end := thoughtsEnd.FindStringIndex(f.preamble)
+		if end == nil {
+			break
+		}
+		f.thinking, f.thought, f.head = false, true, ""
+		f.preamble = strings.TrimLeft(f.preamble[end[1]:], leadingSpace)
 	}
 	if f.thinking || f.head != "" {
 		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]

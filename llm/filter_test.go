@@ -45,11 +45,30 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 			"<|constrain|>json<|message|>{9}<|return|>": `{9}<|return|>`,
 		"<|channel|>final<|message|>{10}":                        `{10}`,
 		"analysisWe need {this}." + prose + "assistantfinal{11}": `{11}`,
+		// Others' marks, and thoughts in several blocks.
+		"[THINK]{no}[/THINK]{12}": `{12}`, "◁think▷{no}◁/think▷{13}": `{13}`, "<seed:think>{no}</seed:think>{14}": `{14}`,
+		"<thought>{no}</thought>{15}": `{15}`, "<thinking>{no}</thinking>\n{16}": `{16}`,
+		"<reasoning>{no}</reasoning>{17}":       `{17}`,
+		"<|channel>thought\n{no}<channel|>{18}": `{18}`, "<think>{a}</think>\n<think>{b}</think>{19}": `{19}`,
 		"": "", " \n ": "", "<think>and think {": "",
 	} {
 		for _, size := range []int{1, 3, 7, 10_000} {
 			if got, err := filtered(text, size); err != nil || got != want {
 				t.Errorf("%.60q by %d: %q, %v", text, size, got, err)
+			}
+		}
+	}
+}
+
+// Filtered by single bytes, characters are cut, as some servers cut them.
+func TestBytesThatAreNoTextAreNoReply(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{`{"ä": "😀€"}`: true, "{\"M\xfcller\"}": false, "{\"\xc3": true, "{\"\xc3\"}": false,
+		"{\"\xed\xa0\x80\"}": false, "{\"\xf0\x9f\x98\"}": false} {
+		for _, size := range []int{1, 2, 3, 100} {
+			got, err := filtered(text, size)
+			if errors.Is(err, errNotUTF8) == ok || ok && got != strings.TrimSuffix(text, "\xc3") {
+				t.Errorf("%q by %d: %q, %v", text, size, got, err)
 			}
 		}
 	}

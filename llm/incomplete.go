@@ -11,21 +11,36 @@ import (
 	"processidea/model/turn"
 )
 
+// isFiltered reports whether a reply ended since the server forbids what it says. Servers name that in several ways.
+func isFiltered(finish string) bool {
+	switch strings.ToLower(finish) {
+	case "content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist":
+		return true
+	}
+	return false
+}
+
 // incompleteFault classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream
 // ended before the parser was done.
-func (x *exchange) incompleteFault(r *Reply, parseErr, streamErr error) *diag.Fault {
+func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr error) *diag.Fault {
+	r := reader.reply
 	var unbounded errUnbounded
 	var preamble errPreamble
 	truncated := errors.Is(parseErr, errTruncated)
 	switch {
 	case r.Refusal != "":
 		return newFault(turn.CodeRefusal, "the LLM refused: "+x.redact(r.Refusal))
-	case r.Finish == "content_filter":
+	case isFiltered(r.Finish):
 		return newFault(turn.CodeRefusal, "a content filter ended the reply")
 	case errors.As(parseErr, &unbounded), errors.As(streamErr, &unbounded):
 		return newFault(turn.CodeEndlessReply, unbounded.Error())
+	case r.Finish == "length" && (reader.filter.bytes == 0 && reader.reasons || reader.filter.onlyThoughts()):
+		return newFault(turn.CodeTruncated, "the LLM spent all that it may write on reasoning; let it write more, or "+
+			"reason less (config.llm.params)")
 	case r.Finish == "length":
 		return newFault(turn.CodeTruncated, "the reply was longer than the LLM may write")
+	case errors.Is(streamErr, errNotUTF8):
+		return newFault(turn.CodeNotJSON, "the reply cannot be read: "+errNotUTF8.Error())
 	case errors.As(streamErr, &preamble):
 		return newFault(turn.CodeNotJSON, "the reply is no JSON object: "+preamble.Error())
 	case truncated && streamErr != nil:

@@ -133,6 +133,14 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 		"every chunk says that no error was": each(func(s string) string {
 			return strings.Replace(s, `{"id"`, `{"error":null,"id"`, 1)
 		}),
+		"every chunk has an error of no words": each(func(s string) string {
+			return strings.NewReplacer(`{"id"`, `{"error":{"code":0,"message":""},"base_resp":{"status_code":0},"id"`,
+				`{"role"`, `{"error":"","role"`).Replace(s)
+		}),
+		"usage in other words": streaming(strings.NewReplacer(`"prompt_tokens":7`, `"input_tokens":"7"`,
+			`"completion_tokens":5`, `"output_tokens":5.0`).Replace(chunks(said...))),
+		"it thinks in two blocks": streaming(
+			chunks(spoken("<think>One.</think>\n<think>{\"calls\":[]}</think>" + solutionText)...)),
 		"the role comes alone": streaming(
 			chunks(append([]string{`{"choices":[{"index":0,"delta":{"role":"assistant"}}]}`}, said[1:]...)...)),
 		"empty choices come first": with(0, `{"id":"","choices":[],"prompt_filter_results":[]}`),

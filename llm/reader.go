@@ -174,8 +174,8 @@ func (r *replyReader) secondFault() *diag.Fault {
 
 // saidNothing reports whether a finished reply has no text, and no reason for that.
 func (r *replyReader) saidNothing() bool {
-	why := r.reply.Refusal != "" || r.reply.Finish == "length" || r.reply.Finish == "content_filter"
-	return r.filter.bytes == 0 && len(r.functions) == 0 && !why
+	why := r.reply.Refusal != "" || r.reply.Finish == "length" || isFiltered(r.reply.Finish)
+	return (r.filter.bytes == 0 || r.filter.onlyThoughts()) && len(r.functions) == 0 && !why
 }
 
 // finish returns the reply.

@@ -48,28 +48,42 @@ func readServerError(err error, response *http.Response) *serverError {
 }
 
 // parseServerError reads the forms that servers use: OpenAI's {"error": {…}}; the same with a text instead of the
-// object, inside a list, or without the outer object; and plain text.
+// object, inside a list, under another key, or without the outer object; and plain text.
 func parseServerError(body []byte) *serverError {
 	e := &serverError{raw: string(body)}
 	var v any
 	_ = json.Unmarshal(body, &v)
-	if list, ok := v.([]any); ok && len(list) > 0 { // Google
-		v = list[0]
-	}
-	m, ok := v.(map[string]any)
-	if inner := m["error"]; ok && inner != nil {
-		v = inner
-	}
-	switch v := v.(type) {
+	switch v := innerError(v).(type) {
 	case map[string]any:
-		e.message = cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]))
+		e.message = cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]),
+			plainText(v["faultstring"]))
 		e.code, e.kind = plainText(v["code"]), cmp.Or(plainText(v["type"]), plainText(v["status"]))
+		if e.message+e.code+e.kind == "" && len(v) > 0 {
+			e.message = e.raw
+		}
 	case string:
 		e.message = v
 	case nil:
 		e.message = e.raw
 	}
 	return e
+}
+
+// innerError is what a server says of its error, taken out of what it stands in.
+func innerError(v any) any {
+	switch outer := v.(type) {
+	case []any: // Google, Cloudflare
+		if len(outer) > 0 {
+			return innerError(outer[0])
+		}
+	case map[string]any:
+		for _, key := range []string{"error", "errors", "fault"} {
+			if outer[key] != nil {
+				return innerError(outer[key])
+			}
+		}
+	}
+	return v
 }
 
 // impliedStatus is the status that an error within a stream would have had, if the status were not sent already.
@@ -109,7 +123,7 @@ func (e *serverError) transient() bool {
 
 func (e *serverError) quotaExhausted() bool {
 	const quota = "insufficient_quota"
-	return e.code == quota || e.kind == quota
+	return e.code == quota || e.kind == quota || strings.Contains(strings.ToLower(e.message), "insufficient balance")
 }
 
 // mentions reports whether the error is about one of the words.

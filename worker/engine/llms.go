@@ -31,15 +31,12 @@ func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config
 	servers := map[string]llm.Config{}
 	for name := range strings.SplitSeq(getenv(ServersVariable), ",") {
 		if name = strings.TrimSpace(name); name != "" {
-			servers[name] = llmFromVariables(getenv, variableEnding(name))
+			c := llmFromVariables(getenv, llm.VariableEnding(name))
+			c.Server = name
+			servers[name] = c
 		}
 	}
 	return servers
-}
-
-// variableEnding is the suffix of a server's variables: "_EU_WEST" for "eu-west".
-func variableEnding(name string) string {
-	return "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
 // checkLLMServers returns what is wrong with the settings of servers.
@@ -48,7 +45,7 @@ func checkLLMServers(servers map[string]llm.Config) error {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		err := servers[name].Check()
 		if !servers[name].Configured() {
-			end := variableEnding(name)
+			end := llm.VariableEnding(name)
 			err = fmt.Errorf("it has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", end, end)
 		}
 		if err != nil {
