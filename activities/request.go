@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -159,6 +160,8 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 		Messages: prompt.Render(idea, setup.Bindings, input,
 			func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
 		Form: form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
+		GiveUp: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.Patience(), a.LLMPatience,
+			DefaultLLMPatience)),
 		KeepText: a.Recorder != nil, OnCall: r.onCall,
 		OnAnswer: func() { a.goOn(ctx, input.RequestNumber) },
 	}

@@ -29,7 +29,7 @@ const maxBatchesSearched = 1000
 // a batch with this key, it is not sent again. The error is of type *Error.
 func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
 	x := c.newExchange(r)
-	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
+	if held := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
 		return "", held
 	}
 	id, err = x.findBatch(ctx, key)
@@ -90,7 +90,7 @@ func (x *exchange) batchLine(key string) ([]byte, error) {
 // *Error; while the server is at work it is retryable, with a sensible interval.
 func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
 	x := c.newExchange(Request{})
-	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
+	if held := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
 		return nil, held
 	}
 	b, err := x.api.Batches.Get(ctx, id, x.options...)

@@ -50,6 +50,7 @@ type outage struct {
 	pause   time.Duration
 	noticed time.Time // when an attempt last failed
 	next    time.Time // no attempt before it
+	knocked time.Time // when one last knocked
 }
 
 func newCircuit(longest time.Duration) *circuit {
@@ -57,20 +58,29 @@ func newCircuit(longest time.Duration) *circuit {
 }
 
 // admit returns why a Request to a model is not sent now. Where it returns nil, the Request is sent; if the server
-// was away, it is the one that knocks, and the others wait for what becomes of it.
-func (c *circuit) admit(model string, now time.Time) *Error {
+// was away, it is the one that knocks, and the others wait for what becomes of it. Requests that would give up before
+// the next attempt, such as those of processes that a person has resumed, knock one after the other.
+func (c *circuit) admit(model string, now, giveUp time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range []string{"", model} {
-		if o := c.outages[key]; o != nil && o.next.After(now) {
-			held := o.refusal(now)
-			held.HeldBack = true
+		o := c.outages[key]
+		if o == nil || !o.next.After(now) {
+			continue
+		}
+		held := o.refusal(now)
+		held.HeldBack = true
+		if giveUp.IsZero() || !now.Add(held.RetryAfter).After(giveUp) {
+			return held
+		}
+		if next := o.knocked.Add(c.pauses.first()); next.After(now) {
+			held.RetryAfter = next.Sub(now)
 			return held
 		}
 	}
 	for _, key := range []string{"", model} {
 		if o := c.outages[key]; o != nil {
-			o.next = now.Add(max(o.pause, min(knockTime, c.pauses.longest())))
+			o.knocked, o.next = now, now.Add(max(o.pause, min(knockTime, c.pauses.longest())))
 		}
 	}
 	return nil

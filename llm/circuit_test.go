@@ -49,7 +49,7 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 			go func() {
 				for {
 					began := time.Now()
-					held := c.admit("m", began)
+					held := c.admit("m", began, time.Time{})
 					if held == nil {
 						knocks.Add(1)
 						if began.After(back) {
@@ -84,13 +84,13 @@ func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
 	c := newCircuit(0)
 	c.recordFailure("", Error{Retry: true}, now, now)
 	now = now.Add(2 * time.Second)
-	if held := c.admit("m", now); held != nil {
+	if held := c.admit("m", now, time.Time{}); held != nil {
 		t.Fatalf("nobody may knock: %v", held)
 	}
-	if held := c.admit("m", now.Add(time.Second)); held == nil || !held.HeldBack {
+	if held := c.admit("m", now.Add(time.Second), time.Time{}); held == nil || !held.HeldBack {
 		t.Errorf("two knock: %v", held)
 	}
-	if held := c.admit("m", now.Add(knockTime)); held != nil {
+	if held := c.admit("m", now.Add(knockTime), time.Time{}); held != nil {
 		t.Errorf("one that hangs holds all: %v", held)
 	}
 }
@@ -121,7 +121,7 @@ func TestWhatOpensTheCircuitAndForWhom(t *testing.T) {
 			t.Errorf("%s: %v", name, e)
 		}
 		for model, want := range map[string]bool{"any": row.same, "another": row.another} {
-			if held := c.circuit.admit(model, time.Now()); (held != nil) != want {
+			if held := c.circuit.admit(model, time.Now(), time.Time{}); (held != nil) != want {
 				t.Errorf("%s: a Request to the model %q is held back: %v", name, model, held)
 			}
 		}
@@ -168,7 +168,7 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 		!strings.Contains(e.Message, errNoResponse.Error()) || ctx.Err() != nil {
 		t.Errorf("%+v, %v", e, ctx.Err())
 	}
-	if held := c.circuit.admit("any", time.Now()); held != nil {
+	if held := c.circuit.admit("any", time.Now(), time.Time{}); held != nil {
 		t.Errorf("others wait because one Request had little time: %v", held)
 	}
 }
@@ -185,7 +185,7 @@ func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 				t.Errorf("%v after %s: %+v", silent, waited, e)
 			}
 			for model, want := range map[string]bool{"silent": want, "another": false} {
-				if held := c.circuit.admit(model, time.Now()); (held != nil) != want {
+				if held := c.circuit.admit(model, time.Now(), time.Time{}); (held != nil) != want {
 					t.Errorf("%v after %s: a Request to the model %q is held back: %v", silent, waited, model, held)
 				}
 			}
@@ -199,7 +199,34 @@ func TestARequestThatIsCalledOffOpensNothing(t *testing.T) {
 	ctx, cancel := contextOf(t, time.Hour)
 	time.AfterFunc(50*time.Millisecond, cancel)
 	_, _ = c.Stream(ctx, question(t))
-	if held := c.circuit.admit("any", time.Now()); held != nil {
+	if held := c.circuit.admit("any", time.Now(), time.Time{}); held != nil {
 		t.Errorf("it is held back: %v", held)
+	}
+}
+
+// A person resumes processes whose patience is short, and the server is back: each of them asks it.
+func TestOneThatWouldGiveUpUnaskedKnocksBefore(t *testing.T) {
+	t.Parallel()
+	c, now := newCircuit(0), time.Now()
+	for range 40 { // the pause is five minutes
+		c.recordFailure("", Error{Message: "away"}, now, now)
+	}
+	patient, short := now.Add(time.Hour), now.Add(8*time.Second)
+	if held := c.admit("m", now, patient); held == nil || held.RetryAfter < time.Minute {
+		t.Errorf("the patient one: %+v", held)
+	}
+	if held := c.admit("m", now, short); held != nil {
+		t.Fatalf("the first: %+v", held)
+	}
+	held := c.admit("m", now, short)
+	if held == nil || !held.HeldBack || held.RetryAfter <= 0 || held.RetryAfter > time.Second {
+		t.Fatalf("the second: %+v", held)
+	}
+	if again := c.admit("m", now.Add(held.RetryAfter), short); again != nil {
+		t.Errorf("the second, again: %+v", again)
+	}
+	c.recordAnswer("m", http.StatusOK)
+	if held := c.admit("m", now, patient); held != nil {
+		t.Errorf("the server is back: %+v", held)
 	}
 }

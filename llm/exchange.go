@@ -129,7 +129,7 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 	}
 	for {
 		x.response, x.serverError, x.began = nil, nil, time.Time{}
-		if held := x.client.circuit.admit(x.params.Model, time.Now()); held != nil {
+		if held := x.client.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
 			return nil, held
 		}
 		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.promptTokens()); err != nil {
