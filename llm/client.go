@@ -48,8 +48,8 @@ type Request struct {
 	FirstByteTimeout time.Duration
 	// OnAnswer is called when the first event of the answer is there; nil: no call.
 	OnAnswer func()
-	// GiveUp is when the Request is no longer waited for; zero: never. One that would give up while it is held back since
-	// the server was away knocks before.
+	// GiveUp is when the Request is no longer waited for; zero: never. One that would give up while it is held back
+	// because the server was away knocks before.
 	GiveUp time.Time
 	// RateKey identifies the Request over all its attempts. A Request that must wait too long for its rate limit keeps
 	// its reservation under this key.

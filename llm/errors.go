@@ -70,7 +70,8 @@ func (x *exchange) classify(err error) *Error {
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
-		if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden && !e.mentions("moderation", "flagged") {
+		if e.status == http.StatusUnauthorized ||
+			e.status == http.StatusForbidden && !e.mentions("moderation", "flagged") {
 			message += ". Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") +
 				"), start the worker again, and resume the process"
 		}

@@ -73,7 +73,8 @@ func (e *eventReader) takeLine(line []byte) bool {
 	}
 	if e.bare {
 		e.data = append(append(e.data, line...), '\n')
-		return (bytes.HasSuffix(line, []byte("}")) || bytes.HasSuffix(line, []byte("]"))) && e.isWholeEvent() && e.emitEvent()
+		isEnd := bytes.HasSuffix(line, []byte("}")) || bytes.HasSuffix(line, []byte("]"))
+		return isEnd && e.isWholeEvent() && e.emitEvent()
 	}
 	if len(line) == 0 {
 		return len(e.data) > 0 && e.emitEvent()

@@ -56,7 +56,7 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 	return over.Connect(ctx)
 }
 
-// nextLine reads a line of what the program writes. A line that is no message is noted, and so is one that is too large.
+// nextLine reads a line of what the program writes. A line that is no message, or is too large, is noted.
 func (p *program) nextLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
