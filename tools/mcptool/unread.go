@@ -27,8 +27,8 @@ const (
 	methodCall    = "tools/call"
 )
 
-// unreadOf returns such an answer to a request of a method, and closes it; nil for every other. A refusal of anything but
-// a call is left to the SDK, which looks for a protocol that the server speaks.
+// unreadOf returns such an answer to a request of a method, and closes it; nil for every other. A refusal of anything
+// but a call is left to the SDK, which looks for a protocol that the server speaks.
 func (c *conn) unreadOf(r *http.Response, method string) error {
 	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
 		return nil
