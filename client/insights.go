@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"processidea/model/approval"
@@ -41,32 +40,20 @@ type ToolInsights struct {
 // Insights reads the chains of all processes for what was decided since a moment, and asks for what waits. What was
 // decided since a process's latest Idea is in the next one.
 func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, error) {
-	processes, err := c.archive.Processes(ctx)
+	out := &Insights{Since: since, Tools: []ToolInsights{}}
+	tools := map[string]*ToolInsights{}
+	unread, err := c.eachDecision(ctx, func(process string, d Decided) {
+		if !d.WaitingSince.IsZero() && !d.DecidedAt.Before(since) {
+			t := insightsOf(tools, d.Tool)
+			if t.add(d.Decision); t.Title == "" {
+				t.Title = c.Process(process).Words(ctx).Tool(d.Tool)
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := &Insights{Since: since, Tools: []ToolInsights{}}
-	tools := map[string]*ToolInsights{}
-	for _, id := range processes {
-		if strings.Contains(id, "/~part/") {
-			continue // the whole's record has what its parts' have
-		}
-		made, err := c.decisionsOf(ctx, id)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil:
-			out.Unread++
-		}
-		for _, d := range made {
-			if !d.DecidedAt.Before(since) {
-				t := insightsOf(tools, d.Tool)
-				if t.add(d); t.Title == "" {
-					t.Title = c.Process(id).Words(ctx).Tool(d.Tool)
-				}
-			}
-		}
-	}
+	out.Unread = unread
 	waiting, err := c.Waiting(ctx)
 	if err != nil {
 		return nil, err
@@ -83,44 +70,6 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 		out.Tools = append(out.Tools, *t)
 	}
 	return out, nil
-}
-
-// decisionsOf lists the decisions that ended the waiting of Calls, of one process. They are remembered up to its latest
-// Idea: what is sealed never changes.
-func (c *Client) decisionsOf(ctx context.Context, id string) ([]approval.Decision, error) {
-	chain := c.archive.Chain(id)
-	last, err := chain.number(ctx, "count decisions of", 0)
-	if err != nil {
-		return nil, err
-	}
-	known, _ := c.decided.Get(id)
-	if known.at > last { // forgotten, and begun anew
-		known = cachedDecisions{}
-	}
-	for known.at < last {
-		log, err := chain.chains.LogAt(ctx, id, known.at+1)
-		if err != nil {
-			return known.made, err
-		}
-		known.at++
-		for _, e := range log {
-			if d := e.Decision; d != nil && !d.WaitingSince.IsZero() {
-				known.made = append(slices.Clip(known.made), approval.Decision{Kind: d.Kind, Tool: d.Tool,
-					DecidedBy: d.DecidedBy, OrderID: d.OrderID, DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince})
-			}
-		}
-	}
-	c.decided.Add(id, known)
-	return known.made, nil
-}
-
-// maxCachedDecisions bounds how many processes' decisions are cached.
-const maxCachedDecisions = 10_000
-
-// cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
-type cachedDecisions struct {
-	at   int
-	made []approval.Decision
 }
 
 func insightsOf(tools map[string]*ToolInsights, name string) *ToolInsights {

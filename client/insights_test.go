@@ -56,7 +56,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, d := range made {
-				insightsOf(tools, d.Tool).add(d)
+				insightsOf(tools, d.Tool).add(d.Decision)
 			}
 		}
 		tools["pay"].rank()

@@ -88,6 +88,7 @@ func (d *Desk) addPages() {
 		"GET /desk/outcome":                         (*visit).showOutcome,
 		"GET /desk/plans/{process}":                 (*visit).showPlan,
 		"GET /desk/plans/{process}/plan.svg":        (*visit).drawWaiting,
+		"GET /desk/decided":                         (*visit).showMine,
 		"GET /desk/insights":                        (*visit).insights,
 		"GET /desk/processes":                       (*visit).showProcesses,
 		"GET /desk/processes/{process}":             (*visit).showProcess,
