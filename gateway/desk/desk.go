@@ -102,7 +102,6 @@ func (d *Desk) addPages() {
 		"POST /desk/decide":                 (*visit).decideMany,
 		"POST /desk/plans/{process}":        (*visit).decidePlan,
 
-		"POST /desk/processes/{process}/orders":     (*visit).allow,
 		"POST /desk/processes/{process}/orders/end": (*visit).disallow,
 		"POST /desk/processes/{process}/deputy":     (*visit).deputy,
 	})

@@ -70,7 +70,7 @@ func TestMoneyIsTypedInTheUnitOfItsCurrencyInBothForms(t *testing.T) {
 		t.Error(now)
 	}
 	order := h.inGerman().open("/?process=" + id).link("@").is(200).form("Vorab genehmigen")
-	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("Amount: EUR hat höchstens 2 Stellen")
+	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("EUR hat höchstens 2 Stellen")
 	order.set("o1-most", "2.345,60").press("Vorab genehmigen").is(200).says("2.345,60 EUR")
 }
 
