@@ -8,6 +8,8 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // PastDecision is what a person decided on a Call or a Plan of a process.
@@ -123,9 +125,13 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 		for _, e := range log {
 			if d := e.Decision; d != nil && (d.CallID != "" || d.PlanRequest != nil) && d.Kind != Comment &&
 				d.Kind != approval.SteerDeputy {
-				known.made = append(known.made, Decided{Idea: known.at, Decision: approval.Decision{Kind: d.Kind,
-					CallID: d.CallID, Tool: d.Tool, DecidedBy: d.DecidedBy, Account: d.Account, OrderID: d.OrderID,
-					DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince, PlanRequest: d.PlanRequest}})
+				if known.when == nil {
+					known.when = chain.conditions(ctx)
+				}
+				known.made = append(known.made, Decided{Idea: known.at, when: known.when[d.Tool],
+					Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool, DecidedBy: d.DecidedBy,
+						Account: d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince,
+						PlanRequest: d.PlanRequest}})
 			}
 		}
 	}
@@ -140,4 +146,25 @@ const maxCachedDecisions = 10_000
 type cachedDecisions struct {
 	at   int
 	made []Decided
+	when map[string]map[string]any // the conditions of policies, by Tool
+}
+
+// conditions gives those that the Tools' policies have on parameters, as the first Idea has them. They stay.
+func (c *Chain) conditions(ctx context.Context) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	source, err := c.chains.Load(ctx, c.process, 1)
+	if err != nil {
+		return all
+	}
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	if idea == nil {
+		return all
+	}
+	for _, t := range idea.Tools {
+		asks := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
+		if asks != nil && asks.ParamsCondition != nil {
+			all[t.Name] = jsonval.AsObject(jsonval.AsObject(t.Source["_approval"])["when"])
+		}
+	}
+	return all
 }

@@ -27,6 +27,8 @@ type Decided struct {
 	Idea int `json:"idea"`
 	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
+
+	when map[string]any // the condition under which its Tool's policy has people asked, where that is known
 }
 
 // Decisions lists what people decided up to an Idea (0: the latest), in the order of time, and what came of it. It is

@@ -25,6 +25,24 @@ type ToolInsights struct {
 	// Waiting is how many Calls wait now, the oldest since Oldest.
 	Waiting int        `json:"waiting"`
 	Oldest  *time.Time `json:"oldest,omitempty"`
+	DecisionCounts
+	// Rules are the same by the rules of its policies that had people asked, in the order of the rules' texts.
+	Rules []RuleInsights `json:"rules" nullable:"false"`
+
+	rules map[string]*RuleInsights // by their texts
+}
+
+// RuleInsights describe the decisions that people were asked for by one rule.
+type RuleInsights struct {
+	// When is the condition on the parameters; nil: it asks each time, or the reason is no rule of the Tool.
+	When map[string]any `json:"when,omitempty" doc:"the condition of the Tool's _approval; absent: it has none"`
+	DecisionCounts
+	// Process is one that has the rule.
+	Process string `json:"-"`
+}
+
+// DecisionCounts count decisions, and measure how long they took.
+type DecisionCounts struct {
 	// Decided counts decisions by their kind: approve, reject, amend, replace, answer. Of these ByOrder were taken by
 	// standing orders, at which nobody looked, and ByDeadline by nobody.
 	Decided    map[string]int `json:"decided"`
@@ -33,6 +51,10 @@ type ToolInsights struct {
 	// MedianSeconds and P90Seconds are how long Calls waited for people's decisions, by the nearest rank.
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
+	// WaitedSeconds is how long they waited for people together; SparedSeconds what standing orders spared of that: each
+	// of their decisions counts as the median. How long people worked on a decision is not recorded.
+	WaitedSeconds float64 `json:"waitedSeconds"`
+	SparedSeconds float64 `json:"sparedSeconds" doc:"decisions of standing orders, times the median"`
 
 	took []time.Duration
 }
@@ -45,6 +67,7 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	unread, err := c.eachDecision(ctx, func(process string, d Decided) {
 		if !d.WaitingSince.IsZero() && !d.DecidedAt.Before(since) {
 			t := insightsOf(tools, d.Tool)
+			t.addRule(process, d)
 			if t.add(d.Decision); t.Title == "" {
 				t.Title = c.Process(process).Words(ctx).Tool(d.Tool)
 			}
@@ -67,6 +90,10 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	}
 	for _, t := range jsonval.Sorted(tools) {
 		t.rank()
+		for _, r := range jsonval.Sorted(t.rules) {
+			r.rank()
+			t.Rules = append(t.Rules, *r)
+		}
 		out.Tools = append(out.Tools, *t)
 	}
 	return out, nil
@@ -74,12 +101,22 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 
 func insightsOf(tools map[string]*ToolInsights, name string) *ToolInsights {
 	if tools[name] == nil {
-		tools[name] = &ToolInsights{Tool: name, Decided: map[string]int{}}
+		tools[name] = &ToolInsights{Tool: name, DecisionCounts: DecisionCounts{Decided: map[string]int{}},
+			Rules: []RuleInsights{}, rules: map[string]*RuleInsights{}}
 	}
 	return tools[name]
 }
 
-func (t *ToolInsights) add(d approval.Decision) {
+func (t *ToolInsights) addRule(process string, d Decided) {
+	key := string(jsonval.Encode(d.when))
+	if t.rules[key] == nil {
+		t.rules[key] = &RuleInsights{When: d.when, Process: process,
+			DecisionCounts: DecisionCounts{Decided: map[string]int{}}}
+	}
+	t.rules[key].add(d.Decision)
+}
+
+func (t *DecisionCounts) add(d approval.Decision) {
 	t.Decided[d.Kind]++
 	switch {
 	case d.OrderID != "":
@@ -91,8 +128,8 @@ func (t *ToolInsights) add(d approval.Decision) {
 	}
 }
 
-// rank finds the median and the ninetieth percentile.
-func (t *ToolInsights) rank() {
+// rank finds the median, the ninetieth percentile and what follows from them.
+func (t *DecisionCounts) rank() {
 	slices.Sort(t.took)
 	nearest := func(percent int) float64 {
 		if len(t.took) == 0 {
@@ -101,4 +138,8 @@ func (t *ToolInsights) rank() {
 		return t.took[(len(t.took)*percent+99)/100-1].Seconds()
 	}
 	t.MedianSeconds, t.P90Seconds = nearest(50), nearest(90)
+	for _, one := range t.took {
+		t.WaitedSeconds += one.Seconds()
+	}
+	t.SparedSeconds = float64(t.ByOrder) * t.MedianSeconds
 }
