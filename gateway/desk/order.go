@@ -239,39 +239,11 @@ type orderRow struct {
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		if row.Terms = orderTerms(words.ParamsFormat(o.Tool), "", o.When, l); row.Terms == nil && o.When != nil {
+		terms, said := ruleTerms(words.ParamsFormat(o.Tool), o.When, l)
+		if row.Terms = terms; !said {
 			row.Terms = []string{string(jsonval.Encode(o.When))}
 		}
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// orderTerms describes the condition on parameters in words, as far as the form above can make it; nil for any other
-// condition.
-func orderTerms(f shown.Format, name string, schema map[string]any, l shown.Language) (terms []string) {
-	title := f.Title
-	if title == "" {
-		title = name
-	}
-	for _, key := range jsonval.SortedKeys(schema) {
-		switch value := schema[key]; key {
-		case "const":
-			terms = append(terms, title+": "+f.Text(value, l))
-		case "maximum":
-			terms = append(terms, title+": up to "+f.Text(value, l))
-		case "properties":
-			for _, below := range jsonval.SortedKeys(jsonval.AsObject(value)) {
-				more := orderTerms(f.Properties[below], below, jsonval.AsObject(jsonval.AsObject(value)[below]), l)
-				if more == nil {
-					return nil
-				}
-				terms = append(terms, more...)
-			}
-		case "required", "type":
-		default:
-			return nil
-		}
-	}
-	return terms
 }
