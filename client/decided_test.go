@@ -41,8 +41,8 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	}
 	shown := func(d *approval.Decision) { d.ShownParams = map[string]any{"amount": json.Number("7")} }
 	seal := func(process string, at int, parent string, log ...turn.LogEntry) string {
-		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, At: at, Parent: parent, Log: log,
-			Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
+		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, At: at, Parent: parent,
+			Log: log, Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,8 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		did(approval.SteerPause, "", "Ann"), did(Approve, "1.9", "Ann", func(d *approval.Decision) {
 			d.Account = policy.Account{Issuer: "elsewhere", Subject: "1"}
 		}))
-	seal("a", 2, first, did(Approve, "1.1", "Bob", shown), became("1.1", ideafile.Done), did(Amend, "1.4", "Ann", shown))
+	seal("a", 2, first, did(Approve, "1.1", "Bob", shown), became("1.1", ideafile.Done),
+		did(Amend, "1.4", "Ann", shown))
 	ann := policy.Identity{Name: "Ann", Account: policy.Account{Issuer: "here", Subject: "1"}}
 	var got []string
 	for skip := 0; skip < 6; skip += 2 {

@@ -51,8 +51,8 @@ type DecisionCounts struct {
 	// MedianSeconds and P90Seconds are how long Calls waited for people's decisions, by the nearest rank.
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
-	// WaitedSeconds is how long they waited for people together; SparedSeconds what standing orders spared of that: each
-	// of their decisions counts as the median. How long people worked on a decision is not recorded.
+	// WaitedSeconds is how long they waited for people together; SparedSeconds what standing orders spared of that:
+	// each of their decisions counts as the median. How long people worked on a decision is not recorded.
 	WaitedSeconds float64 `json:"waitedSeconds"`
 	SparedSeconds float64 `json:"sparedSeconds" doc:"decisions of standing orders, times the median"`
 

@@ -125,7 +125,8 @@ func TestInsightsAreToldByTheRuleToo(t *testing.T) {
 		}
 		log := []turn.LogEntry{{Decision: &approval.Decision{Kind: Reject, CallID: "1.1", Tool: "pay", DecidedBy: "ann",
 			DecidedAt: time.Unix(60, 0), WaitingSince: time.Unix(0, 0)}}}
-		if _, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, At: 1, Log: log, Idea: idea}); err != nil {
+		entry := chain.Entry{Process: process, At: 1, Log: log, Idea: idea}
+		if _, err := chain.New(store).Seal(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business. A parameter whose
-// value is known only when the Call runs is null.
+// PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business. A parameter
+// whose value is known only when the Call runs is null.
 type PlannedCall struct {
 	shown.Call
 	CallID, Instance string

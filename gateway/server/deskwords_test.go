@@ -97,7 +97,8 @@ func TestToolsAndRulesAreSaidInTheWordsOfTheBusiness(t *testing.T) {
 	call.form("Approve").press("Approve").is(200)
 	eventually(t, "the decision is counted by its rule", func() bool {
 		text := b.open("/desk/insights").is(200).text()
-		return strings.Contains(text, "because “Amount” is 1,000.00 EUR or more") && strings.Contains(text, "for people.")
+		return strings.Contains(text, "because “Amount” is 1,000.00 EUR or more") &&
+			strings.Contains(text, "for people.")
 	})
 	h.inGerman().open("/desk/insights").says("denn: „Amount“ ist 1.000,00 EUR oder mehr").isGerman()
 }

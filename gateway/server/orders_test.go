@@ -29,8 +29,9 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	f = wrong.form("Approve these beforehand")
 	for control, text := range map[string]string{"o2-most": "this is not a number", "order-count": "whole number",
 		"order-until": "must be a date"} {
-		i := slices.IndexFunc(all(wrong.root, "input"), func(n *html.Node) bool { return attribute(n, "id") == control })
-		input := all(wrong.root, "input")[i]
+		inputs := all(wrong.root, "input")
+		is := func(n *html.Node) bool { return attribute(n, "id") == control }
+		input := inputs[slices.IndexFunc(inputs, is)]
 		if !strings.Contains(textOf(input.Parent), text) || attribute(input, "aria-invalid") != "true" {
 			t.Errorf("beside %s stands %q", control, textOf(input.Parent))
 		}
