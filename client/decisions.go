@@ -21,10 +21,14 @@ type Decided struct {
 	// Sentence says what the Call that was decided on does, and InstanceName what its instance is called.
 	Sentence     string `json:"sentence,omitempty"`
 	InstanceName string `json:"instanceName,omitempty"`
+	// Amount is the first money that the Call was about; nil: none.
+	Amount *shown.Field `json:"-"`
 	// Idea is the one whose log has it.
 	Idea int `json:"idea"`
 	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
+
+	when map[string]any // the condition under which its Tool's policy has people asked, where that is known
 }
 
 // Decisions lists what people decided up to an Idea (0: the latest), in the order of time, and what came of it. It is
@@ -90,7 +94,7 @@ func (c *Chain) addWords(ctx context.Context, made []Decided, at int) {
 		own := ideafile.InstanceMessagesView(messages[d.Instance], d.Instance).PayloadByKind
 		call := words.Call(d.Tool, d.ShownParams, d.Instance,
 			shown.Case{Input: own[ideafile.TypeInput], State: own[ideafile.TypeState]}, LanguageOf(ctx))
-		d.Sentence, d.InstanceName = call.Sentence, call.InstanceName
+		d.Sentence, d.InstanceName, d.Amount = call.Sentence, call.InstanceName, call.Amount()
 	}
 }
 

@@ -107,3 +107,20 @@ func TestProcessesThatAreHeldUpAreCountedAndAllThatRunWhereNoWorkerIs(t *testing
 		}
 	}
 }
+
+// A list says which processes did not answer: of those it does not know what they wait for.
+func TestAListNotesWhatDidNotAnswer(t *testing.T) {
+	t.Parallel()
+	f := &fakeTemporal{}
+	c := f.on(t).client
+	ended := time.Now()
+	list := []Summary{{Process: "silent"}, {Process: "ended", Ended: &ended}}
+	if err := c.addWaiting(t.Context(), list); err != nil || !list[0].NoAnswer || list[1].NoAnswer {
+		t.Errorf("%+v: %v", list, err)
+	}
+	f.view = func() (any, error) { return Status{}, nil }
+	list = []Summary{{Process: "quick"}}
+	if err := c.addWaiting(t.Context(), list); err != nil || list[0].NoAnswer {
+		t.Errorf("%+v: %v", list, err)
+	}
+}

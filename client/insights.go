@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"processidea/model/approval"
@@ -26,6 +25,24 @@ type ToolInsights struct {
 	// Waiting is how many Calls wait now, the oldest since Oldest.
 	Waiting int        `json:"waiting"`
 	Oldest  *time.Time `json:"oldest,omitempty"`
+	DecisionCounts
+	// Rules are the same by the rules of its policies that had people asked, in the order of the rules' texts.
+	Rules []RuleInsights `json:"rules" nullable:"false"`
+
+	rules map[string]*RuleInsights // by their texts
+}
+
+// RuleInsights describe the decisions that people were asked for by one rule.
+type RuleInsights struct {
+	// When is the condition on the parameters; nil: it asks each time, or the reason is no rule of the Tool.
+	When map[string]any `json:"when,omitempty" doc:"the condition of the Tool's _approval; absent: it has none"`
+	DecisionCounts
+	// Process is one that has the rule.
+	Process string `json:"-"`
+}
+
+// DecisionCounts count decisions, and measure how long they took.
+type DecisionCounts struct {
 	// Decided counts decisions by their kind: approve, reject, amend, replace, answer. Of these ByOrder were taken by
 	// standing orders, at which nobody looked, and ByDeadline by nobody.
 	Decided    map[string]int `json:"decided"`
@@ -34,6 +51,10 @@ type ToolInsights struct {
 	// MedianSeconds and P90Seconds are how long Calls waited for people's decisions, by the nearest rank.
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
+	// WaitedSeconds is how long they waited for people together; SparedSeconds what standing orders spared of that:
+	// each of their decisions counts as the median. How long people worked on a decision is not recorded.
+	WaitedSeconds float64 `json:"waitedSeconds"`
+	SparedSeconds float64 `json:"sparedSeconds" doc:"decisions of standing orders, times the median"`
 
 	took []time.Duration
 }
@@ -41,32 +62,21 @@ type ToolInsights struct {
 // Insights reads the chains of all processes for what was decided since a moment, and asks for what waits. What was
 // decided since a process's latest Idea is in the next one.
 func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, error) {
-	processes, err := c.archive.Processes(ctx)
+	out := &Insights{Since: since, Tools: []ToolInsights{}}
+	tools := map[string]*ToolInsights{}
+	unread, err := c.eachDecision(ctx, func(process string, d Decided) {
+		if !d.WaitingSince.IsZero() && !d.DecidedAt.Before(since) {
+			t := insightsOf(tools, d.Tool)
+			t.addRule(process, d)
+			if t.add(d.Decision); t.Title == "" {
+				t.Title = c.Process(process).Words(ctx).Tool(d.Tool)
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := &Insights{Since: since, Tools: []ToolInsights{}}
-	tools := map[string]*ToolInsights{}
-	for _, id := range processes {
-		if strings.Contains(id, "/~part/") {
-			continue // the whole's record has what its parts' have
-		}
-		made, err := c.decisionsOf(ctx, id)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil:
-			out.Unread++
-		}
-		for _, d := range made {
-			if !d.DecidedAt.Before(since) {
-				t := insightsOf(tools, d.Tool)
-				if t.add(d); t.Title == "" {
-					t.Title = c.Process(id).Words(ctx).Tool(d.Tool)
-				}
-			}
-		}
-	}
+	out.Unread = unread
 	waiting, err := c.Waiting(ctx)
 	if err != nil {
 		return nil, err
@@ -80,57 +90,33 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	}
 	for _, t := range jsonval.Sorted(tools) {
 		t.rank()
+		for _, r := range jsonval.Sorted(t.rules) {
+			r.rank()
+			t.Rules = append(t.Rules, *r)
+		}
 		out.Tools = append(out.Tools, *t)
 	}
 	return out, nil
 }
 
-// decisionsOf lists the decisions that ended the waiting of Calls, of one process. They are remembered up to its latest
-// Idea: what is sealed never changes.
-func (c *Client) decisionsOf(ctx context.Context, id string) ([]approval.Decision, error) {
-	chain := c.archive.Chain(id)
-	last, err := chain.number(ctx, "count decisions of", 0)
-	if err != nil {
-		return nil, err
-	}
-	known, _ := c.decided.Get(id)
-	if known.at > last { // forgotten, and begun anew
-		known = cachedDecisions{}
-	}
-	for known.at < last {
-		log, err := chain.chains.LogAt(ctx, id, known.at+1)
-		if err != nil {
-			return known.made, err
-		}
-		known.at++
-		for _, e := range log {
-			if d := e.Decision; d != nil && !d.WaitingSince.IsZero() {
-				known.made = append(slices.Clip(known.made), approval.Decision{Kind: d.Kind, Tool: d.Tool,
-					DecidedBy: d.DecidedBy, OrderID: d.OrderID, DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince})
-			}
-		}
-	}
-	c.decided.Add(id, known)
-	return known.made, nil
-}
-
-// maxCachedDecisions bounds how many processes' decisions are cached.
-const maxCachedDecisions = 10_000
-
-// cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
-type cachedDecisions struct {
-	at   int
-	made []approval.Decision
-}
-
 func insightsOf(tools map[string]*ToolInsights, name string) *ToolInsights {
 	if tools[name] == nil {
-		tools[name] = &ToolInsights{Tool: name, Decided: map[string]int{}}
+		tools[name] = &ToolInsights{Tool: name, DecisionCounts: DecisionCounts{Decided: map[string]int{}},
+			Rules: []RuleInsights{}, rules: map[string]*RuleInsights{}}
 	}
 	return tools[name]
 }
 
-func (t *ToolInsights) add(d approval.Decision) {
+func (t *ToolInsights) addRule(process string, d Decided) {
+	key := string(jsonval.Encode(d.when))
+	if t.rules[key] == nil {
+		t.rules[key] = &RuleInsights{When: d.when, Process: process,
+			DecisionCounts: DecisionCounts{Decided: map[string]int{}}}
+	}
+	t.rules[key].add(d.Decision)
+}
+
+func (t *DecisionCounts) add(d approval.Decision) {
 	t.Decided[d.Kind]++
 	switch {
 	case d.OrderID != "":
@@ -142,8 +128,8 @@ func (t *ToolInsights) add(d approval.Decision) {
 	}
 }
 
-// rank finds the median and the ninetieth percentile.
-func (t *ToolInsights) rank() {
+// rank finds the median, the ninetieth percentile and what follows from them.
+func (t *DecisionCounts) rank() {
 	slices.Sort(t.took)
 	nearest := func(percent int) float64 {
 		if len(t.took) == 0 {
@@ -152,4 +138,8 @@ func (t *ToolInsights) rank() {
 		return t.took[(len(t.took)*percent+99)/100-1].Seconds()
 	}
 	t.MedianSeconds, t.P90Seconds = nearest(50), nearest(90)
+	for _, one := range t.took {
+		t.WaitedSeconds += one.Seconds()
+	}
+	t.SparedSeconds = float64(t.ByOrder) * t.MedianSeconds
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"processidea/model/approval"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/store/blobs"
 	"processidea/store/chain"
@@ -56,7 +57,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, d := range made {
-				insightsOf(tools, d.Tool).add(d)
+				insightsOf(tools, d.Tool).add(d.Decision)
 			}
 		}
 		tools["pay"].rank()
@@ -92,12 +93,52 @@ func TestInsightsRankByTheNearest(t *testing.T) {
 		{[]int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 5, 9},
 		{[]int{11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 6, 10},
 	} {
-		tool := &ToolInsights{}
+		tool, waited := &ToolInsights{DecisionCounts: DecisionCounts{ByOrder: 3}}, 0
 		for _, s := range c.seconds {
-			tool.took = append(tool.took, time.Duration(s)*time.Second)
+			tool.took, waited = append(tool.took, time.Duration(s)*time.Second), waited+s
 		}
 		if tool.rank(); tool.MedianSeconds != c.median || tool.P90Seconds != c.p90 {
 			t.Errorf("%v: %v and %v, want %v and %v", c.seconds, tool.MedianSeconds, tool.P90Seconds, c.median, c.p90)
+		}
+		if tool.WaitedSeconds != float64(waited) || tool.SparedSeconds != 3*c.median {
+			t.Errorf("%v: %v waited, %v spared", c.seconds, tool.WaitedSeconds, tool.SparedSeconds)
+		}
+	}
+}
+
+// A Tool's decisions are told by the rule that asked for each, where processes have several.
+func TestInsightsAreToldByTheRuleToo(t *testing.T) {
+	t.Parallel()
+	store, err := blobs.Open(t.Context(), "mem://")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	c := New(nil, "", store)
+	asked := map[string]string{"low": `{"when": {"properties": {"n": {"minimum": 5}}}}`,
+		"low-too": `{"when": {"properties": {"n": {"minimum": 5}}}, "timeout": "1h"}`, "each": `true`}
+	for process, policy := range asked {
+		idea, err := jsonval.DecodeObject([]byte(`{"meta": {}, "context": [], "schema": {"tools": {"pay": {
+			"type": "object", "properties": {"n": {"type": "integer"}}, "_approval": ` + policy + `}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := []turn.LogEntry{{Decision: &approval.Decision{Kind: Reject, CallID: "1.1", Tool: "pay", DecidedBy: "ann",
+			DecidedAt: time.Unix(60, 0), WaitingSince: time.Unix(0, 0)}}}
+		entry := chain.Entry{Process: process, At: 1, Log: log, Idea: idea}
+		if _, err := chain.New(store).Seal(t.Context(), entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tools := map[string]*ToolInsights{}
+	if unread, err := c.eachDecision(t.Context(), func(process string, d Decided) {
+		insightsOf(tools, d.Tool).addRule(process, d)
+	}); err != nil || unread != 0 {
+		t.Fatal(unread, err)
+	}
+	for key, want := range map[string]int{`{"properties":{"n":{"minimum":5}}}`: 2, `{}`: 1} {
+		if r := tools["pay"].rules[key]; r == nil || r.Decided[Reject] != want || asked[r.Process] == "" {
+			t.Errorf("%s: %+v", key, r)
 		}
 	}
 }

@@ -35,6 +35,8 @@ type Summary struct {
 	// Waiting says why the process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
 	Waiting  []string `json:"waiting"`
+	// NoAnswer: it was asked, and did not answer in time, so that what it waits for is not known.
+	NoAnswer bool `json:"noAnswer,omitempty"`
 	// FailedCalls counts its Calls that failed or were blocked, once it has ended or while a worker answers: what is
 	// completed need not be well.
 	FailedCalls int `json:"failedCalls,omitempty"`
@@ -182,7 +184,7 @@ func (f Filter) query() string {
 	return query
 }
 
-// addWaiting asks the open processes how they stand and what they wait for. What does not answer soon is left without.
+// addWaiting asks the open processes how they stand and what they wait for. It notes what does not answer soon.
 func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 	return safego.Each(ctx, "client.list", len(found), maxQueries, func(ctx context.Context, n int) error {
 		s := &found[n]
@@ -190,7 +192,7 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 			return nil
 		}
 		v, err := c.Process(s.Process).Status(ctx)
-		if err != nil {
+		if s.NoAnswer = err != nil; s.NoAnswer {
 			s.addHoldUp(c.explainNoAnswer(ctx, s.Process, err))
 			return nil
 		}

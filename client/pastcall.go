@@ -24,9 +24,12 @@ type PastCall struct {
 // PastCall tells what became of a Call by its id. The error wraps ErrNotFound where the process has no such Call that
 // anybody decided on.
 func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
-	token := ideafile.InstanceTokenOfCallID(call)
 	var v InstanceStatus
-	if err := p.client.query(ctx, protocol.InstanceID(p.id, token), protocol.QueryStatus, &v); err != nil {
+	instance, err := p.instanceOf(ctx, call)
+	if err == nil {
+		err = p.client.query(ctx, instance, protocol.QueryStatus, &v)
+	}
+	if err != nil {
 		return PastCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
 	}
 	for _, c := range v.Calls {
@@ -43,8 +46,7 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 			}
 		}
 		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
-		_ = p.client.query(ctx, protocol.InstanceID(p.id, token), protocol.QueryApprovals, &about)
-		var err error
+		_ = p.client.query(ctx, instance, protocol.QueryApprovals, &about)
 		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool, params,
 			ideafile.InstanceTokenOfCallID(c.ID), shown.Case{Input: about.Input, State: v.State})
 		return d, err

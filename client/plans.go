@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/refexpr"
@@ -37,6 +37,8 @@ type Plan struct {
 	AskedLater []AskedLater `json:"askedLater"`
 	// Past is what earlier processes took; nil: there are none to go by.
 	Past *PastRuns `json:"past"`
+	// InWords tells what the Plan would do, in its order, up to 1,000 Calls.
+	InWords []PlannedCall `json:"-"`
 }
 
 // PastRuns is what the latest processes of one path took that have completed, on average.
@@ -77,13 +79,16 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	if err != nil {
 		idea = nil // who will be asked later is not known
 	}
+	words := p.client.Process(v.Plans[0].Process).Words(ctx)
 	for _, waits := range v.Plans {
 		calls := withOutputPaths(waits.WrittenCalls(), idea)
-		list = append(list, Plan{
+		plan := Plan{
 			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Drawn: calls,
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
 			AskedLater: askedLater(waits, idea),
-		})
+		}
+		plan.InWords = planInWords(ctx, plan, idea, words)
+		list = append(list, plan)
 	}
 	return list, nil
 }
@@ -129,8 +134,7 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 			continue
 		}
 		policy := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
-		params := maps.Clone(c.Written.RawObject())
-		maps.DeleteFunc(params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
+		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.Written.RawObject()))
 		reads, err := refexpr.FindExpressions(params)
 		switch {
 		case ideafile.UndoReviewReason(c.Written) != "":

@@ -69,7 +69,7 @@ func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error
 // PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error
 // wraps client.ErrNotFound where there is no process of the id.
 func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
-	return share(ctx, a, "plans\n"+id, a.Client.Process(id).Plans)
+	return share(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).Plans)
 }
 
 type planDecision struct {

@@ -105,6 +105,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 		"a Plan's outcome": at(planOutcome),
 		"a Plan that is changed": func() {
 			b.open("/desk/plans/" + trip)
+			b.click(summary("Change it"))
 			b.press(`//button[@name="edit" and @value="2"]`)
 			b.click(summary("Add a Call"))
 			b.write("#new", "none")
@@ -114,6 +115,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 		"an inbox with a Plan": at("/?process=" + trip),
 		"the processes":        at("/desk/processes"),
 		"the insights":         at("/desk/insights"),
+		"what I decided":       at("/desk/decided"),
 		"a process":            at("/desk/processes/" + id),
 		"one that has ended":   at("/desk/processes/" + done),
 		"an Idea":              at("/desk/processes/" + done + "/idea?at=2"),

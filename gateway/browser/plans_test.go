@@ -58,12 +58,13 @@ func TestAPersonChangesAPlanAndHasItRunInABrowser(t *testing.T) {
 			b.withoutScripts()
 		}
 		b.open("/?process=" + id)
-		b.says("1 Plan waits for you", "2 Calls: 1 book, 1 tell")
+		b.says("1 Plan waits for you", "2 Calls: 1 Book, 1 Tell")
 		b.press(link("the Plan of Request 1"))
-		b.says("nothing of it has begun", "seat of Call 1.1 book")
+		b.says("nothing of it has begun", "Tell: You have {seat}")
 		if loaded := js[int](b, `document.querySelector(".picture img").naturalWidth`); loaded == 0 {
 			t.Error("the picture of the Plan is not shown")
 		}
+		b.click(summary("Change it"))
 		b.click(`//input[@name="keep" and @value="2"]`)
 		b.press(`//button[@name="edit" and @value="1"]`)
 		b.says("Change Call 1.1 book", "As on the ticket.")

@@ -114,7 +114,7 @@ func (v *visit) callPage(a client.Approval) *callPage {
 	p.Params = factsOfFields(a, origins(wired, a, words))
 	p.Input, p.State = caseFact(words.InputFormat(), a.Input, a), caseFact(words.StateFormat(), a.State, a)
 	if p.Allowed[client.Approve] && p.Denied == "" {
-		p.Order = orderFormOf(a.Process, a.Tool, a.Call, p.Now)
+		p.Order = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
 	return p
 }

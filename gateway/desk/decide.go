@@ -124,7 +124,8 @@ func (v *visit) waitsAgain(one api.DecisionResult) string {
 var past = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced",
 	client.Answer: "answered", client.Comment: "said", client.Ask: "asked", client.HandOver: "handed over",
-	approval.SteerDeputy: "given a deputy",
+	approval.SteerDeputy: "given a deputy", approval.SteerApprovePlan: "approved", approval.SteerAmendPlan: "changed",
+	approval.SteerRejectPlan: "rejected",
 }
 
 func (v *visit) renderOutcome(o outcomes) error {

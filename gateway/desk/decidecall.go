@@ -16,8 +16,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// decideCall takes a decision on the Call of the address.
+// decideCall takes a decision on the Call of the address, or a standing order that is given from it.
 func (v *visit) decideCall() error {
+	if v.PostForm.Get("decision") == approval.SteerAllow {
+		return v.allow()
+	}
 	decision := api.Decision{Process: v.process, Decision: client.Decision{
 		Call: v.PathValue("call"), Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
 		Reason: v.entered("reason"),

@@ -27,32 +27,41 @@ type decidedPage struct {
 
 func nothingKnown(jsonval.Path, any) string { return "" }
 
-// showDecided shows the outcome of a Call that does not wait. It returns notWaiting if nothing is known of the Call.
+// showDecided shows the outcome of a Call that does not wait.
 func (v *visit) showDecided(notWaiting error) error {
+	p, err := v.decidedPage(notWaiting)
+	if err != nil {
+		return err
+	}
+	return v.show("decided", p)
+}
+
+// decidedPage returns notWaiting if nothing is known of the Call.
+func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
 	var refused *access.Refusal
 	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {
-		return notWaiting
+		return p, notWaiting
 	}
 	process, call := v.process, v.PathValue("call")
 	decided, err := v.Client.Process(process).PastCall(v.Context(), call)
 	if errors.Is(err, client.ErrNotFound) {
-		return notWaiting
+		return p, notWaiting
 	}
 	if err != nil {
-		return err
+		return p, err
 	}
-	p := decidedPage{frame: v.frame(short(decided.Sentence)), Call: call, D: decided}
+	p = decidedPage{frame: v.frame(short(decided.Sentence)), Call: call, D: decided}
 	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
 	if p.May[string(access.Decide)] {
-		p.Order = orderFormOf(process, decided.Tool, decided.Call, p.Now)
+		p.Order = orderFormOf(process, call, decided.Tool, decided.Call, p.Now)
 	}
 	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
 		p.Undo = undoHref(client.WholeOf(process), url.Values{"call": {call}})
 	}
-	return v.show("decided", p)
+	return p, nil
 }
 
 // whoDecided names who took a decision.

@@ -88,6 +88,7 @@ func (d *Desk) addPages() {
 		"GET /desk/outcome":                         (*visit).showOutcome,
 		"GET /desk/plans/{process}":                 (*visit).showPlan,
 		"GET /desk/plans/{process}/plan.svg":        (*visit).drawWaiting,
+		"GET /desk/decided":                         (*visit).showMine,
 		"GET /desk/insights":                        (*visit).insights,
 		"GET /desk/processes":                       (*visit).showProcesses,
 		"GET /desk/processes/{process}":             (*visit).showProcess,
@@ -101,7 +102,6 @@ func (d *Desk) addPages() {
 		"POST /desk/decide":                 (*visit).decideMany,
 		"POST /desk/plans/{process}":        (*visit).decidePlan,
 
-		"POST /desk/processes/{process}/orders":     (*visit).allow,
 		"POST /desk/processes/{process}/orders/end": (*visit).disallow,
 		"POST /desk/processes/{process}/deputy":     (*visit).deputy,
 	})

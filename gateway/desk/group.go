@@ -103,11 +103,15 @@ func groupOf(list []client.Approval, who *access.Person) group {
 		g.Process = list[0].Process
 	}
 	names := fieldTitles(t, list)
+	sum := func(name string) string {
+		fields := jsonval.Map(list, func(a client.Approval) *shown.Field { return a.Field(name) })
+		return sumOf(fields, list[0].Language)
+	}
 	isLeftOut := func(name string) bool {
 		return slices.Contains(spanFields, name) || slices.Contains(list[0].Hidden, name)
 	}
 	for _, f := range t.Alike {
-		if sumOf(list, f.Name) != "" {
+		if sum(f.Name) != "" {
 			t.Columns = append(t.Columns, f.Name) // what is approved together has a sum, alike or not
 		} else if !isLeftOut(f.Name) {
 			text, number := cellOf(list[0], f.Name, f.Value, alikeLength)
@@ -119,7 +123,7 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	}
 	for _, name := range inOrder(t.Columns, list[0].Fields) {
 		if !isLeftOut(name) {
-			c := column{Name: names[name], Full: name, Number: true, Sum: sumOf(list, name)}
+			c := column{Name: names[name], Full: name, Number: true, Sum: sum(name)}
 			g.HasSums = g.HasSums || c.Sum != ""
 			g.Columns = append(g.Columns, c)
 		}
@@ -186,21 +190,19 @@ func cellOf(a client.Approval, name string, v any, length int) (text string, num
 	return shortText(f.Shown, length), isNumber(v) || f.Format.Display == shown.Money
 }
 
-// sumOf adds up the money of a column; "" if it is not money, or has several currencies.
-func sumOf(list []client.Approval, name string) string {
+// sumOf adds up money; "" if it is not money, is not known yet, or has several currencies.
+func sumOf(fields []*shown.Field, l shown.Language) string {
 	var values []any
-	var format shown.Format
-	for _, a := range list {
-		f := a.Field(name)
-		if f == nil || f.Format.Display != shown.Money || len(values) > 0 && f.Format.Currency != format.Currency {
+	for _, f := range fields {
+		if f == nil || f.Format.Display != shown.Money || f.Format.Currency != fields[0].Format.Currency {
 			return ""
 		}
-		format, values = f.Format, append(values, f.Value)
+		values = append(values, f.Value)
 	}
-	text, ok := format.Sum(values, list[0].Language)
-	if !ok || len(values) < 2 {
+	if len(values) < 2 {
 		return ""
 	}
+	text, _ := fields[0].Format.Sum(values, l)
 	return text
 }
 

@@ -1,15 +1,28 @@
 package desk
 
 import (
+	"cmp"
 	"time"
 
 	"processidea/client"
+	"processidea/model/jsonval"
 )
 
 type insightsPage struct {
 	frame
 	*client.Insights
+	Rows  []insightsRow
 	Kinds []string // of decisions, in the order of the page
+
+	Waited, Spared float64 // of all Tools, in seconds
+}
+
+// insightsRow is about a Tool, or about one of several rules of it.
+type insightsRow struct {
+	client.DecisionCounts
+	client.ToolInsights
+	Because string // the rule; "": there is none, or there are several
+	IsRule  bool
 }
 
 // insights shows how people's decisions go.
@@ -18,6 +31,29 @@ func (v *visit) insights() error {
 	if err != nil {
 		return err
 	}
-	return v.show("insights", insightsPage{v.frame("How decisions go"), now,
-		[]string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject}})
+	p := insightsPage{frame: v.frame("How decisions go"), Insights: now,
+		Kinds: []string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject}}
+	for _, t := range now.Tools {
+		p.Waited, p.Spared = p.Waited+t.WaitedSeconds, p.Spared+t.SparedSeconds
+		p.Rows = append(p.Rows, insightsRow{DecisionCounts: t.DecisionCounts, ToolInsights: t})
+		for _, rule := range t.Rules {
+			because := v.because(t.Tool, rule)
+			if len(t.Rules) == 1 {
+				p.Rows[len(p.Rows)-1].Because = because
+				break
+			}
+			p.Rows = append(p.Rows, insightsRow{DecisionCounts: rule.DecisionCounts, Because: because, IsRule: true})
+		}
+	}
+	return v.show("insights", p)
+}
+
+// because says a rule in words, or as it is written; "" where there is none.
+func (v *visit) because(tool string, rule client.RuleInsights) string {
+	if rule.When == nil {
+		return ""
+	}
+	format := v.Client.Process(rule.Process).Words(v.Context()).ParamsFormat(tool)
+	said := ruleInWords(format, rule.When, client.LanguageOf(v.Context()))
+	return cmp.Or(said, string(jsonval.Encode(rule.When)))
 }

@@ -1,9 +1,9 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -20,7 +20,8 @@ import (
 type orderForm struct {
 	Href, Tool, ToolTitle string
 	Fields                []orderField
-	Until                 string // what the form offers
+	Count, Until, Reason  string            // what the form offers, or what was entered
+	Wrong                 map[string]string // what is wrong, by control; of "" with the order as a whole
 }
 
 // orderField is a parameter that the order may hold to what the Call has.
@@ -28,10 +29,10 @@ type orderField struct {
 	shown.Field
 	Control string
 	JSON    string // the value, as the order holds it
-	// Limit is a number as people enter it; empty: the value is not a number, and cannot be a bound.
-	Limit string
-	// Same preselects exactly this value: for a switch, but not for a text, which differs with each case.
-	Same bool
+	// IsNumber: it can be a bound. Limit is the number as people enter it.
+	IsNumber bool
+	Limit    string
+	Choice   string // any, same or most
 }
 
 // maxOrderFields bounds the parameters that the form offers, longestOrderText the bytes of a text that an order can ask
@@ -41,8 +42,8 @@ const (
 	longestOrderText = 1000
 )
 
-func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
-	f := &orderForm{Href: processHref(process) + "/orders", Tool: tool, ToolTitle: c.ToolTitle,
+func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *orderForm {
+	f := &orderForm{Href: callHref(process, call), Tool: tool, ToolTitle: c.ToolTitle, Count: "10",
 		Until: now.Add(7 * 24 * time.Hour).UTC().Format(time.DateOnly)}
 	for n, field := range c.Fields {
 		if n == maxOrderFields {
@@ -51,12 +52,13 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 		if text, isText := field.Value.(string); isText && len(text) > longestOrderText {
 			continue
 		}
-		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: string(jsonval.Encode(field.Value))}
+		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: string(jsonval.Encode(field.Value)),
+			Choice: "any"}
 		switch field.Value.(type) {
 		case json.Number:
-			one.Limit = field.Format.Entered(field.Value, c.Language)
-		case bool:
-			one.Same = true
+			one.IsNumber, one.Limit, one.Choice = true, field.Format.Entered(field.Value, c.Language), "most"
+		case bool: // a switch, but not a text, which differs with each case
+			one.Choice = "same"
 		case string:
 		default:
 			continue
@@ -66,30 +68,65 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 	return f
 }
 
-// allow gives a standing order: the entries for each parameter become a JSON Schema.
-func (v *visit) allow() error {
-	o := client.StandingOrder{ID: v.entered("name"), Tool: v.PostForm.Get("tool"), Reason: v.entered("reason")}
-	if o.ID == "" {
-		o.ID = "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36))
+// again shows what was entered, with what is wrong.
+func (f *orderForm) again(entered url.Values, wrong map[string]string) {
+	f.Count, f.Until, f.Reason, f.Wrong = entered.Get("count"), entered.Get("until"), entered.Get("reason"), wrong
+	for n := range f.Fields {
+		one := &f.Fields[n]
+		one.Choice, one.Limit = entered.Get(one.Control), entered.Get(one.Control+"-most")
 	}
+}
+
+// allow gives a standing order.
+func (v *visit) allow() error {
+	o, wrong := v.readOrder()
+	status := http.StatusUnprocessableEntity
+	if len(wrong) == 0 {
+		err := v.steered("#orders", func(ctx context.Context, p *client.Process) error {
+			return p.Allow(ctx, api.SignedBy(v.who, o))
+		})
+		why := api.ProblemOf(err)
+		if err == nil || why.Status >= http.StatusInternalServerError {
+			return err
+		}
+		status, wrong[""] = why.Status, why.Detail
+	}
+	a, err := v.find()
+	if err == nil {
+		p := v.callPage(a)
+		if p.Order == nil {
+			return api.Unfit("You cannot approve Calls like this beforehand.")
+		}
+		p.Order.again(v.PostForm, wrong)
+		return v.showAgain(status, p)
+	}
+	p, err := v.decidedPage(err)
+	if err == nil {
+		p.Order.again(v.PostForm, wrong)
+		err = v.render(status, "decided", p)
+	}
+	return err
+}
+
+// readOrder reads a standing order: the entries for each parameter become a JSON Schema. wrong says what is wrong, by
+// control.
+func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
+	o = client.StandingOrder{ID: "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36)),
+		Tool: v.PostForm.Get("tool"), Reason: v.entered("reason")}
+	o.When, wrong = v.readOrderFields(o.Tool)
 	var err error
 	if text := v.entered("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			return api.Unfit("The number of Calls must be a whole number from 1, such as 40.")
+			wrong["count"] = "The number of Calls must be a whole number from 1, such as 40."
 		}
 	}
 	if o.Until, err = v.dayOf("until", thatDay); err != nil {
-		return err
+		wrong["until"] = err.Error()
 	}
-	if o.When, err = v.readOrderFields(o.Tool); err != nil {
-		return err
+	if err := o.Validate(); len(wrong) == 0 && err != nil {
+		wrong[""] = "This order cannot be given: " + err.Error() + "."
 	}
-	if err := o.Validate(); err != nil {
-		return api.Unfit("This order cannot be given: %s.", err)
-	}
-	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
-		return p.Allow(ctx, api.SignedBy(v.who, o))
-	})
+	return o, wrong
 }
 
 // thatDay is added to a last day, which counts.
@@ -126,26 +163,24 @@ func (v *visit) deputy() error {
 }
 
 // readOrderFields makes the condition from the form's entries for each parameter; nil: no conditions.
-func (v *visit) readOrderFields(tool string) (map[string]any, error) {
+func (v *visit) readOrderFields(tool string) (when map[string]any, wrong map[string]string) {
 	formats := v.Client.Process(v.process).Words(v.Context()).ParamsFormat(tool)
-	when := map[string]any{}
+	when, wrong = map[string]any{}, map[string]string{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
 		name := v.PostForm.Get(control + "-name")
 		path := jsonval.Path(strings.Split(name, "."))
-		format := formats.At(path)
-		rule, problem := orderRule(v.PostForm, control, format, client.LanguageOf(v.Context()))
+		rule, problem := orderRule(v.PostForm, control, formats.At(path), client.LanguageOf(v.Context()))
 		if problem != "" {
-			return nil, api.Unfit("%s: %s", short(cmp.Or(format.Title, name)), problem)
-		}
-		if name != "" && rule != nil {
+			wrong[control] = problem
+		} else if name != "" && rule != nil {
 			addRule(when, path, rule)
 		}
 	}
 	if len(when) == 0 {
-		return nil, nil
+		when = nil
 	}
-	return when, nil
+	return when, wrong
 }
 
 // orderRule is the schema of one parameter; nil: anything goes.
@@ -204,39 +239,11 @@ type orderRow struct {
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		if row.Terms = orderTerms(words.ParamsFormat(o.Tool), "", o.When, l); row.Terms == nil && o.When != nil {
+		terms, said := ruleTerms(words.ParamsFormat(o.Tool), o.When, l)
+		if row.Terms = terms; !said {
 			row.Terms = []string{string(jsonval.Encode(o.When))}
 		}
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// orderTerms describes the condition on parameters in words, as far as the form above can make it; nil for any other
-// condition.
-func orderTerms(f shown.Format, name string, schema map[string]any, l shown.Language) (terms []string) {
-	title := f.Title
-	if title == "" {
-		title = name
-	}
-	for _, key := range jsonval.SortedKeys(schema) {
-		switch value := schema[key]; key {
-		case "const":
-			terms = append(terms, title+": "+f.Text(value, l))
-		case "maximum":
-			terms = append(terms, title+": up to "+f.Text(value, l))
-		case "properties":
-			for _, below := range jsonval.SortedKeys(jsonval.AsObject(value)) {
-				more := orderTerms(f.Properties[below], below, jsonval.AsObject(jsonval.AsObject(value)[below]), l)
-				if more == nil {
-					return nil
-				}
-				terms = append(terms, more...)
-			}
-		case "required", "type":
-		default:
-			return nil
-		}
-	}
-	return terms
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	"processidea/model/approval"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 )
 
 func planHref(process string) string { return "/desk/plans/" + url.PathEscape(process) }
@@ -28,7 +31,7 @@ func planDenial(who *access.Person, p client.PendingPlan) string {
 // planRow is a Plan that waits, in the inbox.
 type planRow struct {
 	client.PendingPlan
-	Denied string
+	Summary, Denied string
 }
 
 // fitsPlan is fits for a Plan, which no deadline decides on.
@@ -48,8 +51,24 @@ func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 type planPage struct {
 	frame
 	*planpage.Page
-	Href  string
-	Drawn bool
+	Href    string
+	Drawn   bool
+	Summary string // what would run, by the Tools' titles
+	InWords []client.PlannedCall
+	Sum     string // of the money of all
+	More    int    // Calls that InWords leaves out
+}
+
+// mostInWords bounds the Calls of a Plan that its page tells.
+const mostInWords = 100
+
+// summaryOf counts the Calls of a Plan by the titles of their Tools.
+func summaryOf(p approval.Plan, words *shown.Words) string {
+	p.Calls = slices.Clone(p.Calls)
+	for n := range p.Calls {
+		p.Calls[n].Written.Tool = words.Tool(p.Calls[n].Written.Tool)
+	}
+	return p.Summary()
 }
 
 // findPlan gives the Plan that waits in the process of the address.
@@ -73,6 +92,17 @@ func (v *visit) planPage(plan client.Plan) planPage {
 		}),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= mostDrawn}
 	p.Denied = planDenial(v.who, plan.PlanView)
+	p.Summary = summaryOf(plan.Plan, v.Client.Process(plan.Process).Words(v.Context()))
+	for _, one := range plan.CallsByTool {
+		p.More += one.Calls
+	}
+	if p.More == len(plan.InWords) && p.More > 0 {
+		amounts := jsonval.Map(plan.InWords, func(c client.PlannedCall) *shown.Field { return c.Amount() })
+		amounts = slices.DeleteFunc(amounts, func(f *shown.Field) bool { return f == nil })
+		p.Sum = sumOf(amounts, plan.InWords[0].Language)
+	}
+	p.InWords = plan.InWords[:min(len(plan.InWords), mostInWords)]
+	p.More -= len(p.InWords)
 	return p
 }
 

@@ -181,7 +181,7 @@ var functions = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visible,
 	"lower": strings.ToLower, "long": long, "factOf": factOf, "factsOf": factsOf, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "inWords": inWords,
+	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": whatBecame,
 	"short": short, "beyond": func(n, most int) int { return max(0, n-most) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
@@ -218,6 +218,7 @@ func functionsIn(language shown.Language, words *wording.Catalogue) template.Fun
 		"thousands":  func(n int) string { return words.Number(thousands(n)) },
 		"past":       func(kind string) string { return words.Say(past[kind]) },
 		"byItself":   func(a client.Approval) string { return words.Say(byItself(a)) },
+		"planName":   func(request *int) string { return words.Say(approval.Plan{Request: *request}.Name()) },
 		"whoDecided": func(one approval.Decision) string { return words.In("who", whoDecided(one)) },
 	}
 }

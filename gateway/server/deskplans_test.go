@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	id, plan := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.browse()
 	b.open("/?process="+id).is(200).says("1 Plan waits for you", "the Plan of Request 1",
-		"4 Calls: 2 book, 2 tell").lacks("Call waits", "Nothing waits")
+		"4 Calls: 2 Book, 2 Tell").lacks("Call waits", "Nothing waits")
 	b.open("/?process=" + id + "&tool=nothing").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&due=1h").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&text=4a").is(200).says("1 Plan waits")
@@ -95,7 +96,7 @@ func TestAPlanThatHasChangedIsNotDecidedOnAndShownAnew(t *testing.T) {
 			"values": map[string]any{}}},
 	}).is(200)
 	now := p.form("Approve the Plan").press("Approve the Plan").is(409).says("has changed since you looked",
-		"Not by us", "1 Call: 1 tell", "Somebody has changed what was planned").lacks("4A")
+		"Not by us", "1 Call: 1 Tell", "Somebody has changed what was planned").lacks("4A")
 	now.form("Approve the Plan").press("Approve the Plan").is(200).says("The Plan is approved.")
 	if got := h.states(id); !strings.Contains(got, "Not by us") {
 		t.Error(got)
@@ -115,4 +116,27 @@ func TestWhoMayNotDecideOnAPlanIsShownNoForms(t *testing.T) {
 		t.Errorf("it has buttons: %s", p.text())
 	}
 	h.post("/api/processes/"+id+"/cancel", map[string]any{}).is(204)
+}
+
+func TestAPlanReadsInTheWordsOfTheBusiness(t *testing.T) {
+	h := open(t)
+	start := trip(h.Name(), "", `{"order": "A-1", "cents": 229900, "name": "Ann"}`,
+		`{"order": "A-2", "cents": 100, "name": "Bob"}`)
+	idea := string(start["idea"].(json.RawMessage))
+	for old, now := range map[string]string{`{"approval"`: "{\"instanceName\": \"†`order ${input.order}`\", \"approval\"",
+		`"cents": {"type": "number"}`: `"cents": {"type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true}`,
+		`"book": {`:                   "\"book\": {\"title\": \"Book a seat\", \"_title\": \"†`Book ${values.seat} for ${input.name}`\", "} {
+		idea = strings.Replace(idea, old, now, 1)
+	}
+	start["idea"], start["replies"] = json.RawMessage(idea),
+		strings.Replace(start["replies"].(string), `"cents": 120`, `"cents": "†input.cents"`, 1)
+	h.post("/api/processes", start).is(201)
+	h.planWaits(h.Name(), 1)
+	b := h.browse()
+	b.open("/?process=" + h.Name()).is(200).says("4 Calls: 2 Book a seat, 2 Tell")
+	p := b.open("/desk/plans/" + h.Name()).is(200)
+	p.says("order A-1 Book 4A for Ann 2,299.00 EUR", "order A-2 Book 4A for Bob 1.00 EUR", "Together 2,300.00 EUR",
+		"order A-1 Tell: You have {seat}")
+	h.inGerman().open(p.address).is(200).says("Zusammen 2.300,00 EUR").isGerman()
+	p.form("Reject the Plan").set("reason", "too dear").press("Reject the Plan").is(200)
 }

@@ -70,7 +70,7 @@ func TestMoneyIsTypedInTheUnitOfItsCurrencyInBothForms(t *testing.T) {
 		t.Error(now)
 	}
 	order := h.inGerman().open("/?process=" + id).link("@").is(200).form("Vorab genehmigen")
-	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("Amount: EUR hat höchstens 2 Stellen")
+	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("EUR hat höchstens 2 Stellen")
 	order.set("o1-most", "2.345,60").press("Vorab genehmigen").is(200).says("2.345,60 EUR")
 }
 
@@ -94,4 +94,11 @@ func TestToolsAndRulesAreSaidInTheWordsOfTheBusiness(t *testing.T) {
 	b.open("/?tool=refund&process=" + id).is(200).says("1 case waits")
 	b.open("/desk/insights").is(200).says("Pay a refund").lacks("refund 1")
 	h.inGerman().open("/?process=" + id).link("@").is(200).says("denn: „Amount“ ist 1.000,00 EUR oder mehr").isGerman()
+	call.form("Approve").press("Approve").is(200)
+	eventually(t, "the decision is counted by its rule", func() bool {
+		text := b.open("/desk/insights").is(200).text()
+		return strings.Contains(text, "because “Amount” is 1,000.00 EUR or more") &&
+			strings.Contains(text, "for people.")
+	})
+	h.inGerman().open("/desk/insights").says("denn: „Amount“ ist 1.000,00 EUR oder mehr").isGerman()
 }

@@ -97,7 +97,7 @@ func TestAPlanIsReadInGerman(t *testing.T) {
 	id, _ := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.inGerman()
 	p := b.open("/?process=" + id).is(200).isGerman().says("1 Plan wartet auf Sie").link("der Plan von Anfrage 1")
-	p.isGerman().says("Der Plan von Anfrage 1", "4 Schritte: 2 book, 2 tell", "Er führt die Funktion formatText aus.",
+	p.isGerman().says("Der Plan von Anfrage 1", "4 Schritte: 2 Book, 2 Tell", "Er führt die Funktion formatText aus.",
 		"seat von Schritt 1.1 book")
 	p.form("Den Plan ablehnen").press("Den Plan ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")
 	p.form("Den Plan genehmigen").press("Den Plan genehmigen").is(200).isGerman().says("Der Plan ist genehmigt.")

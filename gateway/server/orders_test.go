@@ -3,8 +3,11 @@ package server_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 )
 
 func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
@@ -20,10 +23,31 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	}
 	at := "/desk/calls/" + url.PathEscape(id) + "/" + url.PathEscape(call)
 	f := b.open(at).is(200).form("Approve these beforehand")
-	f.set("o2-most", "a lot").press("Approve these beforehand").is(422).says("this is not a number")
-	f.set("o2-most", "300.0").set("count", "0").press("Approve these beforehand").is(422).says("whole number")
-	page := f.set("count", "10").set("reason", "small ones").press("Approve these beforehand").is(200)
-	page.says("Approved beforehand", "cents: up to 300", "small ones", "of 10")
+	// What is wrong stands beside its field, and nothing that was entered is lost.
+	f.set("o2", "most", "o2-most", "a lot", "o1", "same", "until", "soon", "reason", "small ones")
+	wrong := f.set("count", "0").press("Approve these beforehand").is(422).says("see what is wrong below")
+	f = wrong.form("Approve these beforehand")
+	for control, text := range map[string]string{"o2-most": "this is not a number", "order-count": "whole number",
+		"order-until": "must be a date"} {
+		inputs := all(wrong.root, "input")
+		is := func(n *html.Node) bool { return attribute(n, "id") == control }
+		input := inputs[slices.IndexFunc(inputs, is)]
+		if !strings.Contains(textOf(input.Parent), text) || attribute(input, "aria-invalid") != "true" {
+			t.Errorf("beside %s stands %q", control, textOf(input.Parent))
+		}
+	}
+	if got := f.values.Encode(); f.values.Get("o2-most") != "a lot" || f.values.Get("o1") != "same" ||
+		f.values.Get("count") != "0" || f.values.Get("reason") != "small ones" {
+		t.Errorf("the form has %s", got)
+	}
+	f.set("o2-most", "300.0", "o1", "any", "count", "").set("until", "")
+	f.press("Approve these beforehand").is(422).says("This order cannot be given: it would never end")
+	late := f.set("until", "2001-01-01").press("Approve these beforehand").is(409).form("Approve these beforehand")
+	if got := late.values.Get("until"); got != "2001-01-01" {
+		t.Errorf("the last day is %q", got)
+	}
+	page := f.set("count", "10", "until", "").press("Approve these beforehand").is(200)
+	page.says("Approved beforehand", "“cents” is 300 or less", "small ones", "of 10")
 	left := h.waiting(id, 1)
 	if !strings.Contains(fmt.Sprint(left[0]["params"]), "A1") {
 		t.Errorf("%v", left)
@@ -31,7 +55,8 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	page = b.open("/desk/processes/" + url.PathEscape(id)).is(200).says("2 of 10")
 	page.form("End it").press("End it").is(200).says("ended by ann")
 	// The Call that was approved under it still offers the same for all like it.
-	b.open(at).is(200).says("by a standing order").form("Approve these beforehand")
+	b.open(at).is(200).says("by a standing order").form("Approve these beforehand").set("count", "many").
+		press("Approve these beforehand").is(422).says("by a standing order", "whole number")
 	h.post("/api/processes/"+id+"/allow", `{"id": "rest", "tool": "pay", "count": 5, "reason": "late"}`).is(204)
 	if got := h.receipts(id); strings.Count(got, "cents") != 3 {
 		t.Errorf("%s", got)

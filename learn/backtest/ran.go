@@ -1,11 +1,10 @@
 package backtest
 
 import (
-	"strings"
-
 	"processidea/learn/past"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
@@ -138,11 +137,5 @@ func holdsReference(w ideafile.WrittenCall) bool {
 }
 
 func writtenParams(w ideafile.WrittenCall) jsonval.Object {
-	params := jsonval.Object{}
-	for k := range jsonval.Sorted(w.RawObject()) {
-		if !strings.HasPrefix(k, "_") {
-			params[k] = w.RawObject()[k]
-		}
-	}
-	return params
+	return jsonval.AsObject(jsonschema.WithoutMetaKeys(w.RawObject()))
 }

@@ -3,9 +3,9 @@ package chain
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/turn"
@@ -91,13 +91,7 @@ func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEnt
 
 // referencesIn lists the References in a Call's parameters. A malformed one is listed as written.
 func referencesIn(call map[string]any) []refexpr.Reference {
-	params := map[string]any{}
-	for k, v := range call {
-		if !strings.HasPrefix(k, "_") {
-			params[k] = v
-		}
-	}
-	references, _ := refexpr.FindReferences(params)
+	references, _ := refexpr.FindReferences(jsonschema.WithoutMetaKeys(call))
 	return references
 }
 

@@ -2,7 +2,6 @@ package planpage
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"processidea/gateway/desk/form"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -93,9 +93,8 @@ func (p *Page) call(n int) *Call {
 	c := &Call{
 		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Instances: names(of.Instances), Error: of.Error,
 		Kept: true, written: of.Written.RawValue(),
-		CanOpen: raw != nil, params: maps.Clone(raw),
+		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
-	maps.DeleteFunc(c.params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.Runs = runs(tool)
 	t := readable.NewFactBuilder()

@@ -60,7 +60,7 @@ func listText(processes []client.Summary, width int) string {
 	return b.String()
 }
 
-// waitsFor says why a process is paused, and how many decisions it waits for.
+// waitsFor says why a process is paused, how many decisions it waits for, and that it did not answer.
 func waitsFor(p client.Summary) string {
 	waiting := slices.Clone(p.Waiting)
 	for _, h := range p.HeldUp {
@@ -73,6 +73,9 @@ func waitsFor(p client.Summary) string {
 	}
 	if p.Awaiting > 0 && p.Ended == nil {
 		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))
+	}
+	if p.NoAnswer && len(p.HeldUp) == 0 {
+		waiting = append(waiting, "? (it did not answer in time)")
 	}
 	return print.Compact(strings.Join(waiting, "; "), maxReasonWidth)
 }

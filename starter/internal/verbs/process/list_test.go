@@ -29,3 +29,17 @@ func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What did not answer is told from what waits for nothing.
+func TestAProcessThatDidNotAnswerIsToldFromOneThatWaitsForNothing(t *testing.T) {
+	t.Parallel()
+	for want, p := range map[string]client.Summary{
+		"":                              {Status: loop.StatusRunning},
+		"? (it did not answer in time)": {Status: loop.StatusRunning, NoAnswer: true},
+		"2 decisions; ? (it did not answer in time)": {Status: loop.StatusRunning, NoAnswer: true, Awaiting: 2},
+	} {
+		if got := waitsFor(p); got != want {
+			t.Errorf("%+v waits for %q, want %q", p, got, want)
+		}
+	}
+}

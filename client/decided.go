@@ -1,0 +1,170 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// PastDecision is what a person decided on a Call or a Plan of a process.
+type PastDecision struct {
+	Process string
+	Decided
+	// Last is the latest decision on the same Call, by anybody, with the outcome; nil: the record has none.
+	Last *Decided
+}
+
+// DecidedBy lists what a person decided on Calls and Plans in all processes, and what they asked or handed over, the
+// latest first: at most so many, without the first skipped ones. What standing orders did in their name is no part of
+// it. total counts all. It reads the chains, as Insights does.
+func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, most int) (list []PastDecision, total int,
+	err error) {
+	_, err = c.eachDecision(ctx, func(process string, d Decided) {
+		if d.OrderID == "" && d.Identity().Is(who) {
+			list = append(list, PastDecision{Process: process, Decided: d})
+		}
+	})
+	slices.SortStableFunc(list, func(a, b PastDecision) int {
+		return cmp.Or(b.DecidedAt.Compare(a.DecidedAt), cmp.Compare(a.CallID, b.CallID))
+	})
+	total = len(list)
+	list = list[min(skip, total):min(skip+most, total)]
+	byProcess := map[string][]*PastDecision{}
+	for n := range list {
+		byProcess[list[n].Process] = append(byProcess[list[n].Process], &list[n])
+	}
+	for process, some := range byProcess {
+		if err == nil {
+			err = c.addTold(ctx, process, some)
+		}
+	}
+	return list, total, err
+}
+
+// addTold adds to decisions in one process what its record tells of them. Where it was forgotten it tells nothing.
+func (c *Client) addTold(ctx context.Context, process string, list []*PastDecision) error {
+	from := list[0].Idea
+	for _, d := range list {
+		if from = min(from, d.Idea); approval.IsRemark(d.Kind) {
+			from = 1 // an earlier one says what was shown
+		}
+	}
+	chain := c.Chain(process)
+	to, err := chain.number(ctx, "list decisions of", 0)
+	if err != nil {
+		return ctx.Err()
+	}
+	made, err := chain.decisions(ctx, from, to)
+	if err != nil {
+		return ctx.Err()
+	}
+	for _, d := range list {
+		for n := range made {
+			one := &made[n]
+			if one.CallID != d.CallID {
+				continue
+			}
+			if one.Kind == d.Kind && one.Idea == d.Idea && one.DecidedAt.Equal(d.DecidedAt) {
+				d.Decided = *one
+			}
+			if d.CallID != "" && !approval.IsRemark(one.Kind) && !one.DecidedAt.Before(d.DecidedAt) {
+				d.Last = one
+			}
+		}
+	}
+	return nil
+}
+
+// eachDecision calls do for what people decided on Calls and Plans, asked or handed over, in all processes. unread
+// counts the processes whose record cannot be read.
+func (c *Client) eachDecision(ctx context.Context, do func(process string, d Decided)) (unread int, err error) {
+	processes, err := c.archive.Processes(ctx)
+	for _, id := range processes {
+		if strings.Contains(id, "/~part/") {
+			continue // the whole's record has what its parts' have
+		}
+		made, failed := c.decisionsOf(ctx, id)
+		switch {
+		case ctx.Err() != nil:
+			return unread, ctx.Err()
+		case failed != nil:
+			unread++
+		}
+		for _, d := range made {
+			do(id, d)
+		}
+	}
+	return unread, err
+}
+
+// decisionsOf lists what people decided on Calls and Plans of one process, asked and handed over, without what only its
+// record tells. It is remembered up to the latest Idea: what is sealed never changes.
+func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) {
+	chain := c.archive.Chain(id)
+	last, err := chain.number(ctx, "count decisions of", 0)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := c.decided.Get(id)
+	if known.at > last { // forgotten, and begun anew
+		known = cachedDecisions{}
+	}
+	known.made = slices.Clip(known.made) // others may read it
+	for known.at < last {
+		log, err := chain.chains.LogAt(ctx, id, known.at+1)
+		if err != nil {
+			return known.made, err
+		}
+		known.at++
+		for _, e := range log {
+			if d := e.Decision; d != nil && (d.CallID != "" || d.PlanRequest != nil) && d.Kind != Comment &&
+				d.Kind != approval.SteerDeputy {
+				if known.when == nil {
+					known.when = chain.conditions(ctx)
+				}
+				known.made = append(known.made, Decided{Idea: known.at, when: known.when[d.Tool],
+					Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool, DecidedBy: d.DecidedBy,
+						Account: d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince,
+						PlanRequest: d.PlanRequest}})
+			}
+		}
+	}
+	c.decided.Add(id, known)
+	return known.made, nil
+}
+
+// maxCachedDecisions bounds how many processes' decisions are cached.
+const maxCachedDecisions = 10_000
+
+// cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
+type cachedDecisions struct {
+	at   int
+	made []Decided
+	when map[string]map[string]any // the conditions of policies, by Tool
+}
+
+// conditions gives those that the Tools' policies have on parameters, as the first Idea has them. They stay.
+func (c *Chain) conditions(ctx context.Context) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	source, err := c.chains.Load(ctx, c.process, 1)
+	if err != nil {
+		return all
+	}
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	if idea == nil {
+		return all
+	}
+	for _, t := range idea.Tools {
+		asks := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
+		if asks != nil && asks.ParamsCondition != nil {
+			all[t.Name] = jsonval.AsObject(jsonval.AsObject(t.Source["_approval"])["when"])
+		}
+	}
+	return all
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"slices"
+
+	"processidea/model/check/plangraph"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business. A parameter
+// whose value is known only when the Call runs is null.
+type PlannedCall struct {
+	shown.Call
+	CallID, Instance string
+	// Error is why it will fail; empty: no reason is known.
+	Error string
+}
+
+// maxPlannedCalls bounds how many Calls of a Plan are put into words, each once for each instance.
+const maxPlannedCalls = 1000
+
+// planInWords tells what a Plan would do, by the latest Idea of its process: nothing has run since then.
+func planInWords(ctx context.Context, p Plan, idea *ideafile.Idea, words *shown.Words) (list []PlannedCall) {
+	if idea == nil {
+		idea = &ideafile.Idea{}
+	}
+	messages := ideafile.SplitMessagesByInstance(idea.Context)
+	for n, c := range p.Calls {
+		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.Written.RawObject()))
+		if tool := idea.Tool(c.Written.Tool); tool != nil {
+			for name, reference := range tool.WiredParams {
+				params[name] = reference
+			}
+		}
+		readsAnother := slices.ContainsFunc(p.Edges, func(e plangraph.Edge) bool {
+			return e.To == n+1 && e.From > 0 && e.Kind == plangraph.EdgeReads
+		})
+		tokens := c.Instances
+		if len(tokens) == 0 {
+			tokens = []string{""}
+		}
+		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
+			of := messages.InstanceView(token).PayloadByKind
+			known := knownOf(any(params), func(r refexpr.Reference) (any, bool) {
+				if readsAnother && r.Kind == refexpr.StateKind {
+					return nil, false
+				}
+				return jsonval.ValueAt(of[r.Kind], r.Path)
+			})
+			list = append(list, PlannedCall{CallID: c.CallID, Instance: token, Error: c.Error,
+				Call: words.Call(c.Written.Tool, jsonval.AsObject(known), token,
+					shown.Case{Input: of[ideafile.TypeInput], State: of[ideafile.TypeState]}, LanguageOf(ctx))})
+		}
+	}
+	return list
+}
+
+// knownOf resolves the References in a value; one that leads to nothing yet becomes null.
+func knownOf(v any, lookup func(refexpr.Reference) (any, bool)) any {
+	switch v.(type) {
+	case jsonval.Object, []any:
+		return jsonval.WithHeldValues(v, func(held any) any { return knownOf(held, lookup) })
+	}
+	known, err := refexpr.ResolveReferences(v, lookup)
+	if err != nil {
+		return nil
+	}
+	return known
+}

@@ -1,0 +1,59 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"processidea/client"
+	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
+)
+
+// minePage lists what its reader decided.
+type minePage struct {
+	frame
+	part
+	List []client.PastDecision
+}
+
+// decidedByMe is what a person decided, as far as a page shows it.
+type decidedByMe struct {
+	list  []client.PastDecision
+	total int
+}
+
+const decidedAtOnce = 100
+
+func (v *visit) showMine() error {
+	number, _ := strconv.Atoi(v.URL.Query().Get("page"))
+	number = max(number, 1)
+	who := policy.Identity{Name: v.who.Name, Account: v.who.Account}
+	found, err := soon(v.Context(), v.reading, v.sinceActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who)),
+		func(ctx context.Context, _ *work) (all decidedByMe, err error) {
+			all.list, all.total, err = v.Client.DecidedBy(ctx, who, (number-1)*decidedAtOnce, decidedAtOnce)
+			return all, err
+		})
+	if err != nil {
+		return err
+	}
+	at := func(page int) string { return "/desk/decided?page=" + strconv.Itoa(page) }
+	return v.show("mine", minePage{v.frame("What you have decided"),
+		partOf(found.total, decidedAtOnce, number, at), found.list})
+}
+
+// whatBecame says what became of what somebody decided on.
+func whatBecame(d client.PastDecision) string {
+	switch {
+	case d.CallID == "":
+		return "the page of its process tells"
+	case d.Last == nil:
+		return "nobody has decided yet"
+	case d.Last.Outcome == nil:
+		return "not recorded yet"
+	}
+	said := map[ideafile.CallStatus]string{ideafile.Done: "it has happened", ideafile.Undone: "it was taken back",
+		ideafile.Failed: "it failed"}
+	return cmp.Or(said[d.Last.Outcome.Status], "it did not happen")
+}
