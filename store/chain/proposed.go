@@ -68,7 +68,7 @@ func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.Lo
 }
 
 // resolveReads resolves the References of a Call in the Idea whose log has its write.
-func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call map[string]any,
+func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call jsonval.Object,
 	m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {
@@ -90,8 +90,8 @@ func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEnt
 }
 
 // referencesIn lists the References in a Call's parameters. A malformed one is listed as written.
-func referencesIn(call map[string]any) []refexpr.Reference {
-	params := map[string]any{}
+func referencesIn(call jsonval.Object) []refexpr.Reference {
+	params := jsonval.Object{}
 	for k, v := range call {
 		if !strings.HasPrefix(k, "_") {
 			params[k] = v

@@ -112,7 +112,7 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
 // exactly reads what a server sent, from the _meta beside it.
-func exactly(meta mcp.Meta) (map[string]any, error) {
+func exactly(meta mcp.Meta) (jsonval.Object, error) {
 	text, _ := meta[keyExact].(string)
 	v, err := jsonval.DecodeWithBounds([]byte(text), serverBounds)
 	return jsonval.AsObject(v), err

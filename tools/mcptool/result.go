@@ -48,5 +48,5 @@ func errorText(r *mcp.CallToolResult, value any) string {
 	if text, ok := textOf(r.Content); ok && text != "" {
 		return text
 	}
-	return string(jsonval.Encode(value))
+	return jsonval.EncodeToString(value)
 }

@@ -41,10 +41,10 @@ const maxChain = 20
 
 // soleSchema is the only schema of an allOf that constrains values, the way people describe a reference. beside are its
 // annotations, with those of the allOf itself. ok is false if there is another such schema.
-func soleSchema(m map[string]any) (part any, beside []map[string]any, ok bool) {
+func soleSchema(m jsonval.Object) (part any, beside []jsonval.Object, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
-		if a, is := p.(map[string]any); is && isAnnotation(a) {
+		if a, is := p.(jsonval.Object); is && isAnnotation(a) {
 			beside = append(beside, a)
 		} else if part != nil {
 			return nil, nil, false
@@ -58,7 +58,7 @@ func soleSchema(m map[string]any) (part any, beside []map[string]any, ok bool) {
 }
 
 // isAnnotation reports whether a schema constrains nothing, except null.
-func isAnnotation(m map[string]any) bool {
+func isAnnotation(m jsonval.Object) bool {
 	for k := range m {
 		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) ||
 			slices.Contains(ofSchema, k) ||
@@ -71,9 +71,9 @@ func isAnnotation(m map[string]any) bool {
 }
 
 // plainSchema is a schema without the references at its top, and without an allOf around one schema alone.
-func (d *document) plainSchema(schema any) map[string]any {
+func (d *document) plainSchema(schema any) jsonval.Object {
 	for range maxChain {
-		m, ok := schema.(map[string]any)
+		m, ok := schema.(jsonval.Object)
 		if !ok {
 			return nil
 		}
@@ -100,7 +100,7 @@ var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then",
 // objectFields are the properties of an object that has only properties. Those marked hidden are left out.
 func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
 	m := d.plainSchema(schema)
-	properties, _ := m["properties"].(map[string]any)
+	properties, _ := m["properties"].(jsonval.Object)
 	if t, said := m["type"]; len(properties) == 0 || (said && t != "object") || m["nullable"] == true {
 		return nil, false
 	}
@@ -144,8 +144,8 @@ var checkedFormats = []string{"date-time", "time", "date", "duration", "email", 
 var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
 
 // keywords converts the keywords of one schema to those of JSON Schema 2020-12.
-func (c *converter) keywords(m map[string]any) map[string]any {
-	out := map[string]any{}
+func (c *converter) keywords(m jsonval.Object) jsonval.Object {
+	out := jsonval.Object{}
 	for k, v := range m {
 		if k == "format" && displayOfFormat[text(v)] != "" {
 			out[jsonschema.DisplayKey] = displayOfFormat[text(v)]
@@ -180,7 +180,7 @@ func text(v any) string {
 }
 
 // dropDuplicateRequired drops names that are required twice, which no validator takes.
-func dropDuplicateRequired(m map[string]any) {
+func dropDuplicateRequired(m jsonval.Object) {
 	list, ok := m["required"].([]any)
 	if !ok {
 		return
@@ -195,7 +195,7 @@ func dropDuplicateRequired(m map[string]any) {
 }
 
 // convertExclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.
-func convertExclusive(m map[string]any, bound, flag string) {
+func convertExclusive(m jsonval.Object, bound, flag string) {
 	switch m[flag] {
 	case true:
 		if m[bound] != nil {
@@ -211,7 +211,7 @@ func convertExclusive(m map[string]any, bound, flag string) {
 
 // escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State
 // on.
-func escapeConstant(m map[string]any) {
+func escapeConstant(m jsonval.Object) {
 	if s := text(m["const"]); strings.HasPrefix(s, "†") {
 		delete(m, "const")
 		m["enum"] = []any{s}

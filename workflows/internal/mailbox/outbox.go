@@ -25,7 +25,7 @@ type Outbox struct {
 
 	// TakeUndelivered is offered each signal without a receiver first. It returns true if nobody needs to hear of the
 	// failure; nil: for no signal.
-	TakeUndelivered func(payload map[string]any) bool
+	TakeUndelivered func(payload jsonval.Object) bool
 }
 
 // maxInTurn is how many signals are on their way when the next one has to wait for its turn. The server takes a bounded

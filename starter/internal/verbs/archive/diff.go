@@ -54,7 +54,7 @@ func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v
 		case err != nil:
 			return err
 		case patch:
-			return a.Print(string(jsonval.Encode(d.Patch)) + "\n")
+			return a.Print(jsonval.EncodeToString(d.Patch) + "\n")
 		}
 		return a.Show(d, v.diffText(d))
 	})
