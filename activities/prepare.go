@@ -43,8 +43,8 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 
 // readFiles reads the Ideas of delegates, as far as they can be read.
 func readFiles(files jsonval.Object) (list []*ideafile.Idea) {
-	for _, name := range jsonval.SortedKeys(files) {
-		if source, ok := files[name].(jsonval.Object); ok {
+	for _, file := range jsonval.Sorted(files) {
+		if source, ok := file.(jsonval.Object); ok {
 			if read, problems := ideafile.ReadIdea(source); len(problems.Errors()) == 0 {
 				list = append(list, read)
 			}

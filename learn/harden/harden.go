@@ -222,11 +222,7 @@ func mergeDifferences(list []Difference) []Difference {
 			out = append(out, difference)
 			continue
 		}
-		for _, name := range difference.Instances {
-			if !slices.Contains(out[n].Instances, name) {
-				out[n].Instances = append(out[n].Instances, name)
-			}
-		}
+		out[n].Instances = jsonval.AppendNew(out[n].Instances, difference.Instances...)
 	}
 	return out
 }

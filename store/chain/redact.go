@@ -47,9 +47,7 @@ func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (found bool) 
 		if token == r.token {
 			continue
 		}
-		if !slices.Contains(r.others, token) {
-			r.others = append(r.others, token)
-		}
+		r.others = jsonval.AppendNew(r.others, token)
 		for _, m := range owners.MessagesByInstance[token] {
 			r.addTexts(m.Payload, false)
 		}

@@ -78,8 +78,8 @@ func encodeBody(v any, declared string) ([]byte, string) {
 
 func formPairs(object jsonval.Object) []string {
 	var pairs []string
-	for _, name := range jsonval.SortedKeys(object) {
-		pairs = append(pairs, queryPairs(encodeSegment(name), object[name])...)
+	for name, v := range jsonval.Sorted(object) {
+		pairs = append(pairs, queryPairs(encodeSegment(name), v)...)
 	}
 	return pairs
 }

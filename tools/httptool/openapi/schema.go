@@ -114,11 +114,11 @@ func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
 	}
 	required, _ := m["required"].([]any)
 	var list []field
-	for _, name := range jsonval.SortedKeys(properties) {
-		if d.plainSchema(properties[name])[hidden] == true {
+	for name, schema := range jsonval.Sorted(properties) {
+		if d.plainSchema(schema)[hidden] == true {
 			continue
 		}
-		list = append(list, field{name: name, schema: properties[name], required: slices.Contains(required, any(name))})
+		list = append(list, field{name: name, schema: schema, required: slices.Contains(required, any(name))})
 	}
 	return list, true
 }
@@ -185,13 +185,7 @@ func dropDuplicateRequired(m jsonval.Object) {
 	if !ok {
 		return
 	}
-	var names []any
-	for _, v := range list {
-		if !slices.Contains(names, v) {
-			names = append(names, v)
-		}
-	}
-	m["required"] = names
+	m["required"] = jsonval.AppendNew([]any(nil), list...)
 }
 
 // convertExclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.

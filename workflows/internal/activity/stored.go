@@ -52,9 +52,8 @@ func LoadTools(ctx workflow.Context, palette any, calls []ideafile.WrittenCall) 
 // ReadTools reads Tools. It ignores errors, since the process has had the Tools checked and reported.
 func ReadTools(palette jsonval.Object) []*ideafile.Tool {
 	var tools []*ideafile.Tool
-	for _, name := range jsonval.SortedKeys(palette) {
-		t := ideafile.ReadTool(name, palette[name], "", nil)
-		if t != nil {
+	for name, source := range jsonval.Sorted(palette) {
+		if t := ideafile.ReadTool(name, source, "", nil); t != nil {
 			tools = append(tools, t)
 		}
 	}

@@ -159,8 +159,8 @@ func (o *Outbox) NothingInFlight() bool { return len(o.underWay) == 0 }
 
 // QueuedSignals returns the queued signals, for Restore in the next run of the workflow.
 func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {
-	for _, to := range jsonval.SortedKeys(o.queued) {
-		for _, s := range o.queued[to] {
+	for to, queued := range jsonval.Sorted(o.queued) {
+		for _, s := range queued {
 			list = append(list, CarriedOutgoingSignal{to, s})
 		}
 	}
