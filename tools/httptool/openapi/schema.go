@@ -147,21 +147,21 @@ var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
 func (c *converter) keywords(m jsonval.Object) jsonval.Object {
 	out := jsonval.Object{}
 	for k, v := range m {
-		if k == "format" && displayOfFormat[text(v)] != "" {
-			out[jsonschema.DisplayKey] = displayOfFormat[text(v)]
+		if k == "format" && displayOfFormat[jsonval.AsText(v)] != "" {
+			out[jsonschema.DisplayKey] = displayOfFormat[jsonval.AsText(v)]
 		}
 		switch {
 		case v == nil && k != "const" && k != "default": // as if it were not there
 		case slices.Contains(ofValues, k):
 			out[k] = v
-		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, text(v)):
+		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
-			steps, err := jsonschema.CompiledPatternSteps(text(v))
+			steps, err := jsonschema.CompiledPatternSteps(jsonval.AsText(v))
 			if err == nil && steps <= jsonschema.MaxStepsPerForeignPattern {
 				out[k] = v
 			} else {
-				c.lost["pattern "+text(v)] = true
+				c.lost["pattern "+jsonval.AsText(v)] = true
 			}
 		case k == "$dynamicRef", k == "$recursiveRef":
 			c.lost[k] = true
@@ -172,11 +172,6 @@ func (c *converter) keywords(m jsonval.Object) jsonval.Object {
 	convertExclusive(out, "maximum", "exclusiveMaximum")
 	escapeConstant(out)
 	return out
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return s
 }
 
 // dropDuplicateRequired drops names that are required twice, which no validator takes.
@@ -206,7 +201,7 @@ func convertExclusive(m jsonval.Object, bound, flag string) {
 // escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State
 // on.
 func escapeConstant(m jsonval.Object) {
-	if s := text(m["const"]); strings.HasPrefix(s, "†") {
+	if s := jsonval.AsText(m["const"]); strings.HasPrefix(s, "†") {
 		delete(m, "const")
 		m["enum"] = []any{s}
 	}
