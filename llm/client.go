@@ -98,7 +98,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	if r.OnAnswer != nil {
 		r.OnAnswer()
 	}
-	defer stream.Close()
+	defer func() { _ = stream.Close() }()
 	reader := newReplyReader(ctx, stream, idle, r.KeepText)
 	reader.reply.FirstByte = time.Now()
 	reader.onWord = func() { x.client.circuit.recordAnswer(x.params.Model, http.StatusOK) }
