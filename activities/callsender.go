@@ -14,6 +14,7 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/model/approval/policy"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -225,9 +226,7 @@ func (c *callSender) isPendingChild(id string) bool {
 func (c *callSender) markGone(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !slices.Contains(c.gone, token) {
-		c.gone = append(c.gone, token)
-	}
+	c.gone = jsonval.AppendNew(c.gone, token)
 }
 
 func isNotFound(err error) bool {

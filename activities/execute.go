@@ -113,8 +113,8 @@ var errInputs = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 // restoreInputs returns parameters and scopes with the large values in them. Parameters that had any are checked now:
 // workflows could not.
 func (a *Activities) restoreInputs(ctx context.Context,
-	in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
-	given := map[string]any{"params": in.Params, "scopes": in.Scopes}
+	in protocol.ExecuteInput) (params, scopes jsonval.Object, err error) {
+	given := jsonval.Object{"params": in.Params, "scopes": in.Scopes}
 	size := jsonval.SizeWithBlobsUpToLimit(given, maxInputs)
 	if size > maxInputs {
 		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputs)
@@ -129,9 +129,9 @@ func (a *Activities) restoreInputs(ctx context.Context,
 	if err != nil {
 		return nil, nil, err
 	}
-	m := whole.(map[string]any)
-	params, _ = m["params"].(map[string]any)
-	scopes, _ = m["scopes"].(map[string]any)
+	m := whole.(jsonval.Object)
+	params, _ = m["params"].(jsonval.Object)
+	scopes, _ = m["scopes"].(jsonval.Object)
 	if in.ParamsSchema == nil {
 		return params, scopes, nil
 	}
@@ -152,7 +152,7 @@ func checkFit(schema, value any) error {
 
 // runTool runs the Tool, or makes its result up where it is simulated.
 func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, params,
-	scopes map[string]any) (any, error) {
+	scopes jsonval.Object) (any, error) {
 	x, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulation != nil {
 		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Contract}, true

@@ -34,7 +34,7 @@ func (a *Activities) missingForTools(ideas ...*ideafile.Idea) []string {
 			continue
 		}
 		for _, t := range idea.Tools {
-			if _, isObject := t.RawActivity.(map[string]any); !isObject {
+			if _, isObject := t.RawActivity.(jsonval.Object); !isObject {
 				continue // a Go function, or the LLM's own
 			}
 			binding, err := t.BindToRunner(nil)

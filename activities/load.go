@@ -18,7 +18,7 @@ const largePalette = jsonval.LargeValueBytes
 const keptObjects = 4
 
 // LoadObject reads members of a stored object.
-func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (map[string]any, error) {
+func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (jsonval.Object, error) {
 	h, ok := jsonval.AsBlobHandle(in.Handle)
 	if !ok {
 		return nil, fmt.Errorf("activities: load: no handle")
@@ -27,7 +27,7 @@ func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (map
 	if err != nil || in.Members == nil {
 		return object, err
 	}
-	out := map[string]any{}
+	out := jsonval.Object{}
 	for _, name := range in.Members {
 		if v, ok := object[name]; ok {
 			out[name] = v
@@ -36,7 +36,7 @@ func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (map
 	return out, nil
 }
 
-func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (map[string]any, error) {
+func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (jsonval.Object, error) {
 	if a.objects != nil {
 		if object, ok := a.objects.Get(h.Digest); ok {
 			return object, nil
@@ -47,7 +47,7 @@ func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (map[
 		return nil, err
 	}
 	v, err := jsonval.Decode(data)
-	object, ok := v.(map[string]any)
+	object, ok := v.(jsonval.Object)
 	if err != nil || !ok {
 		return nil, fmt.Errorf("activities: load %s: it is no object: %w", h.Digest, err)
 	}
@@ -58,7 +58,7 @@ func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (map[
 }
 
 // restoreIdeaTools returns an Idea with its Tools in it, which may lie in the store.
-func (a *Activities) restoreIdeaTools(ctx context.Context, idea map[string]any) (map[string]any, error) {
+func (a *Activities) restoreIdeaTools(ctx context.Context, idea jsonval.Object) (jsonval.Object, error) {
 	h, stored := ideafile.StoredPaletteHandle(idea)
 	if !stored {
 		return idea, nil
@@ -71,7 +71,7 @@ func (a *Activities) restoreIdeaTools(ctx context.Context, idea map[string]any) 
 }
 
 // readIdeaWithTools reads an Idea that was found sound before, with its Tools.
-func (a *Activities) readIdeaWithTools(ctx context.Context, idea map[string]any) (*ideafile.Idea, error) {
+func (a *Activities) readIdeaWithTools(ctx context.Context, idea jsonval.Object) (*ideafile.Idea, error) {
 	whole, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (a *Activities) readIdeaWithTools(ctx context.Context, idea map[string]any)
 }
 
 // storePalette returns the replacement for an Idea's Tools that are too large to travel; nil if they are not too large.
-func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map[string]any, error) {
+func (a *Activities) storePalette(ctx context.Context, idea jsonval.Object) (jsonval.Object, error) {
 	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
 	if _, _, stored := ideafile.ReadStoredPalette(tools); stored ||
 		jsonval.SizeUpToLimit(tools, largePalette) <= largePalette {
@@ -90,8 +90,8 @@ func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map
 }
 
 // restoreFiles returns the Idea files of delegates with their values loaded from the store.
-func (a *Activities) restoreFiles(ctx context.Context, files map[string]any) (map[string]any, error) {
-	out := make(map[string]any, len(files))
+func (a *Activities) restoreFiles(ctx context.Context, files jsonval.Object) (jsonval.Object, error) {
+	out := make(jsonval.Object, len(files))
 	for key, file := range files {
 		if h, stored := jsonval.AsBlobHandle(file); stored {
 			object, err := a.readObject(ctx, h)

@@ -13,7 +13,7 @@ import (
 
 // PrepareTools checks an Idea and its delegates, and binds its Tools to what this worker knows. It is decided once,
 // when a process starts.
-func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any,
+func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	whole, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
@@ -42,9 +42,9 @@ func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any,
 }
 
 // readFiles reads the Ideas of delegates, as far as they can be read.
-func readFiles(files map[string]any) (list []*ideafile.Idea) {
-	for _, name := range jsonval.SortedKeys(files) {
-		if source, ok := files[name].(map[string]any); ok {
+func readFiles(files jsonval.Object) (list []*ideafile.Idea) {
+	for _, file := range jsonval.Sorted(files) {
+		if source, ok := file.(jsonval.Object); ok {
 			if read, problems := ideafile.ReadIdea(source); len(problems.Errors()) == 0 {
 				list = append(list, read)
 			}

@@ -179,10 +179,10 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 func promptDigest(q llm.Request) string {
 	messages := make([]any, len(q.Messages))
 	for n, m := range q.Messages {
-		messages[n] = map[string]any{"role": m.Role, "content": m.Content}
+		messages[n] = jsonval.Object{"role": m.Role, "content": m.Content}
 	}
 	sum := sha256.New()
-	jsonval.EncodeToPooledBuffer(map[string]any{"messages": messages, "schema": q.Form.Schema},
+	jsonval.EncodeToPooledBuffer(jsonval.Object{"messages": messages, "schema": q.Form.Schema},
 		func(data []byte) { sum.Write(data) })
 	return hex.EncodeToString(sum.Sum(nil))
 }
@@ -218,7 +218,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(textOfBroken(raw)))
 		return
 	}
-	if _, isObject := v.(map[string]any); isObject { // its large parameters
+	if _, isObject := v.(jsonval.Object); isObject { // its large parameters
 		v, err = r.a.offload(r.ctx, v, true)
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		return nil, err
 	}
 	idea := turn.SnapshotIdea(whole, in.Brief, in.Calls, in.Output)
-	solution := idea["solution"].(map[string]any)
+	solution := idea["solution"].(jsonval.Object)
 	if in.Finished {
 		solution["finished"] = true
 	}
@@ -79,9 +79,9 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 // sealedIdeaMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea
 // was sealed by and the LLM that answered, the last answer first. Both, and the counts of steps, are never copied from
 // an Idea of another process.
-func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) map[string]any {
-	m, _ := meta.(map[string]any)
-	out := make(map[string]any, len(m)+1)
+func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) jsonval.Object {
+	m, _ := meta.(jsonval.Object)
+	out := make(jsonval.Object, len(m)+1)
 	for k, v := range m {
 		out[k] = v
 	}

@@ -155,7 +155,7 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }()
+	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 2*maxReplyBytes)
 	for lines.Scan() {

@@ -95,7 +95,7 @@ func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
 }
 
 // DecodeObject reads the payload of a signal that somebody may have written by hand: one JSON object.
-func DecodeObject(raw converter.RawValue) (map[string]any, error) {
+func DecodeObject(raw converter.RawValue) (jsonval.Object, error) {
 	data, err := jsonData(raw)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 type DelegationContext struct {
 	// Files are Idea files by their path from the folder of the first one. File is the one of this process; empty: the
 	// first.
-	Files map[string]any `json:"files,omitempty"`
+	Files jsonval.Object `json:"files,omitempty"`
 	File  string         `json:"file,omitempty"`
 	// Resumed is the key in Files of the Idea from which this process goes on, in a fork of the one that it works for;
 	// empty: it begins, or is no delegate.
@@ -55,7 +55,7 @@ type DelegateReport struct {
 	Output any         `json:"output"`
 	Error  *diag.Fault `json:"error,omitempty"`
 	// HandedBack are the values that it hands back to its parent's State, by path.
-	HandedBack map[string]any `json:"handed,omitempty"`
+	HandedBack jsonval.Object `json:"handed,omitempty"`
 	// Waiting is what it waits for, as its query "status" tells, and Use what it has begun and used, and needs.
 	Waiting  []string      `json:"waiting,omitempty"`
 	HeldUp   []turn.HeldUp `json:"heldUp,omitempty"`

@@ -13,7 +13,7 @@ import (
 // ProcessStart is what a process starts from. It is self-contained: no worker needs the files it was made of.
 type ProcessStart struct {
 	// Idea is the Idea file's content, with large values in the store.
-	Idea map[string]any `json:"idea"`
+	Idea jsonval.Object `json:"idea"`
 	// Replies is a scripted LLM in the form of a replies file; empty: a real one is asked.
 	Replies string `json:"replies,omitempty"`
 	// Attributes is whether the search attributes are registered with the server.
@@ -86,8 +86,8 @@ const MemoSimulated = "simulated"
 const UndoesMeta = "undoes"
 
 // Memo is the memo of a process with an Idea; a simulated one is marked.
-func Memo(idea *ideafile.Idea) map[string]any {
-	m := map[string]any{MemoPath: idea.ProcessPath, MemoVersion: idea.ProcessVersion}
+func Memo(idea *ideafile.Idea) jsonval.Object {
+	m := jsonval.Object{MemoPath: idea.ProcessPath, MemoVersion: idea.ProcessVersion}
 	if idea.Simulation != nil {
 		m[MemoSimulated] = true
 	}

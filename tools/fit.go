@@ -19,7 +19,7 @@ func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 		return v, nil
 	}
 	switch v := v.(type) {
-	case map[string]any:
+	case jsonval.Object:
 		return fitObject(s, v, path)
 	case []any:
 		out := make([]any, len(v))
@@ -43,8 +43,8 @@ func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 	return v, nil
 }
 
-func fitObject(s *jsonschema.Schema, v map[string]any, path string) (any, error) {
-	out := make(map[string]any, len(v))
+func fitObject(s *jsonschema.Schema, v jsonval.Object, path string) (any, error) {
+	out := make(jsonval.Object, len(v))
 	for _, name := range jsonval.SortedKeys(v) {
 		p, named := s.Properties[name]
 		if !named {
@@ -81,13 +81,13 @@ func fillEmpty(s *jsonschema.Schema, v any) any {
 		if s.Type == "array" {
 			return []any{}
 		} else if s.Type == "object" {
-			return map[string]any{}
+			return jsonval.Object{}
 		}
 	case []any:
 		for i, item := range v {
 			v[i] = fillEmpty(s.Items, item)
 		}
-	case map[string]any:
+	case jsonval.Object:
 		for name, item := range v {
 			p, ok := s.Properties[name]
 			if !ok {

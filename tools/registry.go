@@ -114,7 +114,7 @@ func Describe(text string) Option { return func(s *settings) { s.Description = t
 func Undo(tool, params string) Option {
 	var ps diag.Problems
 	given, err := jsonval.DecodeObject([]byte(params))
-	u := ideafile.ReadUndo(map[string]any{"tool": tool, "params": given}, "$", &ps)
+	u := ideafile.ReadUndo(jsonval.Object{"tool": tool, "params": given}, "$", &ps)
 	if errs := ps.Errors(); err != nil || len(errs) > 0 {
 		panic(fmt.Sprintf("tools: undo by %q: %v", tool, errors.Join(err, errs)))
 	}

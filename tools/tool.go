@@ -30,7 +30,7 @@ type Tool struct {
 
 // Call runs the tool with params, a value tree as decoded with UseNumber, and returns such a tree. Parameters that do
 // not fit and panics are final errors; else the error is the function's own, with the tool's name before it.
-func (t *Tool) Call(ctx context.Context, params map[string]any) (any, error) {
+func (t *Tool) Call(ctx context.Context, params jsonval.Object) (any, error) {
 	result, err := t.call(ctx, params)
 	if err != nil {
 		return nil, fmt.Errorf("tools: call %s: %w", t.Name, err)
@@ -38,7 +38,7 @@ func (t *Tool) Call(ctx context.Context, params map[string]any) (any, error) {
 	return result, nil
 }
 
-func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err error) {
+func (t *Tool) call(ctx context.Context, params jsonval.Object) (result any, err error) {
 	// A tool is foreign code: its faults must not end the worker.
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,9 +64,9 @@ func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err
 // or panic. 1e308 written out has 309 characters.
 var numberBounds = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
 
-func (t *Tool) encodeParams(params map[string]any) (json.RawMessage, error) {
+func (t *Tool) encodeParams(params jsonval.Object) (json.RawMessage, error) {
 	if params == nil {
-		params = map[string]any{}
+		params = jsonval.Object{}
 	}
 	if err := numberBounds.CheckNumbers(params); err != nil {
 		return nil, err

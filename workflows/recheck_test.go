@@ -2,9 +2,14 @@ package workflows_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -201,5 +206,95 @@ func TestADelegateAsksTwiceAsItsOwnFileSays(t *testing.T) {
 	}
 	if q := delegate.Quality; err != nil || q == nil || q.Rechecked != 1 || q.Differed != 1 {
 		t.Errorf("the delegate's are %s, %v", asJSON(q), err)
+	}
+}
+
+// heldRecheck is a process whose answers OTHER, another LLM, is asked for a second time; it answers once it is let go.
+func heldRecheck(t *testing.T, idea string, second []string, first ...string) (s *scenario, asked func() bool, letGo func()) {
+	t.Helper()
+	other := newScenario(t, `{}`, second...).llm
+	s = newScenario(t, strings.ReplaceAll(idea, "OTHER", strings.NewReplacer("/", "-", " ", "-").Replace(t.Name())+"-other"), first...)
+	var isAsked atomic.Bool
+	open := make(chan struct{})
+	letGo = sync.OnceFunc(func() { close(open) })
+	t.Cleanup(letGo)
+	llm.byName.Store(s.id+"-other", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isAsked.Store(true)
+		select {
+		case <-open:
+			other.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	return s, isAsked.Load, letGo
+}
+
+// What a person corrects while an answer is asked for again counts, the Calls that waited for that run once, and the
+// workflows continue as new before and after it.
+func TestAProcessIsRevisedAndContinuesWhileItIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	answer := func(mood string) string {
+		return `{"solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†state.text", "_output": "` + mood +
+			`", "_outputPath": "mood"}, {"_tool": "shout", "_instance": "1", "text": "†state.text", "_outputPath": "loud"}]}}`
+	}
+	for name, before := range map[string]string{"Calls wait for it": "true", "Calls do not wait": "false"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, asked, letGo := heldRecheck(t, judged(`"quality": {"recheck": 1, "before": `+before+`, "llm": {"model": "OTHER"}}`,
+				`, "shout": {"type": "object", "properties": {"text": {"type": "string"}}, "_approval": true}`),
+				[]string{answer("bad"), nothingMore}, answer("good"), nothingMore, nothingMore)
+			s.every = 1
+			run := s.start()
+			eventually(t, "it is asked again", asked)
+			waiting, loud := 5, "MENDED"
+			if before == "false" {
+				waiting, loud = 1, "T1" // as it was shown
+				s.waitsFor(1)
+			}
+			s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{
+				map[string]any{"type": "state", "_instance": "1", "text": "mended"}}})
+			eventually(t, "the correction is sealed", func() bool { return s.processStatus().Ideas > 1 })
+			letGo()
+			eventually(t, "both answers are shown", func() bool {
+				list := s.pending()
+				return len(list) == waiting && !slices.ContainsFunc(list, func(p protocol.Approval) bool { return p.ReviewReason == "" })
+			})
+			for _, p := range s.pending() {
+				s.decide("approve", p.CallID, `{"digest": "`+p.Digest+`"}`)
+			}
+			r := s.end(run)
+			if got := asJSON(r.Instances["1"].State); r.Status != loop.StatusCompleted || r.Calls.Done != 5 || r.Requests != 2 ||
+				r.Quality.Rechecked != 5 || r.Quality.Differed != 4 || r.Quality.Failed != 0 ||
+				got != `{"loud":"`+loud+`","mood":"good","text":"mended"}` {
+				t.Errorf("%s\n%s", asJSON(r), s.story())
+			}
+			d, err := s.client.DescribeWorkflowExecution(t.Context(), s.id, "")
+			if info := d.GetWorkflowExecutionInfo(); err != nil || info.GetFirstRunId() == info.GetExecution().GetRunId() {
+				t.Errorf("it has not continued: the test tests nothing; %v", err)
+			}
+			if err := replay(t, store, history(t, s.id)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A value that does not fit is fitted, and its Call runs, while the answer is asked for again.
+func TestAValueIsFittedWhileItIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	idea := strings.Replace(adaptedIdea, `{"schema"`, `{"config": {"quality": {"recheck": 1, "llm": {"model": "OTHER"}}}, "schema"`, 1)
+	s, asked, letGo := heldRecheck(t, strings.Replace(idea, `, "_approval": true`, "", 1), []string{nothingMore, nothingMore},
+		shoutUser, `{"solution": {"calls": [{"_call": "1.1", "_params": {"text": "Anna"}}]}}`, nothingMore)
+	s.every = 1
+	run := s.start()
+	eventually(t, "it is asked again", asked)
+	eventually(t, "the fitted Call has run", func() bool { return s.processStatus().Calls.Done == 1 })
+	letGo()
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Requests != 3 || r.Quality.Rechecked != 2 || r.Quality.Differed != 1 ||
+		asJSON(r.Instances[""].State) != `{"loud":"ANNA","user":{"userName":"Anna"}}` {
+		t.Errorf("%s\n%s", asJSON(r), s.story())
+	}
+	if err := replay(t, store, history(t, s.id)); err != nil {
+		t.Error(err)
 	}
 }

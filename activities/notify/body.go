@@ -22,7 +22,7 @@ func (s *Sender) body(n approval.Notices, words map[string]shown.Call) []byte {
 	text := s.text(n, words)
 	switch s.format {
 	case FormatSlack:
-		return jsonval.Encode(map[string]any{"text": slackEscape.Replace(text)})
+		return jsonval.Encode(jsonval.Object{"text": slackEscape.Replace(text)})
 	case FormatSlackBlocks:
 		return jsonval.Encode(s.slackBlocks(n, text, words))
 	case FormatTeams:
@@ -34,14 +34,14 @@ func (s *Sender) body(n approval.Notices, words map[string]shown.Call) []byte {
 			call[k] = v
 		}
 	}
-	return jsonval.Encode(map[string]any{
+	return jsonval.Encode(jsonval.Object{
 		"type": noticeEventType, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": data,
 	})
 }
 
 // eachNotice gives the notices of single Calls in the JSON of Notices.
-func eachNotice(data any) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
+func eachNotice(data any) iter.Seq[jsonval.Object] {
+	return func(yield func(jsonval.Object) bool) {
 		for _, list := range jsonval.Sorted(jsonval.AsObject(data)) {
 			for _, one := range jsonval.AsList(list) {
 				if call := jsonval.AsObject(one); call != nil && !yield(call) {

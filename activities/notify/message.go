@@ -21,12 +21,12 @@ const (
 	maxFieldChars = 500
 )
 
-func (s *Sender) slackBlocks(n approval.Notices, text string, words map[string]shown.Call) map[string]any {
-	markdown := func(text string) map[string]any { return map[string]any{"type": "mrkdwn", "text": text} }
+func (s *Sender) slackBlocks(n approval.Notices, text string, words map[string]shown.Call) jsonval.Object {
+	markdown := func(text string) jsonval.Object { return jsonval.Object{"type": "mrkdwn", "text": text} }
 	heading, _, _ := strings.Cut(text, "\n")
-	blocks := []any{map[string]any{"type": "section", "text": markdown("*" + slackEscape.Replace(heading) + "*")}}
+	blocks := []any{jsonval.Object{"type": "section", "text": markdown("*" + slackEscape.Replace(heading) + "*")}}
 	for _, w := range callsToOpen(n) {
-		section := map[string]any{"type": "section", "text": markdown(slackEscape.Replace(s.sentence(w, words)))}
+		section := jsonval.Object{"type": "section", "text": markdown(slackEscape.Replace(s.sentence(w, words)))}
 		var fields []any
 		for _, f := range fieldsOf(words[w.Digest]) {
 			fields = append(fields, markdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.Shown)))
@@ -35,17 +35,17 @@ func (s *Sender) slackBlocks(n approval.Notices, text string, words map[string]s
 			section["fields"] = fields
 		}
 		if link := s.linkTo(n.ProcessID, w.CallID); link != "" {
-			section["accessory"] = map[string]any{"type": "button", "url": link,
-				"text": map[string]any{"type": "plain_text", "text": "Open"}}
+			section["accessory"] = jsonval.Object{"type": "button", "url": link,
+				"text": jsonval.Object{"type": "plain_text", "text": "Open"}}
 		}
 		blocks = append(blocks, section)
 	}
-	return map[string]any{"text": slackEscape.Replace(text), "blocks": blocks}
+	return jsonval.Object{"text": slackEscape.Replace(text), "blocks": blocks}
 }
 
-func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]shown.Call) map[string]any {
-	block := func(text, weight string) map[string]any {
-		return map[string]any{"type": "TextBlock", "text": text, "wrap": true, "weight": weight}
+func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]shown.Call) jsonval.Object {
+	block := func(text, weight string) jsonval.Object {
+		return jsonval.Object{"type": "TextBlock", "text": text, "wrap": true, "weight": weight}
 	}
 	heading, rest, _ := strings.Cut(text, "\n")
 	body := []any{block(heading, "Bolder")}
@@ -57,19 +57,19 @@ func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]sho
 		body = append(body, block(s.sentence(w, words), "Default"))
 		var facts []any
 		for _, f := range fieldsOf(words[w.Digest]) {
-			facts = append(facts, map[string]any{"title": f.Title, "value": f.Shown})
+			facts = append(facts, jsonval.Object{"title": f.Title, "value": f.Shown})
 		}
 		if facts != nil {
-			body = append(body, map[string]any{"type": "FactSet", "facts": facts})
+			body = append(body, jsonval.Object{"type": "FactSet", "facts": facts})
 		}
 		if link := s.linkTo(n.ProcessID, w.CallID); link != "" {
-			body = append(body, map[string]any{"type": "ActionSet",
-				"actions": []any{map[string]any{"type": "Action.OpenUrl", "title": "Open", "url": link}}})
+			body = append(body, jsonval.Object{"type": "ActionSet",
+				"actions": []any{jsonval.Object{"type": "Action.OpenUrl", "title": "Open", "url": link}}})
 		}
 	}
-	return map[string]any{"type": "message", "attachments": []any{map[string]any{
+	return jsonval.Object{"type": "message", "attachments": []any{jsonval.Object{
 		"contentType": "application/vnd.microsoft.card.adaptive",
-		"content": map[string]any{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+		"content": jsonval.Object{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
 			"type": "AdaptiveCard", "version": "1.4", "body": body}}}}
 }
 

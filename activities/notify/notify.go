@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
 	"processidea/internal/secret"
 	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
@@ -44,7 +46,7 @@ type Sender struct {
 	url     string
 	format  string
 	link    string
-	keys    [][]byte
+	keys    []*webhook.Webhook
 	client  *http.Client
 	striker *secret.Striker
 	now     func() time.Time
@@ -111,7 +113,7 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 	if err != nil {
 		return &Error{Retry: true, text: s.striker.StrikeText(err.Error())}
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer answer.Body.Close()
 	said, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
 	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
 		return nil

@@ -1,52 +1,44 @@
 package notify
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-)
 
-// The headers of Standard Webhooks (standardwebhooks.com). The signature is over "<id>.<timestamp>.<body>".
-const (
-	headerID        = "webhook-id"
-	headerTimestamp = "webhook-timestamp"
-	headerSignature = "webhook-signature"
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 const secretPrefix = "whsec_"
 
 // readKeys reads the secrets. Their texts are in no error.
-func readKeys(text string) ([][]byte, error) {
-	var keys [][]byte
+func readKeys(text string) (keys []*webhook.Webhook, err error) {
 	for n, one := range strings.Fields(text) {
 		encoded, ok := strings.CutPrefix(one, secretPrefix)
-		key, err := base64.StdEncoding.DecodeString(encoded)
-		if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		secret, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(secret) < 24 || len(secret) > 64 {
 			return nil, fmt.Errorf("notify: read %s: secret %d must be %s and 24 to 64 bytes in base64", SecretVariable,
 				n+1, secretPrefix)
 		}
+		key, _ := webhook.NewWebhookRaw(secret) // it takes any
 		keys = append(keys, key)
 	}
 	return keys, nil
 }
 
-// sign sets the headers. Without a secret there is no signature: Slack's address is one itself.
+// sign sets the headers of Standard Webhooks (standardwebhooks.com). Without a secret there is no signature: Slack's
+// address is one itself.
 func (s *Sender) sign(h http.Header, id string, body []byte) {
-	at := strconv.FormatInt(s.now().Unix(), 10)
-	h.Set(headerID, id)
-	h.Set(headerTimestamp, at)
+	now := s.now()
+	h.Set(webhook.HeaderWebhookID, id)
+	h.Set(webhook.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
 	var signatures []string
 	for _, key := range s.keys {
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(id + "." + at + "."))
-		mac.Write(body)
-		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+		signature, _ := key.Sign(id, now, body) // it never fails
+		signatures = append(signatures, signature)
 	}
 	if len(signatures) > 0 {
-		h.Set(headerSignature, strings.Join(signatures, " "))
+		h.Set(webhook.HeaderWebhookSignature, strings.Join(signatures, " "))
 	}
 }

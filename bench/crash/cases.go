@@ -15,7 +15,7 @@ import (
 // testCase is an Idea that processes are started from.
 type testCase struct {
 	name      string
-	idea      map[string]any
+	idea      jsonval.Object
 	instances string // a file; empty: none
 }
 
@@ -105,7 +105,7 @@ func effectsCase(b *bed) (testCase, error) {
 // writeFile writes the Idea of one process, with a text by which the LLM can tell the process.
 func (c testCase) writeFile(dir, process string) (string, error) {
 	context, _ := c.idea["context"].([]any)
-	said := map[string]any{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}
+	said := jsonval.Object{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}
 	idea := maps.Clone(c.idea)
 	idea["context"] = append([]any{said}, context...)
 	file := filepath.Join(dir, process+".json")

@@ -39,7 +39,7 @@ func (r *trial) check(ctx context.Context, p *process) {
 
 // resultWithoutID returns a process's result without its id, for comparison.
 func resultWithoutID(p *process) string {
-	text := string(jsonval.Encode(jsonval.ToJSONValue([]any{p.result.Status, p.result.Output, p.result.Instances})))
+	text := jsonval.EncodeToString(jsonval.ToJSONValue([]any{p.result.Status, p.result.Output, p.result.Instances}))
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 

@@ -75,7 +75,7 @@ func (l *llm) chooseReply(prompt string) rehearsal.Reply {
 // was not accepted, and the reply is the output alone.
 func (l *llm) nextReply(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && isPlanned(prompt, last) {
-		last.Content = string(jsonval.Encode(map[string]any{"calls": []any{}, "output": output}))
+		last.Content = jsonval.EncodeToString(jsonval.Object{"calls": []any{}, "output": output})
 		return last
 	}
 	for _, r := range l.replies[name] {
@@ -90,14 +90,14 @@ func (l *llm) nextReply(name, prompt string, last rehearsal.Reply) rehearsal.Rep
 // isPlanned reports whether a prompt holds all Calls of a reply.
 func isPlanned(prompt string, r rehearsal.Reply) bool {
 	for _, c := range callsOf(r) {
-		if !strings.Contains(prompt, string(jsonval.Encode(c))) {
+		if !strings.Contains(prompt, jsonval.EncodeToString(c)) {
 			return false
 		}
 	}
 	return true
 }
 
-func solutionOf(r rehearsal.Reply) map[string]any {
+func solutionOf(r rehearsal.Reply) jsonval.Object {
 	v, err := jsonval.DecodeObject([]byte(r.Content))
 	if err != nil {
 		return nil
@@ -120,10 +120,10 @@ func (l *llm) latentReply(name, id string) rehearsal.Reply {
 		if len(calls) == 0 {
 			continue
 		}
-		call, _ := calls[0].(map[string]any)
+		call, _ := calls[0].(jsonval.Object)
 		if _, gives := call["_call"]; gives {
 			call["_call"] = id
-			r.When, r.Content = "", string(jsonval.Encode(map[string]any{"calls": calls, "output": nil}))
+			r.When, r.Content = "", jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": nil})
 			return r
 		}
 	}

@@ -35,7 +35,7 @@ func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
 }
 
 func (r *trial) decide(ctx context.Context, a protocol.Approval) {
-	signal, payload := policy.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "crash"}
+	signal, payload := policy.Approve, jsonval.Object{"call": a.CallID, "digest": a.Digest, "by": "crash"}
 	if a.ReviewReason != "" {
 		r.figures.addAsked(a.Process + " " + a.Digest)
 		if answer, reached := r.tools.answerOf(protocol.IdempotencyKey(a.Process, a.Instance, a.CallID)); reached {

@@ -32,7 +32,7 @@ func (p *program) start() error {
 	p.stop, p.ended = stop, ended
 	go func() {
 		defer close(ended)
-		defer func() { _ = log.Close() }()
+		defer log.Close()
 		for ctx.Err() == nil {
 			cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...) // its end is SIGKILL
 			cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.bed.environment(), p.bed.dir, log, log

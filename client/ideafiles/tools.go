@@ -164,5 +164,8 @@ func (t Tools) SizeText(idea *ideafile.Idea) string {
 		return ""
 	}
 	size := quality.SizeFor(idea, t.Bind(idea))
+	if idea.LLMForbidden() {
+		return size.Because + "\n"
+	}
 	return fmt.Sprintf("%d a Request: %s\n", size.First, size.Because)
 }

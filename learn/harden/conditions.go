@@ -181,7 +181,7 @@ func (c *mergedCall) requestRange() (first, last int) {
 }
 
 // viewOf is what an instance saw: what it began with, and what the visible Calls wrote.
-func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
+func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 	view := r.viewAtStart()
 	for _, d := range s.visible {
 		recorded := d.recordedByInstance[r]
@@ -268,16 +268,16 @@ func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 }
 
 // sameAs reports whether a Call of a Plan is this one, whatever its condition.
-func (c *mergedCall) sameAs(raw map[string]any) bool {
+func (c *mergedCall) sameAs(raw jsonval.Object) bool {
 	return jsonval.Equal(withoutCondition(raw), c.rawCall)
 }
 
 // ruleOf is the condition of a Call as it was written.
-func ruleOf(raw map[string]any) refexpr.Condition {
+func ruleOf(raw jsonval.Object) refexpr.Condition {
 	return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 }
 
-func withoutCondition(raw map[string]any) map[string]any {
+func withoutCondition(raw jsonval.Object) jsonval.Object {
 	return jsonval.WithoutKey(raw, ideafile.WhenKey, ideafile.UnlessKey)
 }
 
@@ -299,5 +299,5 @@ func joinSchemas(keyword string, list []any) any {
 	case 1:
 		return list[0]
 	}
-	return map[string]any{keyword: list}
+	return jsonval.Object{keyword: list}
 }

@@ -35,6 +35,6 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 }
 
 // callsGivenOtherParams reports whether a Call would be given something else than it was when it ran.
-func (c *recordedCall) wasGivenOtherParams(params map[string]any) bool {
+func (c *recordedCall) wasGivenOtherParams(params jsonval.Object) bool {
 	return c.givenParams != nil && !jsonval.Equal(c.givenParams, params)
 }

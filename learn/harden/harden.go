@@ -43,7 +43,7 @@ func (n Difference) String() string {
 // Result is what the runs have in common. Where Differences is empty, the Idea's Plan is marked optimal, and
 // replaying it has led to the final State of every instance. Notes name what was left out without loss.
 type Result struct {
-	Idea        map[string]any `json:"idea"`
+	Idea        jsonval.Object `json:"idea"`
 	Differences []Difference   `json:"particulars"`
 	Notes       []string       `json:"notes"`
 }
@@ -86,7 +86,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 }
 
 // placeOf is where in the Idea a value is written, or, of a Call that is in no Plan, where the Call is.
-func (h *hardener) placeOf(at valueLocation, idea map[string]any) string {
+func (h *hardener) placeOf(at valueLocation, idea jsonval.Object) string {
 	plans := h.dividePlans()
 	first := len(jsonval.AsList(idea["context"])) - len(plans)
 	if at.ownerLabel == outputLabel {
@@ -146,9 +146,9 @@ type instanceRun struct {
 // recordedCall is one Call in one instance.
 type recordedCall struct {
 	past.Call
-	rawCall        map[string]any // without the condition that it had in a Plan
+	rawCall        jsonval.Object // without the condition that it had in a Plan
 	call           ideafile.Call
-	givenParams    map[string]any // its parameters when it ran; nil where that is not known
+	givenParams    jsonval.Object // its parameters when it ran; nil where that is not known
 	adapted        bool           // the LLM fitted them
 	conditionReads []jsonval.Path // what its condition looked at, in a Plan that ran directly
 }
@@ -157,7 +157,7 @@ type recordedCall struct {
 type mergedCall struct {
 	key                alignmentKey
 	recordedByInstance map[*instanceRun]*recordedCall
-	rawCall            map[string]any // as written in the Plan, without its condition
+	rawCall            jsonval.Object // as written in the Plan, without its condition
 	variant            string         // the parameters by which it differs from others of its key
 	condition          *callCondition // nil: it runs in every instance
 	doubt              string         // why no condition was found
@@ -222,11 +222,7 @@ func mergeDifferences(list []Difference) []Difference {
 			out = append(out, difference)
 			continue
 		}
-		for _, name := range difference.Instances {
-			if !slices.Contains(out[n].Instances, name) {
-				out[n].Instances = append(out[n].Instances, name)
-			}
-		}
+		out[n].Instances = jsonval.AppendNew(out[n].Instances, difference.Instances...)
 	}
 	return out
 }

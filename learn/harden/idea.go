@@ -8,9 +8,9 @@ import (
 )
 
 // buildIdea writes the Idea file: the context of the first process, the State schema and the common Plan.
-func (h *hardener) buildIdea(template bool) map[string]any {
+func (h *hardener) buildIdea(template bool) jsonval.Object {
 	first, last := h.processes[0].firstIdea, h.processes[0].lastIdea
-	out := map[string]any{"meta": h.ideaMeta(last), "schema": last.Source["schema"]}
+	out := jsonval.Object{"meta": h.ideaMeta(last), "schema": last.Source["schema"]}
 	if template {
 		jsonval.AsObject(out["meta"])["template"] = true
 	}
@@ -33,7 +33,7 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 			shared = append(shared, m.Source)
 		}
 	}
-	shared = append(shared, map[string]any{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template),
+	shared = append(shared, jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template),
 		"schema": h.stateSchema()})
 	if template {
 		shared = append(shared, h.dataMessagesReadByPlan()...)
@@ -47,8 +47,8 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 	return out
 }
 
-func (h *hardener) ideaMeta(last *ideafile.Idea) map[string]any {
-	meta := map[string]any{}
+func (h *hardener) ideaMeta(last *ideafile.Idea) jsonval.Object {
+	meta := jsonval.Object{}
 	if last.ProcessPath != "" {
 		meta["path"] = last.ProcessPath
 	}
@@ -58,7 +58,7 @@ func (h *hardener) ideaMeta(last *ideafile.Idea) map[string]any {
 	var sources []any
 	for _, process := range h.processes {
 		sourceMeta := jsonval.AsObject(process.lastIdea.Source["meta"])
-		sources = append(sources, map[string]any{"process": process.ProcessID, "at": sourceMeta["at"],
+		sources = append(sources, jsonval.Object{"process": process.ProcessID, "at": sourceMeta["at"],
 			"digest": sourceMeta["digest"]})
 	}
 	meta["hardened"] = sources
@@ -81,16 +81,16 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 		}
 		schema := h.instances[0].startView.SchemaByKind[kind]
 		if schema == nil {
-			properties := map[string]any{}
+			properties := jsonval.Object{}
 			for _, payload := range v {
 				for k := range jsonval.Sorted(jsonval.AsObject(payload)) {
 					properties[k] = inferTypeSchema(v, k)
 				}
 			}
-			schema = map[string]any{"type": "object", "properties": properties}
+			schema = jsonval.Object{"type": "object", "properties": properties}
 		}
 		messages = append(messages, ideafile.DataMessage(ideafile.Message{PayloadKind: kind,
-			Payload: map[string]any{}, PayloadSchema: schema}))
+			Payload: jsonval.Object{}, PayloadSchema: schema}))
 	}
 	return messages
 }
@@ -117,7 +117,7 @@ func (h *hardener) sharedState(template bool) any {
 	if r := h.instances[0]; r.instanceToken == "" && !template {
 		return r.viewAtStart()[ideafile.TypeState]
 	}
-	return map[string]any{}
+	return jsonval.Object{}
 }
 
 // instanceStateMessages are the State messages that the first process's instances started with.

@@ -106,7 +106,7 @@ func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 	if p.instances[0].instanceToken == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 		return p.instances[0].resolveReferences(e.String())
 	}
-	byToken := map[string]any{}
+	byToken := jsonval.Object{}
 	for _, r := range p.instances {
 		if v, ok := r.resolveReferences(e.String()); ok {
 			byToken[r.instanceToken] = v
@@ -129,11 +129,11 @@ func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, 
 	if len(found) == 1 && (vary || isUnlikelyCoincidence(output) || endsWithParamName(found[0], at)) {
 		return found[0].String(), true
 	}
-	m, ok := output.(map[string]any)
+	m, ok := output.(jsonval.Object)
 	if !ok || len(found) > 0 {
 		return nil, false
 	}
-	parts := map[string]any{}
+	parts := jsonval.Object{}
 	for k, v := range jsonval.Sorted(m) {
 		references, ok := p.locateOutput(at.With(k), v, vary)
 		if !ok {
@@ -146,7 +146,7 @@ func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, 
 
 // ownOutputPart is the part of an output that comes from this instance.
 func (r *instanceRun) ownOutputPart(output any) any {
-	if m, ok := output.(map[string]any); ok && r.instanceToken != "" {
+	if m, ok := output.(jsonval.Object); ok && r.instanceToken != "" {
 		if v, ok := m[r.instanceToken]; ok {
 			return v
 		}

@@ -49,7 +49,7 @@ func (h *hardener) generalizeCalls() {
 // generalizeCall writes a Call, and returns the parameters that it does not have in common in all instances.
 func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
 	ran := h.ranIn(c)
-	c.rawCall = map[string]any{"_tool": c.recordedByInstance[ran[0]].call.Tool}
+	c.rawCall = jsonval.Object{"_tool": c.recordedByInstance[ran[0]].call.Tool}
 	h.copyMetaProperties(c, ran[0])
 	common, differing := h.commonParams(c, ran)
 	for _, name := range common {
@@ -157,7 +157,7 @@ func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, 
 
 // commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
 func (h *hardener) commonValueByParts(at valueLocation, samples []paramSample, steps []string) (v any, allCommon bool) {
-	object, list, allCommon := map[string]any{}, []any{}, true
+	object, list, allCommon := jsonval.Object{}, []any{}, true
 	for _, step := range steps {
 		parts := make([]paramSample, len(samples))
 		for n, sample := range samples {
@@ -311,14 +311,14 @@ func literalsOf(c *mergedCall) (list []string) {
 	return list
 }
 
-func clippedJSON(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), 60) }
+func clippedJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), 60) }
 
 // isUnlikelyCoincidence reports whether a value is unlikely to occur in two places by coincidence.
 func isUnlikelyCoincidence(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return len([]rune(v)) > 1
-	case map[string]any:
+	case jsonval.Object:
 		return len(v) > 0
 	case []any:
 		return len(v) > 0
@@ -387,7 +387,7 @@ func instancesOfSamples(samples []paramSample) []*instanceRun {
 func outlierInstances(samples []paramSample) []*instanceRun {
 	count, mostCommon := map[string]int{}, ""
 	for _, sample := range samples {
-		count[string(jsonval.Encode(sample.value))]++
+		count[jsonval.EncodeToString(sample.value)]++
 	}
 	for text, v := range jsonval.Sorted(count) {
 		if mostCommon == "" || v > count[mostCommon] {
@@ -395,7 +395,7 @@ func outlierInstances(samples []paramSample) []*instanceRun {
 		}
 	}
 	return instancesOfSamples(jsonval.Filter(samples, func(sample paramSample) bool {
-		return count[mostCommon] == 1 || string(jsonval.Encode(sample.value)) != mostCommon
+		return count[mostCommon] == 1 || jsonval.EncodeToString(sample.value) != mostCommon
 	}))
 }
 

@@ -31,7 +31,7 @@ func (h *hardener) dropInvalidParts() {
 		}
 		dropped := h.dropCalls(func(c *mergedCall) bool {
 			if problemOf[c] != "" {
-				h.addDifference(nil, "how to write it so that it passes the check: "+string(jsonval.Encode(c.rawCall)),
+				h.addDifference(nil, "how to write it so that it passes the check: "+jsonval.EncodeToString(c.rawCall),
 					"%s: %s", c, problemOf[c])
 			}
 			return problemOf[c] != ""

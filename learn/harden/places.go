@@ -12,7 +12,7 @@ import (
 // stepsInto lists the keys of an object, in order, or the indexes of a list.
 func stepsInto(v any) (steps []string) {
 	switch v := v.(type) {
-	case map[string]any:
+	case jsonval.Object:
 		return jsonval.SortedKeys(v)
 	case []any:
 		for n := range v {

@@ -128,7 +128,7 @@ func (p *processRun) readChainInstances(c *chainRun) (left []Difference) {
 		r.startMessages = dataMessages(c.FirstIdea[token].Context, token)
 		r.finalState = ends[token].PayloadByKind[ideafile.TypeState]
 		if r.finalState == nil {
-			r.finalState = map[string]any{}
+			r.finalState = jsonval.Object{}
 		}
 		missing := statelog.MissingRequiredPaths(ends[token].SchemaByKind[ideafile.TypeState], r.finalState)
 		switch {
@@ -194,7 +194,7 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 }
 
 // readCall reads a Call as one of an instance.
-func (h *hardener) readCall(r *instanceRun, raw map[string]any) (ideafile.Call, *diag.Fault) {
+func (h *hardener) readCall(r *instanceRun, raw jsonval.Object) (ideafile.Call, *diag.Fault) {
 	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings,
 		InstanceTokens: []string{r.instanceToken}, UntargetedCallsGoToAll: true}
 	call, _, f := palette.ReadCall(ideafile.ParseWrittenCall(raw).WithoutTarget())

@@ -131,7 +131,7 @@ func (h *hardener) settleUnplannedCalls() bool {
 	}
 	return h.dropCalls(func(c *mergedCall) bool {
 		if unplanned[c] {
-			h.addDifference(h.ranIn(c), "when it runs: add "+string(jsonval.Encode(c.rawCall))+" with that as _when",
+			h.addDifference(h.ranIn(c), "when it runs: add "+jsonval.EncodeToString(c.rawCall)+" with that as _when",
 				"%s: it ran in some instances alone: %s", c, c.doubt)
 		}
 		return unplanned[c]

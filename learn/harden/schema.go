@@ -12,11 +12,11 @@ import (
 
 // stateSchema is the closed schema of the common Plan's State: what the designer declared, else what the final States
 // show. The description of each inferred key says which Calls it connects.
-func (h *hardener) stateSchema() map[string]any {
+func (h *hardener) stateSchema() jsonval.Object {
 	given := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
-	out := map[string]any{}
+	out := jsonval.Object{}
 	maps.Copy(out, given)
-	props := map[string]any{}
+	props := jsonval.Object{}
 	for _, k := range h.stateKeys() {
 		if p, ok := jsonval.AsObject(given["properties"])[k]; ok {
 			props[k] = p
@@ -96,7 +96,7 @@ func (h *hardener) inferStateKeySchema(key string) any {
 
 // inferTypeSchema is the schema of a key that shows which types its values have. Where whole numbers were seen, others
 // may come.
-func inferTypeSchema(objects []any, key string) map[string]any {
+func inferTypeSchema(objects []any, key string) jsonval.Object {
 	var types []any
 	for _, o := range objects {
 		v, ok := jsonval.AsObject(o)[key]
@@ -110,11 +110,11 @@ func inferTypeSchema(objects []any, key string) map[string]any {
 	}
 	switch len(types) {
 	case 0:
-		return map[string]any{}
+		return jsonval.Object{}
 	case 1:
-		return map[string]any{"type": types[0]}
+		return jsonval.Object{"type": types[0]}
 	}
-	return map[string]any{"type": types}
+	return jsonval.Object{"type": types}
 }
 
 // describeStateKey names the Tools that write a key and those that read it.
@@ -142,7 +142,7 @@ func (h *hardener) describeStateKey(key string) string {
 
 // requiredStateKeys are the keys that the designer requires, and those that every run of the Plan brings, whichever
 // branches it takes.
-func (h *hardener) requiredStateKeys(given map[string]any) []string {
+func (h *hardener) requiredStateKeys(given jsonval.Object) []string {
 	keys, _ := jsonval.AsStringList(given["required"])
 	for _, k := range h.alwaysWrittenKeys() {
 		if h.inEveryFinalState(k) {

@@ -31,7 +31,7 @@ func (h *hardener) keepUntriedConditions() {
 }
 
 // callRunAs is the Call that ran in some instance as a Plan had it; nil: it ran in none.
-func (h *hardener) callRunAs(raw map[string]any) *mergedCall {
+func (h *hardener) callRunAs(raw jsonval.Object) *mergedCall {
 	for _, c := range h.mergedCalls {
 		//workflowcheck:ignore -- the order does not matter
 		for _, recorded := range c.recordedByInstance {
@@ -56,7 +56,7 @@ func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
 }
 
 // insertUntried adds a Call that no instance had, before what followed it in its Plan.
-func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule refexpr.Condition,
+func (h *hardener) insertUntried(r *instanceRun, raw jsonval.Object, rule refexpr.Condition,
 	later []ideafile.WrittenCall) {
 	raw = withoutCondition(raw)
 	call, fault := h.readCall(r, raw)

@@ -17,13 +17,13 @@ const maxVariants = 4
 func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 	byValue, instances := map[string]*mergedCall{}, h.ranIn(c)
 	for _, r := range instances {
-		values := map[string]any{}
+		values := jsonval.Object{}
 		for _, name := range names {
 			if v, given := c.recordedByInstance[r].call.Params[name]; given {
 				values[name] = v
 			}
 		}
-		key := string(jsonval.Encode(values))
+		key := jsonval.EncodeToString(values)
 		if byValue[key] == nil {
 			byValue[key] = &mergedCall{key: c.key, variant: key,
 				recordedByInstance: map[*instanceRun]*recordedCall{}}

@@ -135,8 +135,7 @@ func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
 }
 
 func solutionCalls(idea *ideafile.Idea) []any {
-	calls := jsonval.AsList(jsonval.AsObject(idea.Source["solution"])["calls"])
-	return calls
+	return jsonval.AsList(jsonval.AsObject(idea.Source["solution"])["calls"])
 }
 
 // readFaults reads the errors of Calls in an Idea's context.

@@ -92,14 +92,14 @@ func (c *checker) checkSettle() {
 	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
 		return
 	}
-	if !c.llmMayPlan() {
+	if c.idea.LLMForbidden() {
 		c.addWarning("$.config.settle", "it has no effect: every Plan here is complete, so the LLM is never asked")
 	}
 }
 
 // checkRechecks reports that answers are to be asked for twice where nobody is asked once.
 func (c *checker) checkRechecks() {
-	if c.idea.Config.Quality.Recheck > 0 && !c.llmMayPlan() {
+	if c.idea.Config.Quality.Recheck > 0 && c.idea.LLMForbidden() {
 		c.addError("$.config.quality.recheck",
 			"it has no effect: every Plan here is complete, so the LLM is never asked; leave it out")
 	}
@@ -109,16 +109,8 @@ func (c *checker) checkRechecks() {
 // for each.
 func (c *checker) checkInstancesPerRequest() {
 	n, because, _ := quality.RecommendedSize(c.idea, c.bindings)
-	if said := c.idea.Config.MaxInstancesPerPart; said > n && c.llmMayPlan() {
+	if said := c.idea.Config.MaxInstancesPerPart; said > n && !c.idea.LLMForbidden() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
 			"above that; \"quality\" measures it", said, n, because)
 	}
-}
-
-// llmMayPlan reports whether the LLM may be asked about any instance.
-func (c *checker) llmMayPlan() bool {
-	return slices.ContainsFunc(c.instanceTokens, func(token string) bool {
-		chosen, isForbidden := c.directPlans.ChooseForInstance(token, c.viewOf(token))
-		return !isForbidden && (chosen < 0 || c.idea.Context[chosen].PlanStage != ideafile.StageComplete)
-	})
 }

@@ -187,11 +187,11 @@ func FindUndoes(source, before jsonval.Object) (ps diag.Problems) {
 	known := map[string]bool{}
 	eachPlannedCall(before, func(_ string, call any) {
 		if WritesUndo(call) {
-			known[string(jsonval.Encode(call))] = true
+			known[jsonval.EncodeToString(call)] = true
 		}
 	})
 	eachPlannedCall(source, func(path string, call any) {
-		if WritesUndo(call) && !known[string(jsonval.Encode(call))] {
+		if WritesUndo(call) && !known[jsonval.EncodeToString(call)] {
 			ps.Add(path+"."+UndoesKey, "%s", OnlyUndoWrites)
 		}
 	})

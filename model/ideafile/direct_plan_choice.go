@@ -57,6 +57,14 @@ func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int,
 	return -1, llmForbidden
 }
 
+// LLMForbidden reports whether the LLM is never asked: each instance has direct Plans, and all are StageComplete.
+func (i *Idea) LLMForbidden() bool {
+	plans := FindDirectPlans(i.Context).planIndexesByInstance
+	isUnplanned := func(token string) bool { return len(plans[token])+len(plans[""]) == 0 }
+	isOptimal := func(m Message) bool { return m.PlanStage == StageOptimal }
+	return !slices.ContainsFunc(i.Context, isOptimal) && !slices.ContainsFunc(i.InstanceTokens(), isUnplanned)
+}
+
 // NumberDirectPlans numbers the direct Plans among messages which people add to a context. Their Calls get numbers
 // above those of all earlier direct Plans, so that none is mistaken for another, and they replace the earlier Plans.
 func NumberDirectPlans(context []Message, added []any) []any {

@@ -77,8 +77,7 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		m, ok := t.MCPToolRef()
 		if ok && m.ServerName != "" && findMCPServer(i.Config.MCP, m.ServerName) == nil {
-			ps.Add(jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity", "mcp", "server"),
-				"config.mcp names no server %q", jsonval.Short(m.ServerName))
+			ps.Add(t.Path()+"._activity.mcp.server", "config.mcp names no server %q", jsonval.Short(m.ServerName))
 		}
 	}
 }

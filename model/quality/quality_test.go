@@ -272,3 +272,89 @@ func TestTheSizeFollowsFromWhatTheLLMDoesForEachInstance(t *testing.T) {
 		}
 	}
 }
+
+// The kind is found at every depth: in objects, lists, maps, alternatives and by reference, of parameters and output.
+func TestTheSizeFollowsFromEverySchemaAtEveryDepth(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]struct {
+		schema         string
+		chosen, isList bool // by the LLM, from several; a list or a map
+	}{
+		"any value":            {schema: `{}`}, // the schema says nothing of it
+		"true":                 {schema: `true`},
+		"a text":               {schema: `{"type":"string"}`}, // mostly by Reference
+		"a format":             {schema: `{"type":"string","format":"date"}`},
+		"a number":             {schema: `{"type":"number","minimum":0}`}, // mostly by Reference
+		"an integer":           {schema: `{"type":"integer","minimum":1,"maximum":5}`},
+		"null":                 {schema: `{"type":"null"}`},
+		"a const":              {schema: `{"const":"a"}`},
+		"a wired value":        {schema: `{"const":"†input.yes","type":"boolean"}`}, // the engine fills it
+		"one choice":           {schema: `{"enum":["a"]}`},
+		"yes alone":            {schema: `{"type":"boolean","enum":[true]}`},
+		"an enum":              {schema: `{"enum":["a","b"]}`, chosen: true},
+		"a boolean":            {schema: `{"type":"boolean"}`, chosen: true}, // an enum of two
+		"a boolean or nothing": {schema: `{"type":["boolean","null"]}`, chosen: true},
+		"titled choices":       {schema: `{"oneOf":[{"const":"a","title":"A"},{"const":"b"}]}`, chosen: true},
+		"a text or nothing":    {schema: `{"anyOf":[{"type":"string"},{"type":"null"}]}`},
+		"an object":            {schema: `{"type":"object","properties":{"n":{"type":"integer"}}}`},
+		"a closed object":      {schema: `{"type":"object","additionalProperties":false}`},
+		"a tuple":              {schema: `{"prefixItems":[{"type":"string"}],"items":false}`},
+		"a list":               {schema: `{"type":"array"}`, isList: true},
+		"a list of texts":      {schema: `{"items":{"type":"string"}}`, isList: true},
+		"a map":                {schema: `{"additionalProperties":{"type":"string"}}`, isList: true},
+		"a map by pattern":     {schema: `{"patternProperties":{"^x":{"type":"string"}}}`, isList: true},
+		"a free object":        {schema: `{"type":"object"}`, isList: true},
+		"a list of choices":    {schema: `{"type":"array","items":{"enum":["a","b"]}}`, chosen: true, isList: true},
+	}
+	depths := map[string]struct {
+		around          string
+		isList, ignored bool
+	}{
+		"itself": {around: `%s`}, "a property": {around: `{"properties":{"p":%s}}`},
+		"two down": {around: `{"properties":{"o":{"properties":{"p":%s}}}}`},
+		"a list":   {around: `{"type":"array","items":%s}`, isList: true}, "a tuple": {around: `{"prefixItems":[%s],"items":false}`},
+		"a map":         {around: `{"additionalProperties":%s}`, isList: true},
+		"a pattern":     {around: `{"patternProperties":{"^x":%s}}`, isList: true},
+		"all of":        {around: `{"allOf":[{},%s]}`},
+		"alternatives":  {around: `{"anyOf":[{"type":"null"},%s]}`},
+		"one of":        {around: `{"oneOf":[{"type":"null"},{"properties":{"p":%s}}]}`},
+		"a reference":   {around: `{"properties":{"p":{"$ref":"#/ROOT/$defs/d"}},"$defs":{"d":%s}}`},
+		"in itself":     {around: `{"properties":{"next":{"$ref":"#/ROOT"},"p":%s}}`},
+		"not this":      {around: `{"not":%s}`, ignored: true},
+		"if this":       {around: `{"if":{"properties":{"p":%s}},"then":{}}`, ignored: true},
+		"a definition":  {around: `{"$defs":{"d":%s}}`, ignored: true},
+		"named by this": {around: `{"propertyNames":%s}`, ignored: true},
+	}
+	size := func(t *testing.T, schema, context string, kind ideafile.ToolKind) quality.Size {
+		idea := modeltest.IdeaFrom(t, `{"schema":{`+schema+`},"context":[`+context+`]}`)
+		return quality.SizeFor(idea, ideafile.ToolBindings{"send": {Kind: kind}})
+	}
+	for kindName, kind := range kinds {
+		for depthName, depth := range depths {
+			t.Run(kindName+" in "+depthName, func(t *testing.T) {
+				t.Parallel()
+				within := fmt.Sprintf(depth.around, kind.schema)
+				tool := `"tools":{"send":{"properties":{"to":` + strings.ReplaceAll(within, "ROOT", "properties/to") + `}}}`
+				output := `"output":` + strings.ReplaceAll(strings.ReplaceAll(within, "/ROOT", ""), "ROOT", "")
+				judged := map[bool]int{true: quality.SizeJudged, false: quality.SizeShared}
+				if got := size(t, tool, "", ideafile.KindHTTP); got.First != judged[kind.chosen && !depth.ignored] {
+					t.Errorf("a parameter: %s", got)
+				}
+				if got := size(t, output, "", ""); got.First != judged[depth.isList || (kind.isList && !depth.ignored)] {
+					t.Errorf("the output: %s", got)
+				}
+				latent := strings.Replace(tool, `{"properties"`, `{"_output":`+kind.schema+`,"properties"`, 1)
+				if got := size(t, latent, "", ideafile.KindLatent); got.First != quality.SizeJudged {
+					t.Errorf("a latent result: %s", got)
+				}
+				for stage, noLLM := range map[string]bool{"complete": true, "optimal": false} {
+					plan := `{"type":"plan","stage":"` + stage + `","plan":[]}`
+					got := size(t, latent, plan, ideafile.KindLatent)
+					if got.First != judged[!noLLM] || strings.Contains(got.Because, "no LLM is asked") != noLLM {
+						t.Errorf("a %s Plan: %s", stage, got)
+					}
+				}
+			})
+		}
+	}
+}

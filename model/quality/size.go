@@ -1,7 +1,10 @@
 package quality
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -42,6 +45,9 @@ func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) Size {
 // the file say for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as
 // latent.
 func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, because string, certain bool) {
+	if i.LLMForbidden() {
+		return SizeShared, "every Plan is complete, so no LLM is asked", true
+	}
 	certain = true
 	for _, t := range i.Tools {
 		b, bound := bindings[t.Name]
@@ -49,30 +55,72 @@ func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int
 			return SizeJudged, fmt.Sprintf("the LLM writes `%s` for each", t.Name), true
 		}
 		certain = certain && (bound || t.RawActivity != nil || t.DelegateFile != "")
-		if name := chosenParam(t); name != "" {
+		if at := findWritten(t.Source, t.Source, jsonval.Path{}, isChoice, map[string]bool{}); at != nil {
+			name := cmp.Or(at.String(), "parameters")
 			return SizeJudged, fmt.Sprintf("the LLM chooses `%s` of `%s` for each", name, t.Name), true
 		}
 	}
-	if i.OutputSchema != nil && hasEntryForEach(jsonval.AsObject(i.OutputSchema.Source)) {
+	if out := i.OutputSchema; out != nil &&
+		findWritten(out.Source, out.Source, jsonval.Path{}, hasEntryForEach, map[string]bool{}) != nil {
 		return SizeJudged, "the LLM writes an output for each", true
 	}
 	return SizeShared, "what each gets follows from Calls for all, or by Reference", certain
 }
 
-// chosenParam is a parameter with several values for the LLM to choose from, so that Calls differ by instance.
-func chosenParam(t *ideafile.Tool) string {
-	for name, v := range jsonval.Sorted(jsonschema.Properties(t.Source)) {
-		if choices := jsonval.AsList(jsonval.AsObject(v)["enum"]); len(choices) > 1 {
-			return name
-		}
+// findWritten returns the path of the first value that a part of a schema lets the LLM write and for which is holds;
+// nil: there is none. A const, so a wired value too, is not the LLM's. followed holds the references that were followed.
+func findWritten(root, part any, path jsonval.Path, is func(jsonval.Object) bool,
+	followed map[string]bool) (found jsonval.Path) {
+	const here = "-" // no pointer, so no reference was followed
+	node, target := jsonschema.ResolveLocalRefs(root, part, here)
+	schema := jsonval.AsObject(node)
+	if _, isConst := schema["const"]; isConst || followed[target] {
+		return nil
 	}
-	return ""
+	if is(schema) {
+		return path
+	}
+	followed[target] = target != here
+	jsonschema.WithSubschemas(schema, func(pointer string, inner any) any {
+		steps, at := strings.Split(pointer, "/"), path
+		switch steps[1] {
+		case "properties":
+			at = path.With(jsonschema.UnescapePointerStep(steps[2]))
+		case "items", "prefixItems", "additionalProperties", "patternProperties", "allOf", "anyOf", "oneOf":
+		default: // it constrains values, or is there to be referred to
+			return inner
+		}
+		if found == nil {
+			found = findWritten(root, inner, at, is, followed)
+		}
+		return inner
+	})
+	return found
 }
 
-// hasEntryForEach reports whether an output, or a part of it, is a list or a map of similar entries.
+// isChoice reports whether a value is one of several that the schema lists, so that Calls differ by instance. Texts and
+// numbers mostly come from the case, by Reference.
+func isChoice(schema jsonval.Object) bool {
+	if choices, listed := schema["enum"]; listed {
+		return len(jsonval.AsList(choices)) > 1
+	}
+	consts := 0
+	for _, choice := range append(jsonval.AsList(schema["anyOf"]), jsonval.AsList(schema["oneOf"])...) {
+		if _, isConst := jsonval.AsObject(choice)["const"]; isConst {
+			consts++
+		}
+	}
+	return consts > 1 || slices.Contains(jsonschema.Types(schema), "boolean")
+}
+
+// hasEntryForEach reports whether a value is a list, or a map: an object with keys that the schema does not name.
 func hasEntryForEach(schema jsonval.Object) bool {
-	_, isMap := schema["additionalProperties"].(jsonval.Object)
-	return isMap || schema["items"] != nil
+	more, isSaid := schema["additionalProperties"]
+	types := jsonschema.Types(schema)
+	isList := schema["items"] != nil || slices.Contains(types, "array")
+	isMap := isSaid || schema["patternProperties"] != nil ||
+		(slices.Contains(types, "object") && schema["properties"] == nil)
+	return (isList && schema["items"] != false) || (isMap && more != false)
 }
 
 // NextSize is the size for the measured share: half if the share is above the limit with confidence, a quarter more, up

@@ -23,7 +23,7 @@ func (s *Store) EncodeWhole(ctx context.Context, v any, give func(data []byte)) 
 	if list, ok := v.([]any); ok {
 		return s.encodeArray(ctx, list, give)
 	}
-	return s.encodeObject(ctx, v.(map[string]any), give)
+	return s.encodeObject(ctx, v.(jsonval.Object), give)
 }
 
 func (s *Store) encodeArray(ctx context.Context, list []any, give func(data []byte)) error {
@@ -39,13 +39,13 @@ func (s *Store) encodeArray(ctx context.Context, list []any, give func(data []by
 	return nil
 }
 
-func (s *Store) encodeObject(ctx context.Context, m map[string]any, give func(data []byte)) error {
+func (s *Store) encodeObject(ctx context.Context, m jsonval.Object, give func(data []byte)) error {
 	separator := "{"
 	for k, v := range jsonval.Sorted(m) {
 		give([]byte(separator))
 		name := k
 		if len(m) == 1 { // it may be escaped
-			one := jsonval.UnescapeBlobHandles(map[string]any{k: nil}).(map[string]any)
+			one := jsonval.UnescapeBlobHandles(jsonval.Object{k: nil}).(jsonval.Object)
 			for name = range one { //nolint:revive // there is one
 			}
 		}

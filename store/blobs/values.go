@@ -18,7 +18,7 @@ func (s *Store) Offload(ctx context.Context, v any) (any, error) {
 
 // OffloadMembers is Offload for an object that must stay one, such as a whole State: its members alone are offloaded.
 func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok {
 		return s.Offload(ctx, v)
 	}
@@ -26,9 +26,9 @@ func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 }
 
 // eachMember makes an object of what is made of the members of another.
-func eachMember(ctx context.Context, m map[string]any,
+func eachMember(ctx context.Context, m jsonval.Object,
 	do func(context.Context, any) (any, error)) (any, error) {
-	out := make(map[string]any, len(m))
+	out := make(jsonval.Object, len(m))
 	for k, e := range m {
 		x, err := do(ctx, e)
 		if err != nil {
@@ -40,7 +40,7 @@ func eachMember(ctx context.Context, m map[string]any,
 }
 
 // OffloadTools stores the Tools of an Idea, and returns what replaces them.
-func (s *Store) OffloadTools(ctx context.Context, tools map[string]any) (map[string]any, error) {
+func (s *Store) OffloadTools(ctx context.Context, tools jsonval.Object) (jsonval.Object, error) {
 	h, err := s.PutObject(ctx, tools)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Store) OffloadTools(ctx context.Context, tools map[string]any) (map[str
 }
 
 // PutObject stores an object as it is, handles in it included, and gives its handle.
-func (s *Store) PutObject(ctx context.Context, object map[string]any) (h jsonval.BlobHandle, err error) {
+func (s *Store) PutObject(ctx context.Context, object jsonval.Object) (h jsonval.BlobHandle, err error) {
 	data := jsonval.Encode(object)
 	h = jsonval.BlobHandle{Size: len(data), ValueType: "object"}
 	h.Digest, err = s.Put(ctx, data)
@@ -63,7 +63,7 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	if len(data) <= jsonval.LargeValueBytes {
 		return v, nil
 	}
-	if m, ok := v.(map[string]any); ok {
+	if m, ok := v.(jsonval.Object); ok {
 		var err error
 		if v, err = eachMember(ctx, m, s.offload); err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (r *restorer) restore(ctx context.Context, v any) (any, error) {
 		return r.load(ctx, h)
 	}
 	switch v := v.(type) {
-	case map[string]any:
+	case jsonval.Object:
 		return eachMember(ctx, v, r.restore)
 	case []any:
 		out := make([]any, len(v))

@@ -175,7 +175,7 @@ func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 	why := ""
 	if !jsonval.CanSetAt(state, path) {
 		why = fmt.Sprintf("; what stands above it is %s",
-			jsonval.Clip(string(jsonval.Encode(jsonval.NearestAncestorValue(state, path))), 80))
+			jsonval.Clip(jsonval.EncodeToString(jsonval.NearestAncestorValue(state, path)), 80))
 	}
 	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.Idea, b.Sealed.Format(time.RFC3339), why)
 }
@@ -300,7 +300,7 @@ func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written,
 }
 
 // stateIn is the State of an instance in a whole Idea.
-func stateIn(whole map[string]any, instance string) any {
+func stateIn(whole jsonval.Object, instance string) any {
 	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 

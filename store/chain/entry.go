@@ -22,7 +22,7 @@ type Entry struct {
 	Parent  string // digest of the Idea before; empty for the first
 	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it stand for values of the
 	// store.
-	Idea map[string]any
+	Idea jsonval.Object
 	// Log is what changed the instances since the parent.
 	Log     []turn.LogEntry
 	Created time.Time
@@ -30,8 +30,8 @@ type Entry struct {
 
 // draft is an Entry in the form in which it is hashed and stored.
 type draft struct {
-	meta map[string]any // without digest
-	body map[string]any
+	meta jsonval.Object // without digest
+	body jsonval.Object
 	log  any // nil where there is none
 }
 
@@ -46,7 +46,7 @@ func (e Entry) draft() (draft, error) {
 	case e.At < 1:
 		return draft{}, fmt.Errorf("Ideas are numbered from 1")
 	}
-	d := draft{body: jsonval.WithoutKey(e.Idea, "meta"), meta: map[string]any{}}
+	d := draft{body: jsonval.WithoutKey(e.Idea, "meta"), meta: jsonval.Object{}}
 	maps.Copy(d.meta, jsonval.AsObject(e.Idea["meta"]))
 	for _, k := range keysSetBySeal {
 		delete(d.meta, k)
@@ -80,7 +80,7 @@ func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, 
 }
 
 // ideaOf joins an Idea's meta and body.
-func ideaOf(meta, body map[string]any) map[string]any {
+func ideaOf(meta, body jsonval.Object) jsonval.Object {
 	idea := jsonval.WithoutKey(body, "meta")
 	idea["meta"] = meta
 	return idea
@@ -94,12 +94,12 @@ func (d draft) eachText(w texts.Walk) error {
 }
 
 // wholeIdea joins an Idea's meta and body, with every value of the store in its place.
-func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]any) (map[string]any, error) {
+func wholeIdea(ctx context.Context, values *blobs.Store, meta, body jsonval.Object) (jsonval.Object, error) {
 	whole, err := values.Restore(ctx, ideaOf(meta, body))
 	if err != nil {
 		return nil, err
 	}
-	return whole.(map[string]any), nil
+	return whole.(jsonval.Object), nil
 }
 
 // counts returns how much the Idea holds.
@@ -130,10 +130,10 @@ const originKey = "origin"
 
 // Fork returns an Idea, as Load gives it, in the form from which another process starts: its meta names where it comes
 // from.
-func Fork(idea map[string]any) map[string]any {
+func Fork(idea jsonval.Object) jsonval.Object {
 	given := jsonval.AsObject(idea["meta"])
 	meta := jsonval.WithoutKey(given, originKey)
-	meta[originKey] = map[string]any{"process": given["process"], "at": given["at"], "digest": given["digest"]}
+	meta[originKey] = jsonval.Object{"process": given["process"], "at": given["at"], "digest": given["digest"]}
 	for _, k := range keysNotInherited {
 		delete(meta, k)
 	}
@@ -141,7 +141,7 @@ func Fork(idea map[string]any) map[string]any {
 }
 
 // MarkForgotten has a fork say of instances that nothing is left of that they were forgotten, for no Call to be theirs.
-func MarkForgotten(fork map[string]any, forgotten map[string]Forgotten) {
+func MarkForgotten(fork jsonval.Object, forgotten map[string]Forgotten) {
 	for _, raw := range jsonval.AsList(fork["context"]) {
 		m := jsonval.AsObject(raw)
 		if _, is := forgotten[jsonval.AsText(m["_instance"])]; is {

@@ -68,13 +68,13 @@ type exporter struct {
 	written map[string]bool // the digests of the values that were given
 }
 
-func (x *exporter) encodeLine(ctx context.Context, m *manifest) (map[string]any, error) {
+func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object, error) {
 	whole, tip, err := x.load(ctx, m, x.tip)
 	if err != nil {
 		return nil, err
 	}
 	x.tip = tip
-	line := map[string]any{"idea": whole}
+	line := jsonval.Object{"idea": whole}
 	if m.Left != "" {
 		line["left"] = m.Left
 	}
@@ -83,7 +83,7 @@ func (x *exporter) encodeLine(ctx context.Context, m *manifest) (map[string]any,
 		return line, err
 	}
 	line["log"] = log
-	values := map[string]any{}
+	values := jsonval.Object{}
 	if err := x.collectValues(ctx, log, values); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (x *exporter) encodeLine(ctx context.Context, m *manifest) (map[string]any,
 
 // collectValues collects the values of the store that a value holds, and that those hold, as far as none has given
 // them.
-func (x *exporter) collectValues(ctx context.Context, v any, values map[string]any) error {
+func (x *exporter) collectValues(ctx context.Context, v any, values jsonval.Object) error {
 	for _, digest := range handlesIn(v) {
 		if x.written[digest] {
 			continue
@@ -119,7 +119,7 @@ func handlesIn(v any) (digests []string) {
 		return []string{h.Digest}
 	}
 	switch v := v.(type) {
-	case map[string]any:
+	case jsonval.Object:
 		for _, value := range jsonval.Sorted(v) {
 			digests = append(digests, handlesIn(value)...)
 		}

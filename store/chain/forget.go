@@ -114,7 +114,7 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	says := jsonval.AsObject(jsonval.ToJSONValue(f))
 	says[digestsKey] = digests
 	m, err := s.storeNote(ctx, Entry{Process: process, At: at, Parent: parent, Created: f.At,
-		Idea: map[string]any{"context": []any{}}}, forgottenKey, says, nil)
+		Idea: jsonval.Object{"context": []any{}}}, forgottenKey, says, nil)
 	if err == nil {
 		err = s.values.Write(ctx, Place(process, at), m.encode())
 	}
@@ -122,7 +122,7 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 }
 
 // storeNote makes the Idea at the end of a chain that says under a key of its meta what was forgotten.
-func (s *Store) storeNote(ctx context.Context, e Entry, key string, says map[string]any,
+func (s *Store) storeNote(ctx context.Context, e Entry, key string, says jsonval.Object,
 	parent *state) (*manifest, error) {
 	d, err := e.draft()
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgot
 	case err != nil || m.Forgotten != nil:
 		return err
 	}
-	left := manifest{Format: manifestFormat, Digest: m.Digest, Meta: map[string]any{}, lineage: lineage{Since: at},
+	left := manifest{Format: manifestFormat, Digest: m.Digest, Meta: jsonval.Object{}, lineage: lineage{Since: at},
 		Forgotten: f}
 	for _, k := range metaKeysKeptByForget {
 		if v, has := m.Meta[k]; has {

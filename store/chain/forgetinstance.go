@@ -283,7 +283,7 @@ func (s *Store) forgottenNote(
 	found *mentionFinder,
 ) (*manifest, error) {
 	idea := ideaOf(jsonval.WithoutKey(left.meta, "llm"), left.body)
-	if solution, ok := idea["solution"].(map[string]any); ok {
+	if solution, ok := idea["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		idea["solution"], solution["calls"] = solution, []any{}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
 // ErrNoIdea where the chain has none of the number, and names the part where one is missing or broken.
-func (s *Store) Load(ctx context.Context, process string, at int) (whole map[string]any, err error) {
+func (s *Store) Load(ctx context.Context, process string, at int) (whole jsonval.Object, err error) {
 	defer wrapError(&err, "load Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
@@ -25,7 +25,7 @@ func (s *Store) Load(ctx context.Context, process string, at int) (whole map[str
 }
 
 // load returns the whole Idea of a manifest, after checking that it has the digest that the manifest names.
-func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string]any, *state, error) {
+func (s *Store) load(ctx context.Context, m *manifest, known *state) (jsonval.Object, *state, error) {
 	st, err := s.state(ctx, m, known)
 	if err != nil {
 		return nil, nil, err
@@ -41,7 +41,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string
 }
 
 // withDigest puts the digest into an Idea's meta.
-func withDigest(whole map[string]any, digest string) map[string]any {
+func withDigest(whole jsonval.Object, digest string) jsonval.Object {
 	jsonval.AsObject(whole["meta"])["digest"] = digest
 	return whole
 }
@@ -145,14 +145,14 @@ func (s *Store) logAt(ctx context.Context, process string, at int, whole bool) (
 }
 
 // States gives the State of every instance of an Idea, by token, with handles in place of large values.
-func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (states map[string]any, err error) {
+func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (states jsonval.Object, err error) {
 	defer wrapError(&err, "read the States of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
 	if err != nil {
 		return nil, err
 	}
 	owners := ideafile.SplitContextByInstance(st.body["context"])
-	states = make(map[string]any, len(owners.InstanceTokens))
+	states = make(jsonval.Object, len(owners.InstanceTokens))
 	for _, token := range owners.InstanceTokens {
 		states[token] = statelog.NewState(owners.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}

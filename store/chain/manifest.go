@@ -22,7 +22,7 @@ const manifestFormat = 1
 type manifest struct {
 	Format int            `json:"format"`
 	Digest string         `json:"digest"`
-	Meta   map[string]any `json:"meta"`
+	Meta   jsonval.Object `json:"meta"`
 	// Body is the node of the whole body, or, if On is set, of the delta from Idea On.
 	Body any `json:"body"`
 	On   int `json:"on,omitempty"`

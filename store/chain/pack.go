@@ -28,7 +28,7 @@ func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, p
 	return m, st, err
 }
 
-func (s *Store) storeBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state,
+func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest, st, parent *state,
 	size int) (any, error) {
 	under := deltaBaseFor(st.at, parent)
 	if under != nil {
@@ -68,17 +68,17 @@ func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, er
 	if err != nil {
 		return nil, err
 	}
-	st.body = body.(map[string]any) // a delta of an object leads to an object
+	st.body = body.(jsonval.Object) // a delta of an object leads to an object
 	return s.storeValue(ctx, delta, maxOwnInline)
 }
 
 // ownCopy decodes bytes, so that what is remembered shares nothing with a caller's values.
-func ownCopy(data []byte) (map[string]any, error) {
+func ownCopy(data []byte) (jsonval.Object, error) {
 	v, err := decodeStored(data)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok {
 		return nil, fmt.Errorf("want an object, not %s", jsonval.TypeOf(v))
 	}
@@ -90,7 +90,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	m := jsonval.AsObject(node)
 	v, isValue := m[nodeValue]
 	digest, isPart := m[nodeByDigest].(string)
-	each, isEach := m[nodeObject].(map[string]any)
+	each, isEach := m[nodeObject].(jsonval.Object)
 	runs, isRuns := m[nodeRuns].([]any)
 	switch {
 	case len(m) != 1:
@@ -99,7 +99,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	case isPart:
 		return s.readPart(ctx, digest)
 	case isEach:
-		out := make(map[string]any, len(each))
+		out := make(jsonval.Object, len(each))
 		for k, n := range each {
 			v, err := s.unpack(ctx, n)
 			if err != nil {
@@ -111,7 +111,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	case isRuns:
 		return s.unpackRuns(ctx, runs)
 	}
-	return nil, fmt.Errorf("%s stands for no value", jsonval.Clip(string(jsonval.Encode(node)), 80))
+	return nil, fmt.Errorf("%s stands for no value", jsonval.Clip(jsonval.EncodeToString(node), 80))
 }
 
 func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {

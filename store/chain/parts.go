@@ -29,16 +29,16 @@ const (
 func (s *Store) storeValue(ctx context.Context, v any, inline int) (any, error) {
 	data := jsonval.Encode(v)
 	if len(data) <= inline {
-		return map[string]any{nodeValue: v}, nil
+		return jsonval.Object{nodeValue: v}, nil
 	}
 	digest, err := s.values.Put(ctx, data)
-	return map[string]any{nodeByDigest: digest}, err
+	return jsonval.Object{nodeByDigest: digest}, err
 }
 
 // storeWholeBody makes the parts of an Idea that is stored by itself.
-func (s *Store) storeWholeBody(ctx context.Context, body map[string]any) (any, error) {
+func (s *Store) storeWholeBody(ctx context.Context, body jsonval.Object) (any, error) {
 	return storeMembers(body, func(k string, v any) (any, error) {
-		object, isObject := v.(map[string]any)
+		object, isObject := v.(jsonval.Object)
 		messages, isContext := v.([]any)
 		switch {
 		case k == "context" && isContext:
@@ -55,8 +55,8 @@ func (s *Store) storeWholeBody(ctx context.Context, body map[string]any) (any, e
 }
 
 // storeMembers makes the parts of an object, member by member.
-func storeMembers(m map[string]any, part func(k string, v any) (any, error)) (any, error) {
-	each := map[string]any{}
+func storeMembers(m jsonval.Object, part func(k string, v any) (any, error)) (any, error) {
+	each := jsonval.Object{}
 	for k, v := range m {
 		n, err := part(k, v)
 		if err != nil {
@@ -64,7 +64,7 @@ func storeMembers(m map[string]any, part func(k string, v any) (any, error)) (an
 		}
 		each[k] = n
 	}
-	return map[string]any{nodeObject: each}, nil
+	return jsonval.Object{nodeObject: each}, nil
 }
 
 // storeRuns splits a context into runs of Messages that stay as they are and of Messages that change from Idea to Idea.
@@ -85,7 +85,7 @@ func (s *Store) storeRuns(ctx context.Context, messages []any) (any, error) {
 		}
 		runs, from, size = append(runs, n), i+1, 0
 	}
-	return map[string]any{nodeRuns: runs}, nil
+	return jsonval.Object{nodeRuns: runs}, nil
 }
 
 // changesEachIdea reports whether each Idea restates a Message.

@@ -68,7 +68,7 @@ func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.Lo
 }
 
 // resolveReads resolves the References of a Call in the Idea whose log has its write.
-func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call map[string]any,
+func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call jsonval.Object,
 	m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {

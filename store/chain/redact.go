@@ -31,7 +31,7 @@ const (
 
 // collectTexts collects the texts that only the instance has in an Idea. found reports whether the Idea has the
 // instance.
-func (r *redaction) collectTexts(m *manifest, body map[string]any) (found bool) {
+func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (found bool) {
 	if says := m.forgottenInstance(); says.Instance == r.token {
 		r.done, r.statedMentions = true, append(r.statedMentions, says.Mentions...)
 	}
@@ -47,9 +47,7 @@ func (r *redaction) collectTexts(m *manifest, body map[string]any) (found bool) 
 		if token == r.token {
 			continue
 		}
-		if !slices.Contains(r.others, token) {
-			r.others = append(r.others, token)
-		}
+		r.others = jsonval.AppendNew(r.others, token)
 		for _, m := range owners.MessagesByInstance[token] {
 			r.addTexts(m.Payload, false)
 		}
@@ -80,7 +78,7 @@ func (r *redaction) redactDraft(d draft) draft {
 	if list, ok := d.body["context"].([]any); ok {
 		left.body["context"] = r.redactMessages(list)
 	}
-	if solution, ok := d.body["solution"].(map[string]any); ok {
+	if solution, ok := d.body["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		if calls, ok := solution["calls"].([]any); ok {
 			solution["calls"] = r.redactCalls(calls)
@@ -123,8 +121,8 @@ func (r *redaction) withoutInstance(list []any) []any {
 func (r *redaction) ofCall(id string) bool { return ideafile.InstanceTokenOfCallID(id) == r.token }
 
 // messageStub is what stays of the instance's Messages.
-func (r *redaction) messageStub() map[string]any {
-	return map[string]any{"type": ideafile.TypeState, "_instance": r.token, "state": map[string]any{},
+func (r *redaction) messageStub() jsonval.Object {
+	return jsonval.Object{"type": ideafile.TypeState, "_instance": r.token, "state": jsonval.Object{},
 		ideafile.StatusKey: string(ideafile.InstanceSettled)}
 }
 
@@ -149,7 +147,7 @@ func (r *redaction) redactMessages(list []any) []any {
 }
 
 // redactPlan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
-func (r *redaction) redactPlan(m map[string]any) []any {
+func (r *redaction) redactPlan(m jsonval.Object) []any {
 	raw, ok := turn.FilterPlanRecord(m, r.others)
 	if !ok {
 		return nil
@@ -170,7 +168,7 @@ func (r *redaction) redactCalls(list []any) []any {
 			continue
 		}
 		if len(call.Targets) == 1 {
-			left[n] = map[string]any{"_tool": call.Tool, "_instance": r.token}
+			left[n] = jsonval.Object{"_tool": call.Tool, "_instance": r.token}
 			continue
 		}
 		rest := slices.DeleteFunc(slices.Clone(call.Targets), func(t string) bool { return t == r.token })

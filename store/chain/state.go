@@ -12,7 +12,7 @@ import (
 type state struct {
 	at     int
 	digest string
-	body   map[string]any
+	body   jsonval.Object
 	base   *state // the one that it is stored against; nil where it is stored whole
 	lineage
 	whole int // bytes of the Idea that it comes from
@@ -46,9 +46,6 @@ func (st *state) find(at int) *state {
 	return nil
 }
 
-// roughBytes is roughly how many bytes the state and those that it was built from have.
-func (st *state) roughBytes() int { return st.whole + st.Bytes }
-
 // state reads the body of an Idea. known is one read before, which may spare some reading.
 func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
 	if err := m.readable(); err != nil {
@@ -73,7 +70,7 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 		st.whole = len(jsonval.Encode(body))
 	}
 	var ok bool
-	st.body, ok = body.(map[string]any)
+	st.body, ok = body.(jsonval.Object)
 	if !ok {
 		return nil, brokenf(m.place(), "an Idea is an object, not %s", jsonval.TypeOf(body))
 	}
@@ -111,7 +108,7 @@ const (
 )
 
 func newTips() *blobs.Recent[*state] {
-	return blobs.NewRecent(maxTips, maxTipBytes, (*state).roughBytes)
+	return blobs.NewRecent(maxTips, maxTipBytes, func(st *state) int { return st.whole + st.Bytes })
 }
 
 // cachedTip gives the remembered Idea of a process if it has the digest; else nil.

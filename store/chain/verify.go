@@ -25,9 +25,7 @@ type Digests map[int][]string
 
 // Add notes that somebody knows an Idea by a digest.
 func (d Digests) Add(at int, digest string) {
-	if !slices.Contains(d[at], digest) {
-		d[at] = append(d[at], digest)
-	}
+	d[at] = jsonval.AppendNew(d[at], digest)
 }
 
 // VerifyWitnessed is Verify, and also compares each Idea with digests known from elsewhere, since anybody who can write

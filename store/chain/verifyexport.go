@@ -84,7 +84,7 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	if err != nil {
 		return err
 	}
-	line, isObject := value.(map[string]any)
+	line, isObject := value.(jsonval.Object)
 	if !isObject || !bytes.Equal(jsonval.Encode(value), text) {
 		return errors.New("these are not the bytes that were written: the JSON is not canonical")
 	}
@@ -94,7 +94,7 @@ func (v *exportVerifier) checkLine(data []byte) error {
 	return v.checkIdea(line)
 }
 
-func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
+func (v *exportVerifier) readHead(line jsonval.Object, text []byte) error {
 	if err := json.Unmarshal(text, &v.head); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
 	return nil
 }
 
-func (v *exportVerifier) checkIdea(line map[string]any) error {
+func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	idea := jsonval.AsObject(line["idea"])
 	meta := jsonval.AsObject(idea["meta"])
 	digest := jsonval.AsText(meta["digest"])
@@ -156,13 +156,13 @@ func (v *exportVerifier) checkLink(m *manifest) error {
 }
 
 // checkLog checks an Idea's log, and the values that were given for its handles.
-func (v *exportVerifier) checkLog(meta, line map[string]any) error {
+func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	log, has := line["log"]
 	if named, names := meta["log"]; has != names || (has && digestOf(jsonval.Encode(log)) != named) {
 		return errors.New("the log is not the one that meta.log names")
 	}
 	v.needHandles(log)
-	values, isObject := line["values"].(map[string]any)
+	values, isObject := line["values"].(jsonval.Object)
 	if _, has := line["values"]; has != isObject || (has && len(values) == 0) {
 		return errors.New("its values are no object by digest")
 	}

@@ -57,7 +57,7 @@ type CallChange struct {
 }
 
 // Compare compares two Ideas of a process, of these numbers.
-func Compare(process string, a, b int, from, to map[string]any) (*Diff, error) {
+func Compare(process string, a, b int, from, to jsonval.Object) (*Diff, error) {
 	d := &Diff{Process: process, A: a, B: b, Changes: []Change{}, Calls: diffCalls(from, to)}
 	if err := d.compare(from, to); err != nil {
 		return nil, fmt.Errorf("ideadiff: compare Ideas %d and %d of %s: %w", a, b, process, err)
@@ -65,7 +65,7 @@ func Compare(process string, a, b int, from, to map[string]any) (*Diff, error) {
 	return d, nil
 }
 
-func (d *Diff) compare(from, to map[string]any) error {
+func (d *Diff) compare(from, to jsonval.Object) error {
 	patch, err := jsondiff.CompareWithoutMarshal(from, to)
 	if err != nil {
 		return err
@@ -86,15 +86,15 @@ func (d *Diff) compare(from, to map[string]any) error {
 
 // patchStep is one step of a JSON Patch.
 func patchStep(op jsondiff.Operation) any {
-	o := map[string]any{"op": op.Type, "path": op.Path}
+	o := jsonval.Object{"op": op.Type, "path": op.Path}
 	if op.Type != jsondiff.OperationRemove {
 		o["value"] = op.Value
 	}
 	return o
 }
 
-func pickKeys(m map[string]any, keys ...string) map[string]any {
-	out := map[string]any{}
+func pickKeys(m jsonval.Object, keys ...string) jsonval.Object {
+	out := jsonval.Object{}
 	for _, k := range keys {
 		if v, ok := m[k]; ok {
 			out[k] = v
@@ -111,16 +111,16 @@ type solutionCall struct {
 	place, text string
 }
 
-func solutionOf(idea map[string]any) []solutionCall {
+func solutionOf(idea jsonval.Object) []solutionCall {
 	calls := jsonval.AsList(jsonval.AsObject(idea["solution"])["calls"])
 	number, _ := jsonval.AsObject(idea["meta"])["request"].(json.Number)
 	request, _ := number.Int64()
 	out := make([]solutionCall, len(calls))
 	for i, raw := range calls {
 		m := jsonval.AsObject(raw)
-		c := solutionCall{call: raw, text: string(jsonval.Encode(raw))}
+		c := solutionCall{call: raw, text: jsonval.EncodeToString(raw)}
 		c.instance, c.tool = jsonval.AsText(m["_instance"]), jsonval.AsText(m["_tool"])
-		c.place = string(jsonval.Encode([]any{c.instance, c.tool, m["_outputPath"]}))
+		c.place = jsonval.EncodeToString([]any{c.instance, c.tool, m["_outputPath"]})
 		if request > 0 {
 			c.id = ideafile.FormatCallID(int(request), i+1, "")
 		}
@@ -130,7 +130,7 @@ func solutionOf(idea map[string]any) []solutionCall {
 }
 
 // diffCalls compares the solutions of two Ideas. Equal Calls match regardless of their order.
-func diffCalls(from, to map[string]any) []CallChange {
+func diffCalls(from, to jsonval.Object) []CallChange {
 	a, b := solutionOf(from), solutionOf(to)
 	a, b = subtractCalls(a, b), subtractCalls(b, a)
 	changes := []CallChange{}
@@ -167,7 +167,7 @@ func subtractCalls(calls, others []solutionCall) []solutionCall {
 }
 
 // diffUndone tells which Calls were taken back between two Ideas, as their records say.
-func diffUndone(from, to map[string]any) (changes []CallChange) {
+func diffUndone(from, to jsonval.Object) (changes []CallChange) {
 	before, after := undoneTools(from), undoneTools(to)
 	for id, v := range jsonval.Sorted(after) {
 		if _, told := before[id]; told {
@@ -181,9 +181,9 @@ func diffUndone(from, to map[string]any) (changes []CallChange) {
 }
 
 // undoneTools are the Tools of the Calls that an Idea calls undone, by the ids of these.
-func undoneTools(source map[string]any) map[string]string {
+func undoneTools(source jsonval.Object) map[string]string {
 	tools := map[string]string{}
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": source["context"]})
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(jsonval.Object{"context": source["context"]})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		for _, p := range turn.ReadPast(m, tokens) {

@@ -50,22 +50,22 @@ func referenceText(p jsonval.Path) string {
 }
 
 // instructionsByFile are the contents of instructions' files, with their steps by id.
-func instructionsByFile(messages []ideafile.Message) map[string]any {
-	out := map[string]any{}
+func instructionsByFile(messages []ideafile.Message) jsonval.Object {
+	out := jsonval.Object{}
 	for _, m := range messages {
 		if m.Instruction == nil {
 			continue
 		}
 		file := jsonval.AsObject(m.Source[ideafile.InstructionContentKey])
-		steps, body := map[string]any{}, jsonval.AsObject(file[ideafile.InstructionContentKey])
+		steps, body := jsonval.Object{}, jsonval.AsObject(file[ideafile.InstructionContentKey])
 		for _, s := range jsonval.AsList(body["steps"]) {
 			step := jsonval.AsObject(s)
 			steps[jsonval.AsText(step["id"])] = jsonval.WithoutKey(step, "id")
 		}
-		out[m.Instruction.File] = map[string]any{"meta": anyMap(jsonval.AsObject(file["meta"])),
+		out[m.Instruction.File] = jsonval.Object{"meta": anyMap(jsonval.AsObject(file["meta"])),
 			"text": m.Instruction.Text, "steps": steps}
 	}
-	return map[string]any{ideafile.TypeInstruction: out}
+	return jsonval.Object{ideafile.TypeInstruction: out}
 }
 
 // compareMessages compares texts and instructions without steps, which have no path: one is there or it is not.
@@ -93,7 +93,7 @@ func hasMessage(list []ideafile.Message, m ideafile.Message) bool {
 }
 
 // compareValues compares two objects, place by place.
-func (d *Diff) compareValues(instance string, from, to map[string]any, name func(jsonval.Path) string) error {
+func (d *Diff) compareValues(instance string, from, to jsonval.Object, name func(jsonval.Path) string) error {
 	patch, err := jsondiff.CompareWithoutMarshal(anyMap(from), anyMap(to))
 	if err != nil {
 		return err
@@ -113,9 +113,9 @@ func (d *Diff) compareValues(instance string, from, to map[string]any, name func
 }
 
 // anyMap is an object that may be nil as one that is empty.
-func anyMap(m map[string]any) any {
+func anyMap(m jsonval.Object) any {
 	if m == nil {
-		return map[string]any{}
+		return jsonval.Object{}
 	}
 	return m
 }
@@ -123,7 +123,7 @@ func anyMap(m map[string]any) any {
 // patchPlaces turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
 // removes from its end by taking away the same index again and again.
 type patchPlaces struct {
-	from      map[string]any
+	from      jsonval.Object
 	timesSeen map[string]int // how often a pointer stood in the patch
 }
 

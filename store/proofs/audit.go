@@ -197,11 +197,11 @@ func ranAsAmended(d approval.Decision) bool {
 }
 
 func withoutNulls(v any) any {
-	m, isObject := v.(map[string]any)
+	m, isObject := v.(jsonval.Object)
 	if !isObject {
 		return v
 	}
-	out := map[string]any{}
+	out := jsonval.Object{}
 	for k, e := range m {
 		if e != nil {
 			out[k] = withoutNulls(e)
@@ -212,7 +212,7 @@ func withoutNulls(v any) any {
 
 // VerifyInherited checks the proofs in the first Idea of a fork that come from its origins: in the records of Plans,
 // and with the earlier deciders of Calls.
-func (a *Audit) VerifyInherited(idea map[string]any) (problems []string) {
+func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 	note := func(call, by, why string) {
 		if why != "" {
 			problems = append(problems,

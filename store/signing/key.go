@@ -46,7 +46,7 @@ const (
 
 // readKey reads an entry of a JWKS.
 func readKey(v any) (*Key, error) {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok {
 		return nil, fmt.Errorf("a key is an object, not %s", jsonval.TypeOf(v))
 	}
@@ -65,7 +65,7 @@ func readKey(v any) (*Key, error) {
 	return k, err
 }
 
-func readJWK(m map[string]any) (jwk jose.JSONWebKey, err error) {
+func readJWK(m jsonval.Object) (jwk jose.JSONWebKey, err error) {
 	if m["kty"] == "oct" {
 		return jwk, errors.New("it is a shared secret: whoever can check with it can sign with it")
 	}
@@ -111,7 +111,7 @@ func (k *Key) setPublic(jwk jose.JSONWebKey) error {
 }
 
 // readMembers reads for whom the key may speak.
-func (k *Key) readMembers(m map[string]any) (err error) {
+func (k *Key) readMembers(m jsonval.Object) (err error) {
 	k.Issuer = jsonval.AsText(m["iss"])
 	if strings.TrimSpace(k.Issuer) == "" {
 		return errors.New(`it does not say "iss", the issuer that its proofs name`)
@@ -143,7 +143,7 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 	return nil
 }
 
-func readNames(m map[string]any, key string, check func(string) error) ([]string, error) {
+func readNames(m jsonval.Object, key string, check func(string) error) ([]string, error) {
 	list, ok := jsonval.AsStringList(m[key])
 	if m[key] != nil && !ok {
 		return nil, fmt.Errorf("%q is a list of names", key)

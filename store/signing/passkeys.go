@@ -15,7 +15,7 @@ import (
 )
 
 // readPasskey reads where a passkey is used, of a key that is one.
-func (k *Key) readPasskey(m map[string]any) (err error) {
+func (k *Key) readPasskey(m jsonval.Object) (err error) {
 	if m["passkey"] == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func PasskeyEntry(made passkey.MadePasskey, use *passkey.Use, person string, gro
 	k := &Key{}
 	jwk := jose.JSONWebKey{Key: made.Public, KeyID: made.ID, Use: "sig"}
 	err := k.setPublic(jwk)
-	var m map[string]any
+	var m jsonval.Object
 	if err == nil {
 		jwk.Algorithm = k.Algorithm()
 		m, err = membersOf(jwk)

@@ -23,7 +23,7 @@ type PrivateKey struct {
 	Key // its public half, and for whom it may speak
 
 	secret jose.JSONWebKey
-	member map[string]any // the JWK, with the private members
+	member jsonval.Object // the JWK, with the private members
 }
 
 // NewPersonKey makes an Ed25519 key for one person, who is its own issuer. Its kid is its thumbprint.
@@ -33,7 +33,7 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	if err == nil {
 		err = k.setPublic(jose.JSONWebKey{Key: public})
 	}
-	var m map[string]any
+	var m jsonval.Object
 	if err == nil {
 		m, err = membersOf(jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA),
 			Use: "sig"})
@@ -46,7 +46,7 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 }
 
 // membersOf gives a key as the members of a JWK.
-func membersOf(jwk jose.JSONWebKey) (map[string]any, error) {
+func membersOf(jwk jose.JSONWebKey) (jsonval.Object, error) {
 	data, err := jwk.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func membersOf(jwk jose.JSONWebKey) (map[string]any, error) {
 }
 
 // setPerson restricts a key to one person, who is its own issuer.
-func setPerson(members map[string]any, person string, groups []string) {
+func setPerson(members jsonval.Object, person string, groups []string) {
 	members["iss"], members["people"] = person, []any{person}
 	if len(groups) > 0 {
 		members["groups"] = jsonval.ToJSONValue(groups)
@@ -98,7 +98,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-func readPrivateKey(m map[string]any) (*PrivateKey, error) {
+func readPrivateKey(m jsonval.Object) (*PrivateKey, error) {
 	secret, err := readJWK(m)
 	if err == nil && secret.IsPublic() {
 		err = errors.New("it is a public key, which checks and cannot sign")

@@ -74,8 +74,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string) (*Source, 
 }
 
 func isSafe(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	here := u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+	here := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
 	return u.Host != "" && (u.Scheme == "https" || (u.Scheme == "http" && here))
 }
 

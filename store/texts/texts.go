@@ -53,20 +53,20 @@ func (w Walk) Each(v any, at Place) error {
 				return err
 			}
 		}
-	case map[string]any:
+	case jsonval.Object:
 		return w.object(v, at)
 	}
 	return nil
 }
 
-func (w Walk) object(m map[string]any, at Place) error {
+func (w Walk) object(m jsonval.Object, at Place) error {
 	if token := ownerToken(m); token != "" {
 		at.Instance = token
 	}
 	for k, v := range jsonval.Sorted(m) {
 		below := at.below(k)
 		w.OnText(below, k)
-		if each, ok := v.(map[string]any); ok && k == "instances" {
+		if each, ok := v.(jsonval.Object); ok && k == "instances" {
 			for token, v := range jsonval.Sorted(each) {
 				below.Instance = token
 				if err := w.Each(v, below); err != nil {
@@ -84,7 +84,7 @@ func (w Walk) object(m map[string]any, at Place) error {
 
 // ownerToken is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a
 // Call.
-func ownerToken(m map[string]any) string {
+func ownerToken(m jsonval.Object) string {
 	for _, k := range []string{"_instance", "instance"} {
 		if token := jsonval.AsText(m[k]); token != "" && token != "*" {
 			return token

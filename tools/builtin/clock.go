@@ -17,20 +17,14 @@ type currentTimeParams struct {
 	Format string `json:"format,omitempty" jsonschema:"A strftime format such as %Y-%m-%d; RFC 3339 unless said."`
 }
 
-func registerCurrentTime(r *tools.Registry) {
-	tools.Register(r, "currentTime", func(_ context.Context, in currentTimeParams) (string, error) {
-		return formatTime(time.Now(), in)
-	}, tools.Describe("Tells the time now, as RFC 3339 in UTC unless a zone or a strftime format is given."),
-		tools.NothingToUndo())
+func currentTime(_ context.Context, in currentTimeParams) (string, error) {
+	return formatTime(time.Now(), in)
 }
 
 func formatTime(now time.Time, in currentTimeParams) (string, error) {
-	// "Local" would be the zone of whichever worker answers.
-	if strings.EqualFold(in.Zone, "local") {
-		return "", tools.Final(fmt.Errorf("zone %q: not an IANA time zone", in.Zone))
-	}
 	zone, err := time.LoadLocation(in.Zone)
-	if err != nil {
+	// "Local" would be the zone of whichever worker answers.
+	if err != nil || strings.EqualFold(in.Zone, "local") {
 		return "", tools.Final(fmt.Errorf("zone %q: not an IANA time zone", in.Zone))
 	}
 	if in.Format == "" {

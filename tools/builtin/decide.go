@@ -32,13 +32,6 @@ type decideResult struct {
 	Rule     *int   `json:"rule" jsonschema:"The place of the rule that decided, from 0; null where none held."`
 }
 
-func registerDecide(r *tools.Registry) {
-	tools.Register(r, "decide", decide, tools.Pure(),
-		tools.Describe(
-			"Decides by a table: the first rule whose JSON Schema holds on the facts gives the decision and its "+
-				"reason."))
-}
-
 func decide(_ context.Context, in decideParams) (decideResult, error) {
 	// All rules are read first: whether a table is sound must not depend on the facts.
 	schemas := make([]*jsonschema.Schema, len(in.Rules))

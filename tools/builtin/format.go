@@ -15,13 +15,6 @@ type formatTextParams struct {
 	Values   map[string]any `json:"values" jsonschema:"The values, by name."`
 }
 
-func registerFormatText(r *tools.Registry) {
-	tools.Register(r, "formatText", formatText, tools.Pure(),
-		tools.Describe(
-			"Fills a text template: {name} and {path.to.value} are replaced by values; lists and objects read as "+
-				"JSON."))
-}
-
 func formatText(ctx context.Context, in formatTextParams) (string, error) {
 	var out strings.Builder
 	counted := memory.UncountedSize // the size of the text that is counted so far

@@ -19,11 +19,6 @@ type noteResult struct {
 	Title string `json:"title,omitempty"`
 }
 
-func registerNote(r *tools.Registry) {
-	tools.Register(r, "note", note, tools.Pure(),
-		tools.Describe("Leaves a note for a person: it stands on the Call's record, and nothing else happens."))
-}
-
 // note has no effect: the Call's record, where people read, is the note.
 func note(_ context.Context, in noteParams) (noteResult, error) {
 	if strings.TrimSpace(in.Text) == "" {

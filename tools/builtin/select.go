@@ -20,12 +20,6 @@ type selectParams struct {
 	All   bool   `json:"all,omitempty" jsonschema:"Whether all results are given, as a list, instead of the first."`
 }
 
-func registerSelectJSON(r *tools.Registry) {
-	tools.Register(r, "selectJSON", selectJSON, tools.Pure(),
-		tools.Describe("Selects from a JSON value with jq: the first result, null where there is none, or with all a "+
-			"list of every result."))
-}
-
 func selectJSON(ctx context.Context, in selectParams) (any, error) {
 	return selectWithin(ctx, in, selectLimits)
 }

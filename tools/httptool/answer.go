@@ -26,7 +26,7 @@ type response struct {
 }
 
 func (c *Client) read(resp *http.Response) (*response, error) {
-	defer func() { _ = resp.Body.Close() }()
+	defer resp.Body.Close()
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
 		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}

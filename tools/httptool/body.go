@@ -13,7 +13,7 @@ const scopesField = "_scopes"
 
 // fillBody makes the request's body and its content type; nil where the method
 // carries its parameters in the query. declared is the type that the tool names.
-func fillBody(s Spec, f *templateFiller, scopes map[string]any, declared string) (body []byte, contentType string,
+func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declared string) (body []byte, contentType string,
 	err error) {
 	if s.queries() {
 		return nil, "", nil
@@ -43,14 +43,14 @@ func (s Spec) secretBody() bool {
 }
 
 // withScopes adds the scopes to an object, without touching the one given.
-func withScopes(v any, scopes map[string]any) any {
-	object, ok := v.(map[string]any)
+func withScopes(v any, scopes jsonval.Object) any {
+	object, ok := v.(jsonval.Object)
 	if !ok || len(scopes) == 0 {
 		return v
 	}
 	object = maps.Clone(object)
 	if object == nil {
-		object = map[string]any{}
+		object = jsonval.Object{}
 	}
 	object[scopesField] = scopes
 	return object
@@ -60,7 +60,7 @@ func withScopes(v any, scopes map[string]any) any {
 // unchanged.
 func encodeBody(v any, declared string) ([]byte, string) {
 	mediaType, _, _ := mime.ParseMediaType(declared)
-	object, isObject := v.(map[string]any)
+	object, isObject := v.(jsonval.Object)
 	text, isText := v.(string)
 	switch {
 	case mediaType == "application/x-www-form-urlencoded" && isObject:
@@ -76,10 +76,10 @@ func encodeBody(v any, declared string) ([]byte, string) {
 	return jsonval.Encode(v), declared
 }
 
-func formPairs(object map[string]any) []string {
+func formPairs(object jsonval.Object) []string {
 	var pairs []string
-	for _, name := range jsonval.SortedKeys(object) {
-		pairs = append(pairs, queryPairs(encodeSegment(name), object[name])...)
+	for name, v := range jsonval.Sorted(object) {
+		pairs = append(pairs, queryPairs(encodeSegment(name), v)...)
 	}
 	return pairs
 }

@@ -63,7 +63,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Do fills the spec with params, sends the request and returns the content of the answer: its JSON, its text, or nil if
 // it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
-func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, idempotencyKey string) (any, error) {
+func (c *Client) Do(ctx context.Context, s Spec, params, scopes jsonval.Object, idempotencyKey string) (any, error) {
 	v := c.newVault()
 	fail := func(err error) (any, error) {
 		e := c.errorWithoutSecrets(s.method()+" "+s.URL, err, v)

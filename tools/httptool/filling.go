@@ -13,7 +13,7 @@ var errTooLarge = fmt.Errorf("with its parameters in place it would have more th
 // templateFiller puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a
 // meaning in them.
 type templateFiller struct {
-	params map[string]any
+	params jsonval.Object
 	vault  *vault
 	read   map[string]bool // top-level parameters that a template has read
 }
@@ -58,7 +58,7 @@ func (f *templateFiller) plainText(name string) (string, error) {
 		return "", fmt.Errorf("parameter %q is missing", name)
 	}
 	switch v.(type) {
-	case []any, map[string]any:
+	case []any, jsonval.Object:
 		return "", fmt.Errorf("parameter %q is a list or an object, and stands in text", name)
 	}
 	return placeholder.Text(v), nil
@@ -96,8 +96,8 @@ func (f *templateFiller) value(template any) (v any, there bool, err error) {
 			}
 		}
 		return list, true, nil
-	case map[string]any:
-		object := map[string]any{}
+	case jsonval.Object:
+		object := jsonval.Object{}
 		for _, name := range jsonval.SortedKeys(template) {
 			v, there, err := f.value(template[name])
 			if err != nil {

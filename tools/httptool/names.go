@@ -58,7 +58,7 @@ func appendStrings(texts []string, v any) []string {
 		for _, item := range v {
 			texts = appendStrings(texts, item)
 		}
-	case map[string]any:
+	case jsonval.Object:
 		for _, name := range jsonval.SortedKeys(v) {
 			texts = appendStrings(texts, v[name])
 		}

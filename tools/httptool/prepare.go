@@ -22,7 +22,7 @@ type request struct {
 	anyStatus  bool   // an answer of any status is a result
 }
 
-func (c *Client) prepare(s Spec, f *templateFiller, scopes map[string]any) (*request, error) {
+func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*request, error) {
 	r := &request{method: s.method(), secretBody: s.secretBody()}
 	var err error
 	r.header, err = fillHeaders(s.Headers, f)

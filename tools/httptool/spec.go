@@ -47,7 +47,7 @@ func ParseSpec(raw any) (Spec, error) {
 
 func decodeSpec(raw any) (s Spec, err error) {
 	text, err := json.Marshal(raw)
-	var fields map[string]any
+	var fields jsonval.Object
 	if err != nil || json.Unmarshal(text, &fields) != nil || fields == nil {
 		return Spec{}, errors.New("not an object")
 	}

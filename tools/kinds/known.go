@@ -5,7 +5,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/model/simulate"
 	"processidea/tools"
 	"processidea/tools/mcptool"
@@ -41,12 +40,11 @@ func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 	for _, t := range idea.Tools {
 		b, ps, err := k.bind(idea, t)
 		for _, p := range ps {
-			p.JSONPath = jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name) + p.JSONPath
+			p.JSONPath = t.Path() + p.JSONPath
 			problems.Append(p)
 		}
 		if err != nil {
-			path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity")
-			problems.Append(diag.Problem{JSONPath: path, Message: err.Error()})
+			problems.Add(t.Path()+"._activity", "%s", err)
 			continue
 		}
 		if s := idea.EffectiveSimulation(); s != nil {
@@ -60,8 +58,7 @@ func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 	}
 	for _, s := range idea.Config.MCP {
 		if err := mcptool.Check(s); err != nil {
-			problems.Append(diag.Problem{JSONPath: jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name),
-				Message: err.Error()})
+			problems.AddAt("$.config.mcp", s.Name, "%s", err)
 		}
 	}
 	return bindings, problems
@@ -100,10 +97,7 @@ func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.
 		return nil
 	}
 	if _, err := simulate.FakeResult(t.Name, t.OutputSchema.Source, nil); err != nil {
-		ps = append(ps, diag.Problem{
-			JSONPath: jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_output"), IsWarning: true,
-			Message: "the tool cannot be simulated, and its Calls fail: " + err.Error(),
-		})
+		ps.Warn(t.Path()+"._output", "the tool cannot be simulated, and its Calls fail: %s", err)
 	}
 	return ps
 }

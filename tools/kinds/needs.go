@@ -20,7 +20,7 @@ func Needs(ideas ...*ideafile.Idea) string {
 		if address != "" && host != "HOST" {
 			hosts[host] = true
 		}
-		for _, name := range httptool.SecretsIn(string(jsonval.Encode(jsonval.ToJSONValue(v)))) {
+		for _, name := range httptool.SecretsIn(jsonval.EncodeToString(jsonval.ToJSONValue(v))) {
 			secrets[name+"@"+host] = true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 const keyMeta = "processidea/idempotency-key"
 
 // call calls a tool.
-func (c *conn) call(ctx context.Context, tool string, params map[string]any, key string) (any, *Error) {
+func (c *conn) call(ctx context.Context, tool string, params jsonval.Object, key string) (any, *Error) {
 	question := c.asked.listen()
 	var r *mcp.CallToolResult
 	err := c.runExchange(ctx, func(ctx context.Context) (err error) {
@@ -94,9 +94,9 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 		text += " (at " + c.excerpt(asked.URL) + ")"
 	}
 	if said, _ := exactly(asked.Meta); said["requestedSchema"] != nil {
-		text += " Wanted: " + c.excerpt(string(jsonval.Encode(said["requestedSchema"])))
+		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(said["requestedSchema"]))
 	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
-		text += " Wanted: " + c.excerpt(string(jsonval.Encode(form)))
+		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))
 	}
 	return &Error{Code: ideafile.CodeInputWanted, Err: errors.New(text)}
 }

@@ -16,8 +16,8 @@ func Check(s ideafile.MCPServer) error {
 		name  string
 		texts map[string]string
 	}{{"env", s.Env}, {"headers", s.Headers}, {"url", map[string]string{"": s.URL}}} {
-		for _, name := range jsonval.SortedKeys(part.texts) {
-			if err := httptool.CheckSecrets(part.texts[name]); err != nil {
+		for name, text := range jsonval.Sorted(part.texts) {
+			if err := httptool.CheckSecrets(text); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
 			}
 			if part.name == "headers" && httptool.ReservedHeader(name) {

@@ -147,10 +147,10 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
 // exactly reads the object that a server sent, from the _meta beside it.
-func exactly(meta mcp.Meta) (map[string]any, error) {
+func exactly(meta mcp.Meta) (jsonval.Object, error) {
 	text, _ := meta[keyExact].(string)
 	v, err := jsonval.DecodeWithBounds([]byte(text), serverBounds)
-	object, ok := v.(map[string]any)
+	object, ok := v.(jsonval.Object)
 	if err == nil && !ok {
 		err = errors.New("it is no JSON object")
 	}

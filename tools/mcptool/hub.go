@@ -115,7 +115,7 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 }
 
 // Call calls a tool of a server, if it is still the pinned one. Errors are of type *Error.
-func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params map[string]any,
+func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params jsonval.Object,
 	key string) (any, error) {
 	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)

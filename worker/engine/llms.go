@@ -3,12 +3,11 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"processidea/llm"
+	"processidea/model/jsonval"
 )
 
 // ServersVariable lists the names of more LLM servers, separated by commas. The server "backup" is configured by
@@ -42,9 +41,9 @@ func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config
 // checkLLMServers returns what is wrong with the settings of servers.
 func checkLLMServers(servers map[string]llm.Config) error {
 	var wrong []error
-	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		err := servers[name].Check()
-		if !servers[name].Configured() {
+	for name, server := range jsonval.Sorted(servers) {
+		err := server.Check()
+		if !server.Configured() {
 			end := llm.VariableEnding(name)
 			err = fmt.Errorf("it has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", end, end)
 		}

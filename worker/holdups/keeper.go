@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -204,12 +205,11 @@ func (k *Keeper) observe() {
 	for at := range k.held {
 		counts[at.cause]++
 	}
-	changed := map[string]int{}
-	for cause, n := range counts {
-		if before, known := k.observed[cause]; !known || before != n {
-			changed[cause] = n
-		}
-	}
+	changed := maps.Clone(counts)
+	maps.DeleteFunc(changed, func(cause string, n int) bool {
+		before, known := k.observed[cause]
+		return known && before == n
+	})
 	k.observed = counts
 	k.mu.Unlock()
 	for cause, n := range changed {

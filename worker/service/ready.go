@@ -56,7 +56,7 @@ func askReady(ctx context.Context, listen string) error {
 	if err != nil {
 		return fmt.Errorf("ask whether it is ready: %w", err)
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		why, _ := io.ReadAll(io.LimitReader(answer.Body, 4096))
 		return fmt.Errorf("it answers %d: %s", answer.StatusCode, why)

@@ -2,7 +2,7 @@ package telemetry
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -35,31 +35,25 @@ type meters struct {
 	disagreed metric.Int64Counter
 }
 
-func newMeters(m metric.Meter) (t meters, err error) {
-	var errs []error
+// newMeters makes the metrics. A name that OpenTelemetry does not take is its only error, and these are constants.
+func newMeters(m metric.Meter) meters {
 	counter := func(name, what string) metric.Int64Counter {
-		c, err := m.Int64Counter("processidea_"+name, metric.WithDescription(what))
-		errs = append(errs, err)
+		c, _ := m.Int64Counter("processidea_"+name, metric.WithDescription(what))
 		return c
 	}
-	cost, err := m.Float64Counter("processidea_cost_dollars",
-		metric.WithDescription("Cost of the LLMs that have a price, in US dollars."))
-	errs = append(errs, err)
-	heldUp, err := m.Int64Gauge("processidea_held_up",
-		metric.WithDescription("Processes that this worker holds up, by cause; only operators can mend it."))
-	errs = append(errs, err)
-	waiting, err := m.Int64Gauge("processidea_waiting",
-		metric.WithDescription("Calls that wait for a person, in all processes, by tool."))
-	errs = append(errs, err)
-	oldest, err := m.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),
-		metric.WithDescription("How long the oldest of these Calls has waited, by tool."))
-	errs = append(errs, err)
+	gauge := func(name, what string) metric.Int64Gauge {
+		g, _ := m.Int64Gauge("processidea_"+name, metric.WithDescription(what))
+		return g
+	}
 	seconds := func(name, what string) metric.Float64Histogram {
-		h, err := m.Float64Histogram("processidea_"+name, metric.WithDescription(what), metric.WithUnit("s"))
-		errs = append(errs, err)
+		h, _ := m.Float64Histogram("processidea_"+name, metric.WithDescription(what), metric.WithUnit("s"))
 		return h
 	}
-	t = meters{
+	cost, _ := m.Float64Counter("processidea_cost_dollars",
+		metric.WithDescription("Cost of the LLMs that have a price, in US dollars."))
+	oldest, _ := m.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),
+		metric.WithDescription("How long the oldest of these Calls has waited, by tool."))
+	return meters{
 		requests: counter("requests", "Finished Requests and finished attempts at them, by outcome."),
 		took:     seconds("request_duration", "From the turn of a Request to its end."),
 		firstByte: seconds("request_time_to_first_byte", "From the turn of a Request to the first thing that its "+
@@ -73,41 +67,47 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		callTook: seconds("call_duration", "How long Calls and attempts at them ran."),
 		repeated: counter("calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
-		heldUp:    heldUp,
+		heldUp:    gauge("held_up", "Processes that this worker holds up, by cause; only operators can mend it."),
 		undone:    counter("undone", "Calls that took another back, by tool."),
-		waiting:   waiting,
+		waiting:   gauge("waiting", "Calls that wait for a person, in all processes, by tool."),
 		oldest:    oldest,
 		decisions: counter("decisions", "Decisions on Calls that waited, by tool, decision and decider."),
 		rechecked: counter("rechecked", "Instances that an LLM was asked about a second time."),
 		disagreed: counter("disagreed", "Those of these instances about which it decided otherwise."),
 		decided:   seconds("decision", "From when a Call began to wait for people to the decision on it."),
 	}
-	return t, errors.Join(errs...)
+}
+
+// labels are the attributes of a measurement: a name and its value, and so on.
+func labels(pairs ...string) metric.MeasurementOption {
+	var list []attribute.KeyValue
+	for pair := range slices.Chunk(pairs, 2) {
+		list = append(list, attribute.String(pair[0], pair[1]))
+	}
+	return metric.WithAttributes(list...)
 }
 
 // Request counts a Request.
 func (m *Metrics) Request(r activities.RequestAttempt) {
-	ctx, t := context.Background(), m.meters
-	llm := attribute.String("llm", r.LLM)
-	which := metric.WithAttributes(llm, attribute.String("outcome", r.Outcome))
+	ctx, t, u := context.Background(), m.meters, r.Usage
+	llm, which := labels("llm", r.LLM), labels("llm", r.LLM, "outcome", r.Outcome)
 	t.requests.Add(ctx, 1, which)
 	t.took.Record(ctx, r.Ended.Sub(r.Began).Seconds(), which)
 	t.waited.Record(ctx, r.Waited.Seconds())
 	if !r.FirstByte.IsZero() {
-		t.firstByte.Record(ctx, r.FirstByte.Sub(r.Began).Seconds(), metric.WithAttributes(llm))
+		t.firstByte.Record(ctx, r.FirstByte.Sub(r.Began).Seconds(), llm)
 	}
-	t.tokens.Add(ctx, int64(r.Usage.PromptTokens), metric.WithAttributes(llm, attribute.String("type", "input")))
-	t.tokens.Add(ctx, int64(r.Usage.CompletionTokens), metric.WithAttributes(llm, attribute.String("type", "output")))
-	t.tokens.Add(ctx, int64(r.Usage.CachedTokens), metric.WithAttributes(llm, attribute.String("type", "cached")))
-	t.tokens.Add(ctx, int64(r.Usage.ReasoningTokens), metric.WithAttributes(llm, attribute.String("type", "reasoning")))
-	t.cost.Add(ctx, float64(r.Usage.Cost)/float64(price.Dollar), metric.WithAttributes(llm))
-	t.unpriced.Add(ctx, int64(r.Usage.UnpricedTokens), metric.WithAttributes(llm))
+	for kind, n := range map[string]int{"input": u.PromptTokens, "output": u.CompletionTokens,
+		"cached": u.CachedTokens, "reasoning": u.ReasoningTokens} {
+		t.tokens.Add(ctx, int64(n), labels("llm", r.LLM, "type", kind))
+	}
+	t.cost.Add(ctx, float64(u.Cost)/float64(price.Dollar), llm)
+	t.unpriced.Add(ctx, int64(u.UnpricedTokens), llm)
 }
 
 // HeldUp sets how many processes a cause holds up.
 func (m *Metrics) HeldUp(cause string, processes int) {
-	which := metric.WithAttributes(attribute.String("cause", cause))
-	m.meters.heldUp.Record(context.Background(), int64(processes), which)
+	m.meters.heldUp.Record(context.Background(), int64(processes), labels("cause", cause))
 }
 
 // Decision counts a decision, and how long the Call had waited for it.
@@ -119,15 +119,14 @@ func (m *Metrics) Decision(d approval.Decision) {
 	case d.DecidedBy == approval.DecidedByTimeout:
 		by = "deadline"
 	}
-	which := metric.WithAttributes(attribute.String("tool", d.Tool), attribute.String("decision", d.Kind),
-		attribute.String("by", by))
+	which := labels("tool", d.Tool, "decision", d.Kind, "by", by)
 	m.meters.decisions.Add(context.Background(), 1, which)
 	m.meters.decided.Record(context.Background(), d.DecidedAt.Sub(d.WaitingSince).Seconds(), which)
 }
 
 // Rechecked counts instances that an LLM was asked about twice, and those that it decided otherwise about.
 func (m *Metrics) Rechecked(llm, again string, instances, differed int) {
-	which := metric.WithAttributes(attribute.String("llm", llm), attribute.String("again", again))
+	which := labels("llm", llm, "again", again)
 	m.meters.rechecked.Add(context.Background(), int64(instances), which)
 	m.meters.disagreed.Add(context.Background(), int64(differed), which)
 }
@@ -136,13 +135,13 @@ func (m *Metrics) Rechecked(llm, again string, instances, differed int) {
 func (m *Metrics) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	began := time.Now()
 	if c.Attempt > 1 {
-		m.meters.repeated.Add(ctx, 1, metric.WithAttributes(attribute.String("tool", c.Tool)))
+		m.meters.repeated.Add(ctx, 1, labels("tool", c.Tool))
 	}
 	return ctx, func(outcome string) {
-		which := metric.WithAttributes(attribute.String("tool", c.Tool), attribute.String("outcome", outcome))
+		which := labels("tool", c.Tool, "outcome", outcome)
 		m.meters.calls.Add(context.Background(), 1, which)
 		if c.TakesBack && outcome == activities.OutcomeDone {
-			m.meters.undone.Add(context.Background(), 1, metric.WithAttributes(attribute.String("tool", c.Tool)))
+			m.meters.undone.Add(context.Background(), 1, labels("tool", c.Tool))
 		}
 		m.meters.callTook.Record(context.Background(), time.Since(began).Seconds(), which)
 	}

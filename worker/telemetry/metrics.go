@@ -43,10 +43,7 @@ func NewMetrics() (*Metrics, error) {
 	inSeconds := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
 		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: latencyBuckets}})
 	m.provider = metric.NewMeterProvider(metric.WithReader(reader), metric.WithView(inSeconds))
-	m.meters, err = newMeters(m.provider.Meter("processidea"))
-	if err != nil {
-		return nil, fmt.Errorf("telemetry: make metrics: %w", err)
-	}
+	m.meters = newMeters(m.provider.Meter("processidea"))
 	return m, nil
 }
 

@@ -5,9 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
 	"processidea/client"
 )
 
@@ -47,7 +44,7 @@ func (m *Metrics) readWaiting(ctx context.Context) {
 		return
 	}
 	for _, one := range list {
-		which, age := metric.WithAttributes(attribute.String("tool", one.Tool)), time.Duration(0)
+		which, age := labels("tool", one.Tool), time.Duration(0)
 		if one.Count > 0 {
 			age = time.Since(one.Oldest)
 		}

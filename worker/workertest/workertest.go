@@ -125,7 +125,7 @@ func (p *Process) Get(path string) (status int, body string) {
 	if err != nil {
 		return 0, ""
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer answer.Body.Close()
 	data, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return 0, ""

@@ -57,14 +57,14 @@ func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	text := strings.ReplaceAll(string(jsonval.Encode(d.Idea)), shopAddress, b.tool.URL+shopPath)
+	text := strings.ReplaceAll(jsonval.EncodeToString(d.Idea), shopAddress, b.tool.URL+shopPath)
 	idea, err := jsonval.DecodeObject([]byte(text))
 	if err != nil {
 		return o, err
 	}
-	config, _ := idea["config"].(map[string]any)
+	config, _ := idea["config"].(jsonval.Object)
 	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
-	idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m"})
+	idea["config"] = jsonval.DeepMerge(config, jsonval.Object{"gather": "10m"})
 	return client.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates,
 		By: "bench"}, nil
 }

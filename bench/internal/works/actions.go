@@ -3,12 +3,11 @@ package works
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"processidea/bench/internal/bed"
 	"processidea/bench/internal/script"
 	"processidea/client/actions"
+	"processidea/model/jsonval"
 )
 
 // The limits of what a hosted server bills.
@@ -66,8 +65,8 @@ func (w actionCase) addFigure(r Round, taken actions.Counts, done bed.Tally) {
 	if most == 0 || total <= most {
 		return
 	}
-	for _, kind := range slices.Sorted(maps.Keys(taken)) {
-		r.Figure(w.name+": of which "+kind, "").Add(float64(taken[kind]))
+	for kind, n := range jsonval.Sorted(taken) {
+		r.Figure(w.name+": of which "+kind, "").Add(float64(n))
 	}
 }
 

@@ -2,8 +2,8 @@ package works
 
 import (
 	"context"
-	"maps"
-	"slices"
+
+	"processidea/model/jsonval"
 )
 
 // limits bounds what a work may keep, in MB: in the store and in Temporal's histories together, and in the histories. 0
@@ -42,9 +42,9 @@ func (r Round) countKept(ctx context.Context, limit limits) error {
 // under a tenth of a megabyte.
 func (r Round) noteParts(place string, kinds map[string]float64) (sum float64) {
 	grown := r.GrowthSince(place, kinds)
-	for _, kind := range slices.Sorted(maps.Keys(grown)) {
-		r.Figure("bytes: "+place+": "+kind, "MB").Add(grown[kind])
-		sum += grown[kind]
+	for kind, n := range jsonval.Sorted(grown) {
+		r.Figure("bytes: "+place+": "+kind, "MB").Add(n)
+		sum += n
 	}
 	return sum
 }

@@ -83,9 +83,9 @@ func (r Round) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := map[string]any{}
+	state := jsonval.Object{}
 	for {
-		calls, err := askPlain(ctx, r.Bed, "Go on.\n"+string(jsonval.Encode(state)))
+		calls, err := askPlain(ctx, r.Bed, "Go on.\n"+jsonval.EncodeToString(state))
 		if err != nil {
 			return nil, err
 		}

@@ -58,6 +58,6 @@ func (r Round) runRepeated(ctx context.Context, id, how string, ends map[string]
 	if err != nil {
 		return err
 	}
-	ends[string(jsonval.Encode(jsonval.ToJSONValue(result.Instances)))] = true
+	ends[jsonval.EncodeToString(jsonval.ToJSONValue(result.Instances))] = true
 	return nil
 }

@@ -94,14 +94,13 @@ func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 	}
 	for n, name := range s.ToolNames {
 		if _, ok := byName[name]; !ok {
-			b.reportMissingTool(fmt.Sprintf("%s[%d]", jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name, "tools"),
-				n), s.Name, name, byName)
+			at := fmt.Sprintf("%s.tools[%d]", jsonval.JSONPathWithKey("$.config.mcp", s.Name), n)
+			b.reportMissingTool(at, s.Name, name, byName)
 		}
 	}
 	for name, tools := range jsonval.Sorted(fileTools) {
 		if _, ok := byName[name]; !ok {
-			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", tools[0].Name, "_activity",
-				"mcp"), s.Name, name, byName)
+			b.reportMissingTool(tools[0].Path()+"._activity.mcp", s.Name, name, byName)
 		}
 	}
 }
@@ -147,7 +146,7 @@ func (b *builder) addNotes(s ideafile.MCPServer, spec ToolSpec, what ...string) 
 // addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
 func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	name := s.Name + "_" + spec.Name
-	path := jsonval.JSONPathWithKeys("$", "schema", "tools", name)
+	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, name)
 	tool, notes := spec.toolSource(s.Name, &b.patternSteps)
 	var ps diag.Problems
 	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
@@ -172,7 +171,7 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 
 // applyToolOverride merges the file's definition of a tool over the server's.
 func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
-	path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name)
+	path := t.Path()
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest",
 			"the MCP server %s now offers another version of %q, with the digest %s",

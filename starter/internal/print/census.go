@@ -99,7 +99,7 @@ func columnOrder(keys []string, all []census) []string {
 
 // tableCell shows a value in a table: of an object of plain values the values alone, anything else as Compact does.
 func tableCell(v any, most int) string {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok || len(m) == 0 {
 		return Compact(v, most)
 	}
@@ -107,7 +107,7 @@ func tableCell(v any, most int) string {
 	for _, k := range jsonval.SortedKeys(m) {
 		switch x := m[k].(type) {
 		case nil:
-		case map[string]any, []any:
+		case jsonval.Object, []any:
 			return Compact(v, most)
 		default:
 			parts = append(parts, Compact(x, most))

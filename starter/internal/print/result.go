@@ -14,7 +14,7 @@ import (
 )
 
 // Result prints a Result for people, its tables no wider than the terminal. inputs are the instances' own, by token.
-func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
+func Result(w io.Writer, r loop.Result, inputs jsonval.Object) error {
 	var b strings.Builder
 	Fprintf(&b, "%s: %s\n", r.ProcessID, headline(r))
 	if r.Error != nil {
@@ -122,7 +122,7 @@ func PluralIs(n int, what string) string {
 }
 
 // width is the terminal's; 0 without one.
-func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs map[string]any, width int) {
+func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs jsonval.Object, width int) {
 	tokens := ideafiles.SortedTokens(instances)
 	switch len(tokens) {
 	case 0:
@@ -186,7 +186,7 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult, widt
 }
 
 // tableColumns shows many instances, a line each: their names, statuses, inputs, and the keys of their States.
-func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs map[string]any,
+func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs jsonval.Object,
 	all []census) [][]string {
 	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
 	keys, anyInput, anyCost := map[string]bool{}, false, false

@@ -84,7 +84,7 @@ func FitWidth(s string, most int) string {
 func Compact(v any, most int) string {
 	s, ok := v.(string)
 	if !ok {
-		s = string(jsonval.Encode(v))
+		s = jsonval.EncodeToString(v)
 	}
 	return FitWidth(Printable(s), most)
 }
@@ -106,7 +106,7 @@ func Ago(d time.Duration) string {
 func Indent(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
-		return string(jsonval.Encode(v))
+		return jsonval.EncodeToString(v)
 	}
 	return strings.Map(replaceHarmful, b.String())
 }
@@ -119,7 +119,7 @@ func JSON(w io.Writer, v any) error {
 }
 
 // OneLineJSON is a value as JSON on one line.
-func OneLineJSON(v any) string { return FitWidth(Printable(string(jsonval.Encode(v))), MaxValueWidth) }
+func OneLineJSON(v any) string { return FitWidth(Printable(jsonval.EncodeToString(v)), MaxValueWidth) }
 
 // Ranges lists numbers, which rise, with those that follow each other together: "2, 4 to 7".
 func Ranges(numbers []int) string {

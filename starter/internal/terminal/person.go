@@ -153,7 +153,7 @@ func (p *Person) amend(ctx context.Context, text string) error {
 	if err != nil {
 		return p.complain(err.Error())
 	}
-	if edited, ok := v.(map[string]any); ok {
+	if edited, ok := v.(jsonval.Object); ok {
 		v = changesTo(p.current.Params, edited)
 	}
 	return p.decideNow(ctx, client.Decision{Kind: client.Amend, Value: v})
@@ -161,8 +161,8 @@ func (p *Person) amend(ctx context.Context, text string) error {
 
 // changesTo gives what a person has changed of the parameters that were shown, as an amendment has it: null for what is
 // gone. A large value is never changed in parts.
-func changesTo(shown, edited map[string]any) map[string]any {
-	changes := map[string]any{}
+func changesTo(shown, edited jsonval.Object) jsonval.Object {
+	changes := jsonval.Object{}
 	for k := range shown {
 		if _, kept := edited[k]; !kept {
 			changes[k] = nil
@@ -170,8 +170,8 @@ func changesTo(shown, edited map[string]any) map[string]any {
 	}
 	for k, v := range edited {
 		before, known := shown[k]
-		was, isObject := before.(map[string]any)
-		now, staysObject := v.(map[string]any)
+		was, isObject := before.(jsonval.Object)
+		now, staysObject := v.(jsonval.Object)
 		switch {
 		case known && jsonval.Equal(before, v):
 		case isObject && staysObject && len(jsonval.Encode(was)) <= jsonval.LargeValueBytes:

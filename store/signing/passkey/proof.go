@@ -26,7 +26,7 @@ func Challenge(payload []byte) []byte {
 
 // Header is the exact header of a proof signed by a passkey.
 func Header(algorithm, keyID string) []byte {
-	return jsonval.Encode(map[string]any{"alg": algorithm, "kid": keyID, "typ": Type})
+	return jsonval.Encode(jsonval.Object{"alg": algorithm, "kid": keyID, "typ": Type})
 }
 
 // Join assembles the proof. It has three parts, like a compact JWS; the third is the passkey's assertion instead of a
@@ -37,7 +37,7 @@ func Join(algorithm, keyID string, payload []byte, a Assertion) string {
 
 // proofPart is the third part of a proof, to the byte.
 func (a Assertion) proofPart() []byte {
-	return jsonval.Encode(map[string]any{
+	return jsonval.Encode(jsonval.Object{
 		"authenticatorData": encode(a.AuthenticatorData), "clientDataJSON": encode(a.ClientDataJSON),
 		"signature": encode(a.Signature),
 	})

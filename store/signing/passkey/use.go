@@ -20,7 +20,7 @@ type Use struct {
 
 // ReadUse reads the member "passkey" of a JWK.
 func ReadUse(v any) (*Use, error) {
-	m, isObject := v.(map[string]any)
+	m, isObject := v.(jsonval.Object)
 	u := &Use{}
 	u.RPID = jsonval.AsText(m["rpId"])
 	var areTexts bool

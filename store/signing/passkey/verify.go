@@ -59,7 +59,7 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 	return nil
 }
 
-func clipJSON(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), 100) }
+func clipJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), 100) }
 
 // checkAuthenticatorData checks what the device says: for which site, and that a person was there whom it knew.
 func (u *Use) checkAuthenticatorData(data []byte) error {

@@ -15,7 +15,7 @@ func (t *tool) readAnswer() {
 	var forms []any
 	for _, status := range t.successes() {
 		form, known := t.answer(status)
-		if m, ok := form.(map[string]any); !known || !ok || len(m) == 0 {
+		if m, ok := form.(jsonval.Object); !known || !ok || len(m) == 0 {
 			return
 		}
 		forms = append(forms, form)
@@ -29,9 +29,9 @@ func (t *tool) readAnswer() {
 			list = append(list, c.convert(f))
 		}
 		if len(list) == 1 {
-			return c.root(list[0].(map[string]any))
+			return c.root(list[0].(jsonval.Object))
 		}
-		return c.root(map[string]any{"anyOf": list})
+		return c.root(jsonval.Object{"anyOf": list})
 	}, "writeOnly")
 }
 
@@ -49,7 +49,7 @@ func (t *tool) successes() []string {
 }
 
 // nullSchema is the form of an empty answer.
-var nullSchema = map[string]any{"type": "null"}
+var nullSchema = jsonval.Object{"type": "null"}
 
 // answer is the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to text.
 func (t *tool) answer(status string) (form any, known bool) {
@@ -63,7 +63,7 @@ func (t *tool) answer(status string) (form any, known bool) {
 		return form, form != nil
 	}
 	if slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, "text/") }) {
-		return map[string]any{"type": "string"}, true
+		return jsonval.Object{"type": "string"}, true
 	}
 	t.note("an answer of type %s is no result: HTTP tools read JSON and text", strings.Join(types, " or "))
 	return nil, false

@@ -21,7 +21,7 @@ const (
 // describes none sends an empty object.
 func (t *tool) readBody() error {
 	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
-		t.body = map[string]any{}
+		t.body = jsonval.Object{}
 	}
 	ref := t.op.op.RequestBody
 	if ref == nil || ref.Value == nil || len(ref.Value.Content) == 0 {
@@ -51,7 +51,7 @@ func (t *tool) readBody() error {
 	case isJSON(mediaType):
 		return t.readJSON(schema, ref.Value)
 	}
-	return t.readWhole(field{schema: map[string]any{"type": "string"}, description: ref.Value.Description},
+	return t.readWhole(field{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
 		ref.Value.Required)
 }
 
@@ -92,7 +92,7 @@ func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
 	if !ok {
 		return t.readWhole(field{schema: schema, description: body.Description}, body.Required)
 	}
-	template := map[string]any{}
+	template := jsonval.Object{}
 	t.noteRequired(members, body.Required)
 	for _, m := range members {
 		name := m.name
@@ -126,7 +126,7 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 	if !ok {
 		return errors.New("its form is no list of named members")
 	}
-	template := map[string]any{}
+	template := jsonval.Object{}
 	t.noteRequired(members, required)
 	for _, m := range members {
 		name := m.name

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 // converter turns schemas of a document into self-contained ones.
@@ -165,7 +167,7 @@ func (c *converter) stubSchema(m map[string]any) any {
 	out := map[string]any{}
 	plain := c.doc.plainSchema(m)
 	for _, from := range []map[string]any{plain, m} {
-		if d := text(from["description"]); d != "" {
+		if d := jsonval.AsText(from["description"]); d != "" {
 			out["description"] = d
 		}
 	}

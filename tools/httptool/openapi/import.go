@@ -35,7 +35,7 @@ const (
 // Result is the result of an import.
 type Result struct {
 	// Tools is the palette, for schema.tools of an Idea.
-	Tools map[string]any
+	Tools jsonval.Object
 	// Notes list what was left out or changed, each with its place, by path.
 	Notes []string
 	// Secrets are the environment variables that the Tools need, with their security schemes.
@@ -59,7 +59,7 @@ func Import(data []byte, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
-	r := &Result{Tools: map[string]any{}, Notes: d.notes, Secrets: map[string]string{}}
+	r := &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
 	hosts := map[string]bool{}
 	for _, op := range wanted {
 		t, err := newTool(d, op, o)
@@ -96,7 +96,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.Secrets)
 	}
 	if o.Server != "" {
-		if _, err := httptool.ParseSpec(map[string]any{"url": o.Server}); err != nil ||
+		if _, err := httptool.ParseSpec(jsonval.Object{"url": o.Server}); err != nil ||
 			strings.ContainsAny(o.Server, "?{}") {
 			return fmt.Errorf("server %q: want http://…, https://… or $env:NAME, without a query", o.Server)
 		}

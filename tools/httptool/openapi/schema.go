@@ -41,10 +41,10 @@ const maxChain = 20
 
 // soleSchema is the only schema of an allOf that constrains values, the way people describe a reference. beside are its
 // annotations, with those of the allOf itself. ok is false if there is another such schema.
-func soleSchema(m map[string]any) (part any, beside []map[string]any, ok bool) {
+func soleSchema(m jsonval.Object) (part any, beside []jsonval.Object, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
-		if a, is := p.(map[string]any); is && isAnnotation(a) {
+		if a, is := p.(jsonval.Object); is && isAnnotation(a) {
 			beside = append(beside, a)
 		} else if part != nil {
 			return nil, nil, false
@@ -58,7 +58,7 @@ func soleSchema(m map[string]any) (part any, beside []map[string]any, ok bool) {
 }
 
 // isAnnotation reports whether a schema constrains nothing, except null.
-func isAnnotation(m map[string]any) bool {
+func isAnnotation(m jsonval.Object) bool {
 	for k := range m {
 		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) ||
 			slices.Contains(ofSchema, k) ||
@@ -71,9 +71,9 @@ func isAnnotation(m map[string]any) bool {
 }
 
 // plainSchema is a schema without the references at its top, and without an allOf around one schema alone.
-func (d *document) plainSchema(schema any) map[string]any {
+func (d *document) plainSchema(schema any) jsonval.Object {
 	for range maxChain {
-		m, ok := schema.(map[string]any)
+		m, ok := schema.(jsonval.Object)
 		if !ok {
 			return nil
 		}
@@ -100,7 +100,7 @@ var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then",
 // objectFields are the properties of an object that has only properties. Those marked hidden are left out.
 func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
 	m := d.plainSchema(schema)
-	properties, _ := m["properties"].(map[string]any)
+	properties, _ := m["properties"].(jsonval.Object)
 	if t, said := m["type"]; len(properties) == 0 || (said && t != "object") || m["nullable"] == true {
 		return nil, false
 	}
@@ -114,11 +114,11 @@ func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
 	}
 	required, _ := m["required"].([]any)
 	var list []field
-	for _, name := range jsonval.SortedKeys(properties) {
-		if d.plainSchema(properties[name])[hidden] == true {
+	for name, schema := range jsonval.Sorted(properties) {
+		if d.plainSchema(schema)[hidden] == true {
 			continue
 		}
-		list = append(list, field{name: name, schema: properties[name], required: slices.Contains(required, any(name))})
+		list = append(list, field{name: name, schema: schema, required: slices.Contains(required, any(name))})
 	}
 	return list, true
 }
@@ -144,24 +144,24 @@ var checkedFormats = []string{"date-time", "time", "date", "duration", "email", 
 var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
 
 // keywords converts the keywords of one schema to those of JSON Schema 2020-12.
-func (c *converter) keywords(m map[string]any) map[string]any {
-	out := map[string]any{}
+func (c *converter) keywords(m jsonval.Object) jsonval.Object {
+	out := jsonval.Object{}
 	for k, v := range m {
-		if k == "format" && displayOfFormat[text(v)] != "" {
-			out[jsonschema.DisplayKey] = displayOfFormat[text(v)]
+		if k == "format" && displayOfFormat[jsonval.AsText(v)] != "" {
+			out[jsonschema.DisplayKey] = displayOfFormat[jsonval.AsText(v)]
 		}
 		switch {
 		case v == nil && k != "const" && k != "default": // as if it were not there
 		case slices.Contains(ofValues, k):
 			out[k] = v
-		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, text(v)):
+		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
-			steps, err := jsonschema.CompiledPatternSteps(text(v))
+			steps, err := jsonschema.CompiledPatternSteps(jsonval.AsText(v))
 			if err == nil && steps <= jsonschema.MaxStepsPerForeignPattern {
 				out[k] = v
 			} else {
-				c.lost["pattern "+text(v)] = true
+				c.lost["pattern "+jsonval.AsText(v)] = true
 			}
 		case k == "$dynamicRef", k == "$recursiveRef":
 			c.lost[k] = true
@@ -174,28 +174,17 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 	return out
 }
 
-func text(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
 // dropDuplicateRequired drops names that are required twice, which no validator takes.
-func dropDuplicateRequired(m map[string]any) {
+func dropDuplicateRequired(m jsonval.Object) {
 	list, ok := m["required"].([]any)
 	if !ok {
 		return
 	}
-	var names []any
-	for _, v := range list {
-		if !slices.Contains(names, v) {
-			names = append(names, v)
-		}
-	}
-	m["required"] = names
+	m["required"] = jsonval.AppendNew([]any(nil), list...)
 }
 
 // convertExclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.
-func convertExclusive(m map[string]any, bound, flag string) {
+func convertExclusive(m jsonval.Object, bound, flag string) {
 	switch m[flag] {
 	case true:
 		if m[bound] != nil {
@@ -211,8 +200,8 @@ func convertExclusive(m map[string]any, bound, flag string) {
 
 // escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State
 // on.
-func escapeConstant(m map[string]any) {
-	if s := text(m["const"]); strings.HasPrefix(s, "†") {
+func escapeConstant(m jsonval.Object) {
+	if s := jsonval.AsText(m["const"]); strings.HasPrefix(s, "†") {
 		delete(m, "const")
 		m["enum"] = []any{s}
 	}

@@ -45,14 +45,14 @@ func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hid
 // readSchemas makes the forms of the parameters.
 func (t *tool) readSchemas() {
 	out := t.fitSchema("the form of its parameters", maxParams, func(c *converter) any {
-		properties := map[string]any{}
+		properties := jsonval.Object{}
 		for _, f := range t.fields {
 			properties[f.name] = f.form(c)
 		}
-		return c.root(map[string]any{"properties": properties})
-	}, "readOnly").(map[string]any)
-	t.properties, _ = out["properties"].(map[string]any)
-	t.definitions, _ = out["$defs"].(map[string]any)
+		return c.root(jsonval.Object{"properties": properties})
+	}, "readOnly").(jsonval.Object)
+	t.properties, _ = out["properties"].(jsonval.Object)
+	t.definitions, _ = out["$defs"].(jsonval.Object)
 }
 
 var separatorNames = map[string]string{",": "commas", " ": "spaces", "|": "bars"}
@@ -62,15 +62,15 @@ func (f field) form(c *converter) any {
 	description := f.description
 	if f.list != "" {
 		description = strings.TrimSpace(description + "\nSeveral are separated by " + separatorNames[f.list] + ".")
-		return map[string]any{"type": "string", "description": jsonval.Clip(description, maxDescription)}
+		return jsonval.Object{"type": "string", "description": jsonval.Clip(description, maxDescription)}
 	}
-	var form any = map[string]any{}
+	var form any = jsonval.Object{}
 	if f.schema != nil {
 		form = c.convert(f.schema)
 	}
-	m, ok := form.(map[string]any)
+	m, ok := form.(jsonval.Object)
 	if !ok {
-		m = map[string]any{"allOf": []any{form}}
+		m = jsonval.Object{"allOf": []any{form}}
 	}
 	if description != "" {
 		m["description"] = jsonval.Clip(description, maxDescription)

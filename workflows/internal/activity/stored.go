@@ -31,7 +31,7 @@ func runLocally(ctx workflow.Context, name, summary string, timeout time.Duratio
 }
 
 // LoadObject reads members of a stored object, as Run does; no members: all.
-func LoadObject(ctx workflow.Context, handle any, members []string) (object map[string]any) {
+func LoadObject(ctx workflow.Context, handle any, members []string) (object jsonval.Object) {
 	err := Run(ctx, protocol.ActivityLoad, "load what the Calls use", time.Minute, 2*time.Minute,
 		protocol.LoadInput{Handle: handle, Members: members}, &object)
 	if err != nil && ctx.Err() == nil {
@@ -50,11 +50,10 @@ func LoadTools(ctx workflow.Context, palette any, calls []ideafile.WrittenCall) 
 }
 
 // ReadTools reads Tools. It ignores errors, since the process has had the Tools checked and reported.
-func ReadTools(palette map[string]any) []*ideafile.Tool {
+func ReadTools(palette jsonval.Object) []*ideafile.Tool {
 	var tools []*ideafile.Tool
-	for _, name := range jsonval.SortedKeys(palette) {
-		t := ideafile.ReadTool(name, palette[name], "", nil)
-		if t != nil {
+	for name, source := range jsonval.Sorted(palette) {
+		if t := ideafile.ReadTool(name, source, "", nil); t != nil {
 			tools = append(tools, t)
 		}
 	}

@@ -55,7 +55,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	for _, line := range a.Told() {
 		fmt.Fprintf(b, " (%s)", EscapeMarkdown(line))
 	}
-	shown := map[string]any{"params": a.Params}
+	shown := jsonval.Object{"params": a.Params}
 	if a.Output != nil {
 		shown["output"] = a.Output
 	}
@@ -95,7 +95,7 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 			fmt.Fprintf(b, "\nand %d more Calls: the query `approvals` lists all.\n", len(v.Calls)-n)
 			break
 		}
-		written := TruncateBytes(string(jsonval.Encode(truncateValue(c.Written.RawValue()))), 300)
+		written := TruncateBytes(jsonval.EncodeToString(truncateValue(c.Written.RawValue())), 300)
 		fmt.Fprintf(b, "| %s | %s | %s |\n", c.CallID,
 			EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
 	}
@@ -109,7 +109,7 @@ func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // approvalContextMarkdown shows the beginning of the instance's input and State.
 func approvalContextMarkdown(a protocol.Approval) string {
-	shown := map[string]any{}
+	shown := jsonval.Object{}
 	if a.Input != nil {
 		shown["input"] = truncateValue(a.Input)
 	}
@@ -130,8 +130,8 @@ func outputPathSuffix(a protocol.Approval) string {
 }
 
 // examplePayload is the payload of a decision's signal, complete but for what only a person knows.
-func examplePayload(kind string, p approval.Pending) map[string]any {
-	m := map[string]any{"call": p.CallID, "digest": p.Digest, "by": approval.PlaceholderName}
+func examplePayload(kind string, p approval.Pending) jsonval.Object {
+	m := jsonval.Object{"call": p.CallID, "digest": p.Digest, "by": approval.PlaceholderName}
 	if p.Deciders.RequiresGroups() {
 		m["groups"] = []string{approval.PlaceholderGroup}
 	}
@@ -141,7 +141,7 @@ func examplePayload(kind string, p approval.Pending) map[string]any {
 	case policy.Amend:
 		m["params"] = p.Params
 	case policy.Replace:
-		m["with"] = map[string]any{"_tool": approval.PlaceholderTool}
+		m["with"] = jsonval.Object{"_tool": approval.PlaceholderTool}
 	case policy.Answer:
 		m["output"] = approval.PlaceholderOutput
 	}

@@ -50,8 +50,8 @@ func truncateToDepth(v any, depth int) any {
 			out[n] = truncateToDepth(v[n], depth-1)
 		}
 		return out
-	case map[string]any:
-		out := map[string]any{}
+	case jsonval.Object:
+		out := jsonval.Object{}
 		for n, k := range jsonval.SortedKeys(v) {
 			if n == members {
 				break

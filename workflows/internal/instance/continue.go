@@ -125,8 +125,8 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 
 func (r reportState) toCarried() ReportState {
 	c := r.ReportState
-	for _, id := range jsonval.SortedKeys(r.calls) {
-		c.Calls = append(c.Calls, r.calls[id])
+	for _, call := range jsonval.Sorted(r.calls) {
+		c.Calls = append(c.Calls, call)
 	}
 	return c
 }

@@ -65,11 +65,11 @@ func (c *ContinueAsNewInput) toolNames() (names []string) {
 }
 
 // loadStoredFile returns an Idea file that a process carries: as it is, or loaded where they are too large to travel.
-func loadStoredFile(ctx workflow.Context, file any) (map[string]any, bool) {
+func loadStoredFile(ctx workflow.Context, file any) (jsonval.Object, bool) {
 	if _, isStored := jsonval.AsBlobHandle(file); isStored {
 		loaded := activity.LoadObject(ctx, file, nil)
 		return loaded, loaded != nil
 	}
-	m, ok := file.(map[string]any)
+	m, ok := file.(jsonval.Object)
 	return m, ok
 }

@@ -70,7 +70,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	r.HeardReleaseNumber, r.TakenBack = i.ReleaseNumber, takenBack
 	var payload any = r
 	if i.setup.ReportsInLists {
-		payload = map[string]any{"reports": []turn.InstanceReport{r}}
+		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}
 	}
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: payload,
 		Repeatable: true, Gathered: i.setup.ReportsInLists})
@@ -114,7 +114,7 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 		return ""
 	}
 	use.Calls = 0 // the next report has the number of Calls
-	return string(jsonval.Encode(jsonval.ToJSONValue([]any{use, quota, delegates, stalled})))
+	return jsonval.EncodeToString(jsonval.ToJSONValue([]any{use, quota, delegates, stalled}))
 }
 
 // takeUnreportedChanges returns the changes that have not been reported to the process yet, and counts them as

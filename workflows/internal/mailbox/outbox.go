@@ -25,7 +25,7 @@ type Outbox struct {
 
 	// TakeUndelivered is offered each signal without a receiver first. It returns true if nobody needs to hear of the
 	// failure; nil: for no signal.
-	TakeUndelivered func(payload map[string]any) bool
+	TakeUndelivered func(payload jsonval.Object) bool
 }
 
 // maxInTurn is how many signals are on their way when the next one has to wait for its turn. The server takes a bounded
@@ -159,8 +159,8 @@ func (o *Outbox) NothingInFlight() bool { return len(o.underWay) == 0 }
 
 // QueuedSignals returns the queued signals, for Restore in the next run of the workflow.
 func (o *Outbox) QueuedSignals() (list []CarriedOutgoingSignal) {
-	for _, to := range jsonval.SortedKeys(o.queued) {
-		for _, s := range o.queued[to] {
+	for to, queued := range jsonval.Sorted(o.queued) {
+		for _, s := range queued {
 			list = append(list, CarriedOutgoingSignal{to, s})
 		}
 	}

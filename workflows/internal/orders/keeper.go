@@ -29,7 +29,7 @@ type Keeper struct {
 func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *Keeper {
 	k := &Keeper{part: part, inbox: inbox}
 	if part == nil {
-		outbox.TakeUndelivered = func(payload map[string]any) bool {
+		outbox.TakeUndelivered = func(payload jsonval.Object) bool {
 			return k.takeBack(approval.Fate{
 				CallID: jsonval.AsText(payload["call"]), OrderID: approval.OrderNamedIn(payload),
 				Digest: jsonval.AsText(payload["digest"]),
@@ -104,7 +104,7 @@ func (k *Keeper) CheckDecision(d approval.Decision) error {
 // told of deputies.
 func (k *Keeper) Approve(
 	ctx workflow.Context, idea *ideafile.Idea, owner string, waits []approval.Pending,
-	send func(signal, call string, payload map[string]any),
+	send func(signal, call string, payload jsonval.Object),
 ) {
 	if len(k.Orders) == 0 {
 		return

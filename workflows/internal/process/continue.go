@@ -24,7 +24,7 @@ type ContinueAsNewInput struct {
 	Parts    *CarriedParts                   `json:"parts,omitempty"` // in place of Loop, if the process is split
 	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
 	// Unsealed is the difference between the States of BaseIdea and those of Loop.
-	Unsealed map[string]any `json:"unsealed,omitempty"`
+	Unsealed jsonval.Object `json:"unsealed,omitempty"`
 	Fates    approval.Fates `json:"refusals"`
 	CarriedCore
 	CarriedUnsplit
@@ -173,6 +173,6 @@ func (p *unsplitProcess) restore(from *ContinueAsNewInput) {
 	p.baseStates = p.loop.AllInstancesInput().States()
 	states, err := jsonval.ApplyDelta(p.baseStates, from.Unsealed)
 	if err == nil {
-		p.baseStates, _ = states.(map[string]any)
+		p.baseStates, _ = states.(jsonval.Object)
 	}
 }

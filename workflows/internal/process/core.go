@@ -220,5 +220,5 @@ func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitin
 
 // concludeAct notes that an act of a person that was under way has taken effect, or is refused after all.
 func (c *processCore) concludeAct(ctx workflow.Context, kind string, s approval.SteeringPayload, refusal error) {
-	c.inbox.Conclude(ctx, kind, map[string]any{"id": s.ID, "by": s.By}, refusal)
+	c.inbox.Conclude(ctx, kind, jsonval.Object{"id": s.ID, "by": s.By}, refusal)
 }

@@ -42,7 +42,7 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 // workflowResult is what the workflow returns. A process with a failed instance fails, with the whole result in its
 // error's details. Its memo has the number of failed and undone Calls, because a list does not read results.
 func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
-	memo := map[string]any{}
+	memo := jsonval.Object{}
 	if n := r.Calls.Failed + r.Calls.Blocked; n > 0 {
 		memo[protocol.MemoFailedCalls] = n
 	}
@@ -121,7 +121,7 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 	comparable := report
 	comparable.Error = nil        // Waiting has it
 	comparable.QuotaUse.Calls = 0 // the quota that it needs is enough
-	text := string(jsonval.Encode(jsonval.ToJSONValue(comparable)))
+	text := jsonval.EncodeToString(jsonval.ToJSONValue(comparable))
 	if text == c.LastReportedProgress {
 		return
 	}

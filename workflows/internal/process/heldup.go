@@ -119,8 +119,8 @@ func (c *processCore) ownHeldUps(untried bool) (list []turn.HeldUp) {
 		own.Untried = untried
 		list = append(list, own)
 	}
-	for _, cause := range jsonval.SortedKeys(c.holdUps) {
-		list = append(list, c.holdUps[cause].HeldUp)
+	for _, h := range jsonval.Sorted(c.holdUps) {
+		list = append(list, h.HeldUp)
 	}
 	return list
 }

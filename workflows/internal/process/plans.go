@@ -69,7 +69,7 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 }
 
 // DecidePlan takes a decision on the Plan that waits: it runs as it is, with other Calls, or not at all.
-func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
+func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ jsonval.Object, d approval.Decision) error {
 	pending := p.loop.PendingPlan
 	if pending != nil && d.Proof != "" {
 		d.Finding = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
@@ -167,7 +167,7 @@ func planWaitingText(v protocol.PlanView) string {
 
 // DecidePlan sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the
 // Request, where only one Plan of that number waits.
-func (p *splitProcess) DecidePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
+func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
 	var of []string
 	for _, v := range p.plans() {
 		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.Request == *d.PlanRequest) {

@@ -98,7 +98,7 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	default:
 		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.Since)
 	}
-	if o, ok := b.Origin.(map[string]any); ok {
+	if o, ok := b.Origin.(jsonval.Object); ok {
 		fmt.Fprintf(&t, "the process was %s", originText(o))
 		if f := b.Found; f != nil {
 			print.Fprintf(&t, "it is in Idea %d of %s; to see who wrote it there: %s blame %s %s --at %d\n",

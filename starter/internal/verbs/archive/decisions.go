@@ -157,7 +157,7 @@ func (v valueFormat) changeText(d approval.Decision) (lines []string) {
 	return lines
 }
 
-func (v valueFormat) callText(tool string, params map[string]any) string {
+func (v valueFormat) callText(tool string, params jsonval.Object) string {
 	return print.Printable(tool) + " " + v.text(params)
 }
 

@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -54,7 +53,7 @@ func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v
 		case err != nil:
 			return err
 		case patch:
-			return a.Print(string(jsonval.Encode(d.Patch)) + "\n")
+			return a.Print(jsonval.EncodeToString(d.Patch) + "\n")
 		}
 		return a.Show(d, v.diffText(d))
 	})
@@ -67,9 +66,7 @@ var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", 
 func (v valueFormat) diffText(d *client.Diff) string {
 	lines, instances := map[string][]string{}, []string{""}
 	add := func(instance, line string) {
-		if !slices.Contains(instances, instance) {
-			instances = append(instances, instance)
-		}
+		instances = jsonval.AppendNew(instances, instance)
 		lines[instance] = append(lines[instance], "  "+line+"\n")
 	}
 	for _, c := range d.Changes {

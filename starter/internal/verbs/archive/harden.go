@@ -93,7 +93,7 @@ func noteHardened(a *app.App, made *harden.Result) {
 func printHardened(a *app.App, made *harden.Result, file string) error {
 	text := print.Indent(made.Idea) + "\n"
 	if a.JSON {
-		text = string(jsonval.Encode(jsonval.ToJSONValue(made))) + "\n"
+		text = jsonval.EncodeToString(jsonval.ToJSONValue(made)) + "\n"
 	}
 	if file == "" {
 		return a.Print(text)

@@ -76,7 +76,7 @@ func readHistory(ctx context.Context, a *app.App, id string) error {
 
 // undoesText says what a process takes back; empty where that is nothing.
 func undoesText(undoes any) string {
-	of, ok := undoes.(map[string]any)
+	of, ok := undoes.(jsonval.Object)
 	if !ok {
 		return ""
 	}
@@ -95,7 +95,7 @@ func undoneByText(ids []string) string {
 
 // originText says from which Idea a process was forked; empty where it was not.
 func originText(origin any) string {
-	o, ok := origin.(map[string]any)
+	o, ok := origin.(jsonval.Object)
 	if !ok {
 		return ""
 	}

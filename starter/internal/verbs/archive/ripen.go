@@ -27,7 +27,7 @@ func runRipen(ctx context.Context, a *app.App, ids []string) error {
 		if len(findings) == 0 {
 			b.WriteString("Nobody was asked about a Call.\n")
 		}
-		return a.Show(map[string]any{"tools": findings}, b.String())
+		return a.Show(jsonval.Object{"tools": findings}, b.String())
 	})
 }
 

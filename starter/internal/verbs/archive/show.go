@@ -72,16 +72,16 @@ func runShow(ctx context.Context, a *app.App, id string, at int) error {
 			return err
 		}
 		if len(taken) > 0 {
-			idea["meta"] = jsonval.OverlayObject(idea["meta"], map[string]any{"undone": jsonval.ToJSONValue(taken)})
+			idea["meta"] = jsonval.OverlayObject(idea["meta"], jsonval.Object{"undone": jsonval.ToJSONValue(taken)})
 		}
 		read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
 		counts := ideafile.StepCountsOf(read.Context)
 		if len(counts) > 0 {
 			idea["meta"] = jsonval.OverlayObject(idea["meta"],
-				map[string]any{ideafile.InstructionsMetaKey: jsonval.ToJSONValue(counts)})
+				jsonval.Object{ideafile.InstructionsMetaKey: jsonval.ToJSONValue(counts)})
 		}
 		if a.JSON {
-			return a.Print(string(jsonval.Encode(idea)) + "\n")
+			return a.Print(jsonval.EncodeToString(idea) + "\n")
 		}
 		for _, c := range counts {
 			a.Note("%s", c)
@@ -94,7 +94,7 @@ func runShow(ctx context.Context, a *app.App, id string, at int) error {
 }
 
 // noteAge says on standard error how old an Idea is.
-func noteAge(a *app.App, id string, idea map[string]any) {
+func noteAge(a *app.App, id string, idea jsonval.Object) {
 	meta := jsonval.AsObject(idea["meta"])
 	if at, err := time.Parse(time.RFC3339Nano, jsonval.AsText(meta["createdAt"])); err == nil {
 		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(at))
@@ -102,7 +102,7 @@ func noteAge(a *app.App, id string, idea map[string]any) {
 }
 
 // noteSize says on standard error how many instances a Request covers, and what was measured of its answers.
-func noteSize(a *app.App, id string, source map[string]any) {
+func noteSize(a *app.App, id string, source jsonval.Object) {
 	idea, _ := ideafile.ReadIdea(source)
 	if p, err := a.Place(); err == nil && idea != nil {
 		if text := p.Tools().SizeText(idea); text != "" {
@@ -116,7 +116,7 @@ func noteSize(a *app.App, id string, source map[string]any) {
 
 // noteUndone says on standard error which Calls of a process were taken back, and what the process itself takes
 // back.
-func noteUndone(a *app.App, id string, idea map[string]any, taken []client.UndoneCall) {
+func noteUndone(a *app.App, id string, idea jsonval.Object, taken []client.UndoneCall) {
 	if text := undoesText(jsonval.AsObject(idea["meta"])["undoes"]); text != "" {
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}

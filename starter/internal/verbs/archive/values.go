@@ -15,7 +15,7 @@ func (v *valueFormat) addFlag(c *cobra.Command) {
 }
 
 // text is a value as JSON on one line.
-func (v valueFormat) text(of any) string { return v.fitWidth(string(jsonval.Encode(of))) }
+func (v valueFormat) text(of any) string { return v.fitWidth(jsonval.EncodeToString(of)) }
 
 func (v valueFormat) fitWidth(text string) string {
 	if text = print.Printable(text); v.whole {

@@ -139,7 +139,7 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 }
 
 // forkedIdea reads the Idea from the store, and changes it.
-func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (map[string]any, error) {
+func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Object, error) {
 	archive, err := p.OpenArchive(ctx)
 	if err != nil {
 		return nil, err

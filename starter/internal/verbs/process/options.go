@@ -62,7 +62,7 @@ func (o *launchOptions) applyTo(d *ideafiles.Definition) {
 	if !o.planFirst {
 		return
 	}
-	config := jsonval.DeepMerge(d.Idea["config"], map[string]any{"approval": map[string]any{"plan": true}})
+	config := jsonval.DeepMerge(d.Idea["config"], jsonval.Object{"approval": jsonval.Object{"plan": true}})
 	d.Idea = jsonval.WithoutKey(d.Idea, "config")
 	d.Idea["config"] = config
 	d.Read, _ = ideafile.ReadIdea(d.Idea)

@@ -237,7 +237,7 @@ func undoText(u *client.Undoing) string {
 func writeSteps(b *strings.Builder, steps []undo.Step, indent string) {
 	for _, s := range steps {
 		if s.Within == nil {
-			print.Fprintf(b, "%s%s by %s %s\n", indent, s.Did.Name(), s.Tool, string(jsonval.Encode(s.Params)))
+			print.Fprintf(b, "%s%s by %s %s\n", indent, s.Did.Name(), s.Tool, jsonval.EncodeToString(s.Params))
 			continue
 		}
 		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.Did.Name(), s.Within.Process)

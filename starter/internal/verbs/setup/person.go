@@ -114,7 +114,7 @@ func writePrivate(name string, data []byte) error {
 
 // withKey gives a JWKS file with one more key.
 func withKey(name string, public []byte) ([]byte, error) {
-	jwks := map[string]any{"keys": []any{}}
+	jwks := jsonval.Object{"keys": []any{}}
 	data, err := os.ReadFile(name)
 	if err == nil {
 		if _, err = signing.ParseKeys(data); err == nil {
