@@ -276,6 +276,17 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 (book) is not done: it is undone")
 }
 
+// What nothing takes back stays, and the instance says so.
+func TestASagaOfWhichAnEffectStaysSaysSo(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.Replace(b.idea("never", `"onFailure": "undo"`, `, {"_tool": "book", "what": "balloon", "_after": "†call.0.3"}`, ""),
+		`"cancel": {`, `"cancel": {"_undo": "never", `, 1))
+	r := d.do("run", ".", "--id", "p", "--json").is(exit.Failed).result()
+	if i := r.Instances[""]; i.Status != "undo-failed" || !strings.Contains(r.Error.Message, "0.3 (write): nothing takes write back") {
+		t.Errorf("%s: %v", i.Status, r.Error)
+	}
+}
+
 // What an instance that failed could not take back, a person has taken back later.
 func TestWhatASagaHasLeftIsTakenUp(t *testing.T) {
 	b := newBookings(t)

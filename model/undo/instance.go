@@ -35,7 +35,7 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	p, err := Invert(calls, Choice{CallID: o.Call, CallIDs: o.Calls}, find, func(Call) any { return flow.State() })
 	u := p.asUndoing(o)
 	if err != nil {
-		u.Left = []string{err.Error()}
+		u.Left, u.Stays = []string{err.Error()}, true
 	}
 	return u
 }
@@ -74,7 +74,7 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 
 // asUndoing has one instance carry the Plan out.
 func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
-	u := dataflow.Undoing{By: o.By, Reason: o.Reason}
+	u := dataflow.Undoing{By: o.By, Reason: o.Reason, Stays: len(p.Cannot) > 0}
 	for _, s := range p.Undo {
 		key, _ := ideafile.ParseCallKey(s.CallID)
 		call := s.Call(func(id string) ideafile.CallKey { of, _ := ideafile.ParseCallKey(id); return of.Undo() },
