@@ -12,6 +12,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
@@ -65,8 +66,8 @@ type UndoneCall struct {
 
 // Undo plans, from the chain of a process, how to undo what it did: the Calls that undo it, what cannot be undone and
 // why, and what stays because something reads it. It changes nothing. The error wraps ErrNotFound if there is no such
-// process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call is not done, an instance does
-// not exist, or the process was simulated.
+// process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call or instance does not exist, or
+// the process was simulated. It is a *RefusedError if a selected Call is not done.
 func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing, error) {
 	run, err := a.FinishedRun(ctx, id, "undo")
 	if err != nil {
@@ -93,6 +94,9 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 		return nil, err
 	}
 	u.Plan, err = undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
+	if kind.Is[approval.NothingDone](err) {
+		return nil, undoRefused(id, err.Error())
+	}
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
@@ -145,7 +149,7 @@ func (u *Undoing) checkFree(ctx context.Context) error {
 }
 
 func (u *Undoing) idInUseError() error {
-	return kind.Errorf(ErrInvalid, "undo %s as %s: another process has this id: choose another one, or leave it out",
+	return kind.Errorf(ErrOtherStart, "undo %s as %s: another process has this id: choose another one, or leave it out",
 		u.Process, u.As)
 }
 

@@ -49,7 +49,7 @@ func TestAProcessWhoseDelegateIsAtWorkTakesBackTheRest(t *testing.T) {
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.asked("p")
-	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells("0.4 (trip): it runs a process of its own: take back p/~call/0.4",
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells("0.4 (trip): it has a process of its own: take back p/~call/0.4",
 		"starter undo 'p/~call/0.4' --reason TEXT", "p: 2 Calls are taken back; it is paused")
 	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.4/main/0.1 p%2F~call%2F0.4/main/0.2")
 	d.do("undo", "p/~call/0.4", "--yes", "--reason", "x").is(exit.Done)
