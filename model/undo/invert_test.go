@@ -114,6 +114,9 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"it was done before the fork", []undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore = "p" }),
 			chain[1]}, undo.Choice{},
 			"1.2 |  | 1.1: it was done by p, from which this process was forked: take it back there"},
+		{"it was done before the fork, and taken back there",
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore, c.TakenBackBy = "p", "p-undo-1" })}, undo.Choice{},
+			" |  | 1.1: it was taken back by p-undo-1"},
 		{"a delegate", []undo.Call{
 			with(chain[0], func(c *undo.Call) { delegated(c); c.Within = nil })}, undo.Choice{},
 			" | 1.1: it has a process of its own: take back p/~call/1.1"},
