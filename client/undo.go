@@ -36,6 +36,8 @@ type UndoOptions struct {
 	By By
 	// Review has each Call wait for a person, who has it run, answers it or rejects it.
 	Review bool
+	// within is set of a process that is undone with the Call that ran it.
+	within bool
 }
 
 // Undoing is a plan to undo what a process did. Client.StartUndo runs it.
@@ -160,6 +162,12 @@ func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
 func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
+	caller := ""
+	if !u.AtWork && !u.options.within {
+		if caller, err = u.archive.callWithUndo(ctx, u.Process, u.options.Tools); err != nil {
+			return nil, err
+		}
+	}
 	ends, before := map[string]map[ideafile.CallStatus]map[string]int{}, map[string]forkedFrom{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
 	for n := range instances {
@@ -178,6 +186,7 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 		for _, c := range i.Calls {
 			when := ends[i.ProcessID]
 			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(when[ideafile.Done][c.ID], when[ideafile.Failed][c.ID]))
+			c.TakenBackWith = caller
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore, c.MustWait = before[i.ProcessID].processThatDid(c), u.AtWork && i.HasEnded
 			if c.DoneBefore != "" {
@@ -203,11 +212,22 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 // cannot do it.
 func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	c.Delegate = protocol.DelegateID(c.Process, c.ID)
-	if c.How.Kind != ideafile.UndoProcess || c.TakenBackBy+c.DoneBefore != "" || u.options.AtWork {
+	switch {
+	case c.TakenBackBy+c.DoneBefore != "":
+		return nil
+	case c.How.Kind == ideafile.UndoByTool:
+		made, err := u.archive.Chain(c.Delegate).UndoneCalls(ctx)
+		for _, one := range made {
+			if one.As != c.Delegate { // what it has taken back itself, it may have done anew
+				c.TakenBackBy = one.As
+			}
+		}
+		return err
+	case c.How.Kind != ideafile.UndoProcess || u.options.AtWork:
 		return nil
 	}
 	of, err := u.archive.Undo(ctx, c.Delegate, UndoOptions{Tools: u.options.Tools, By: u.options.By,
-		Review: u.options.Review})
+		Review: u.options.Review, within: true})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
 		return nil
 	}
@@ -215,6 +235,38 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 		c.Within, u.within[undoneFile(c.Delegate)] = &undo.Within{Process: c.Delegate, Plan: of.Plan}, of.idea
 	}
 	return err
+}
+
+// callWithUndo names the Call that ran a process, or one that has it run, if its Tool has an undo of its own: what the
+// process did is undone with it, and not by itself, which would be under another key. Empty: there is none.
+func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.Tools) (string, error) {
+	caller, call, isDelegate := protocol.CallerOf(WholeOf(id))
+	if !isDelegate {
+		return "", nil
+	}
+	run, err := a.FinishedRun(ctx, caller, "undo")
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
+		return "", nil
+	}
+	var instances []backtest.RanInstance
+	if err == nil {
+		instances, err = backtest.ReadRan(run)
+	}
+	for _, i := range instances {
+		for _, c := range i.Calls {
+			t := i.Idea.Tool(c.Tool)
+			if t == nil || !c.Ran || ideafile.TypeableCallID(c.ID) != call {
+				continue
+			}
+			if how := t.UndoUnder(tools.Bind(i.Idea)[t.Name]); how.Kind == ideafile.UndoByTool {
+				return fmt.Sprintf("%s of %s, by %s", c.Name(), caller, how.Tool), nil
+			}
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return a.callWithUndo(ctx, caller, tools)
 }
 
 // undoneFile names the Idea that undoes what a process did, among the files of delegates.

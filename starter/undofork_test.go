@@ -60,3 +60,29 @@ func TestAForkOfWhatWasTakenBackSaysSo(t *testing.T) {
 	d.do("undo", "r", "--dry-run").is(exit.Done).tells("1.1@① (book): it was taken back by p\n",
 		"1.1@② (book): it was done by p, from which this process was forked: take it back there")
 }
+
+// What a delegate did is taken back under one key: by its Tool, if that has an undo of its own, or by its process.
+func TestADelegateWhoseToolSaysHowIsTakenBackByThatAlone(t *testing.T) {
+	b := newBookings(t)
+	whole := b.idea("none", "", "", "")
+	from, to := strings.Index(whole, `"book": {`), strings.Index(whole, `}},
+	"context"`)
+	idea := func(more, plan string) string {
+		return `{"schema": {"tools": {` + whole[from:to] + more + `}, "context": [{"type": "plan", "stage": "complete", ` + plan + `}]}`
+	}
+	d := newDesk(t, map[string]string{
+		"idea.json": idea(`, "trip": {"_delegate": "trip.json", "_undo": {"tool": "cancel", "params": {"id": "†result"}}}}`,
+			`"plan": [{"_tool": "trip", "_outputPath": "trip"}]`),
+		"trip.json": idea(`, "leg": {"_delegate": "leg.json"}}, "output": {"type": "string"}`, `"output": "†state.flight.id", "plan": [
+			{"_tool": "book", "what": "flight", "_outputPath": "flight"}, {"_tool": "leg"}]`),
+		"leg.json": idea("}", `"plan": [{"_tool": "book", "what": "train"}]`),
+	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	for _, id := range []string{"p/~call/0.1", "p/~call/0.1/~call/0.2"} {
+		d.do("undo", id, "--dry-run").is(exit.Done).tells("(book): it is taken back with 0.1 (trip) of p, by cancel")
+		d.do("undo", id, "--yes", "--reason", "x").is(exit.Usage).complains("there is nothing to take back")
+	}
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells("0.1 (trip) by cancel")
+	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.1%2F~call%2F0.2/main/0.1")
+}

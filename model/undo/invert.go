@@ -167,6 +167,8 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
 		return step, leaveNothing, ""
+	case c.TakenBackWith != "":
+		return step, fateKeep, "it is taken back with " + c.TakenBackWith
 	case c.MustWait:
 		return step, fateKeep, "its instance has ended: it is taken back when all instances have"
 	case c.Within != nil && len(c.Within.Cannot) > 0:

@@ -117,6 +117,8 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"it was done before the fork, and taken back there",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore, c.TakenBackBy = "p", "p-undo-1" })}, undo.Choice{},
 			" |  | 1.1: it was taken back by p-undo-1"},
+		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.TakenBackWith = "3.1 of q" })},
+			undo.Choice{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
 			with(chain[0], func(c *undo.Call) { delegated(c); c.Within = nil })}, undo.Choice{},
 			" | 1.1: it has a process of its own: take back p/~call/1.1"},
