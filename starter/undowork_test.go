@@ -98,6 +98,28 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	}
 }
 
+// Of a process in parts too, a person looks at each Call that takes back.
+func TestAPersonLooksAtWhatIsTakenBackInParts(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("none", `"batch": 1`, "", threeTravellers))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	d.do("undo", "p", "--review", "--yes", "--by", "ann", "--reason", "x", "--detach").is(exit.Done)
+	for round := range 2 { // the hotels, then the flights
+		d.eventually("three wait", func() bool {
+			return strings.Count(d.do("approvals", "p-undo-1").out, "it takes back what was done") == 3
+		})
+		if n := len(b.standing(t)); n != 6-3*round {
+			t.Errorf("%d are booked", n)
+		}
+		d.do("decide", "p-undo-1", "--approve", "--by", "bob", "--yes").is(exit.Done)
+	}
+	d.do("watch", "p-undo-1").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
 // An instance that has ended waits with what it did until all have; the others take back, and that is done.
 func TestAnInstanceThatHasEndedWaitsWithItsUndo(t *testing.T) {
 	b := newBookings(t)
