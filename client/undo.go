@@ -152,11 +152,7 @@ func (u *Undoing) instance(c undo.Call) *backtest.RanInstance {
 
 // tool finds the Tool that undoes a Call.
 func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
-	t := u.instance(c).Idea.Tool(name)
-	if t == nil || t.DelegateFile != "" {
-		return nil
-	}
-	return t
+	return u.instance(c).Idea.Tool(name)
 }
 
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
@@ -238,10 +234,11 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 }
 
 // callWithUndo names the Call that ran a process, or one that has it run, if its Tool has an undo of its own: what the
-// process did is undone with it, and not by itself, which would be under another key. Empty: there is none.
+// process did is undone with it, and not by itself, which would be under another key. Empty: there is none, or the id
+// was too long to name it.
 func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.Tools) (string, error) {
-	caller, call, isDelegate := protocol.CallerOf(WholeOf(id))
-	if !isDelegate {
+	caller, call := cutLast(WholeOf(id), "/~call/")
+	if call == "" {
 		return "", nil
 	}
 	run, err := a.FinishedRun(ctx, caller, "undo")

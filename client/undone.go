@@ -34,11 +34,11 @@ type forkedFrom struct {
 }
 
 func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFrom, err error) {
-	origin := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])["origin"])
+	meta := jsonval.AsObject(idea.Source["meta"])
+	origin := jsonval.AsObject(meta["origin"])
 	f.process = jsonval.AsText(origin["process"])
 	at, wrong := jsonval.ReadPositiveInt(origin["at"])
-	isUndo := jsonval.AsObject(idea.Source["meta"])[protocol.UndoesMeta] != nil // what takes back does all of it itself
-	if f.process == "" || isUndo {
+	if f.process == "" || meta[protocol.UndoesMeta] != nil { // what takes back does all of it itself
 		return forkedFrom{}, nil
 	}
 	if wrong != nil {
@@ -74,10 +74,8 @@ func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, 
 	}
 	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
 	f, err := c.forkedFrom(ctx, read)
-	byID := maps.Clone(f.undone)
-	if byID == nil {
-		byID = map[string]UndoneCall{}
-	}
+	byID := map[string]UndoneCall{}
+	maps.Copy(byID, f.undone)
 	for of, one := range made {
 		byID[of.CallID] = one
 	}

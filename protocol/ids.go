@@ -47,17 +47,6 @@ func DelegateID(process, call string) string {
 	return spelling.ShortenID(process, process, maxDelegateID-len(own)) + own
 }
 
-// CallerOf returns the process that ran a delegate, and its Call as DelegateID spells it. Of an id that was shortened
-// the process is none that exists.
-func CallerOf(delegate string) (process, call string, ok bool) {
-	const mark = "/" + callMark + "/"
-	at := strings.LastIndex(delegate, mark)
-	if at < 0 || strings.Contains(delegate[at+len(mark):], "/") {
-		return "", "", false
-	}
-	return delegate[:at], delegate[at+len(mark):], true
-}
-
 // QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its
 // delegates'.
 func QueryForAllOf(process string) string {

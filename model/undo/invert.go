@@ -188,7 +188,7 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 		return step, fateCannot, "nothing takes " + c.Tool + " back"
 	}
 	tool := find(*c, c.How.Tool)
-	if tool == nil {
+	if tool == nil || tool.DelegateFile != "" {
 		return step, fateCannot, "there is no tool " + c.How.Tool + " that would take it back"
 	}
 	params, err := ParamsOf(*c, tool, state(*c))

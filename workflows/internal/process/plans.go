@@ -200,11 +200,11 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload map[string]any, 
 
 // checkTellsNoDeputies refuses a decision that tells of deputies: only a part hears of them, from its whole.
 func (c *processCore) checkTellsNoDeputies(ctx workflow.Context, payload map[string]any) error {
-	if c.start.Part == nil && payload[approval.DeputiesKey] != nil &&
-		mailbox.KnowsChange(ctx, "a whole is told of no deputies") {
-		return fmt.Errorf("unknown key %q", approval.DeputiesKey)
+	if c.start.Part != nil || payload[approval.DeputiesKey] == nil ||
+		!mailbox.KnowsChange(ctx, "a whole is told of no deputies") {
+		return nil
 	}
-	return nil
+	return errors.New(`unknown key "deputies"`)
 }
 
 // plans lists the Plans of the parts that wait.
