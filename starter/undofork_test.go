@@ -14,7 +14,7 @@ import (
 func TestAForkOfWhatWasTakenBackSaysSo(t *testing.T) {
 	b := newBookings(t)
 	idea := strings.NewReplacer(`"cancel": {`, `"cancel": {"_undo": "never", `, `"write": {`,
-		`"sign": {"properties": {"what": {"type": "string"}}, "_activity": "note", "_approval": true, "_undo": "none"}, "write": {`).Replace(
+		`"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true, "_undo": "none"}, "write": {`).Replace(
 		b.idea("none", `"onFailure": "undo"`, "", `{"type": "state", "_instance": "①", "schema": {"required": ["car"]}}, {"type": "state", "_instance": "②"},`))
 	const plan = `,{"type": "plan", "stage"`
 	reply := func(calls ...string) string {
@@ -24,7 +24,7 @@ func TestAForkOfWhatWasTakenBackSaysSo(t *testing.T) {
 		return fmt.Sprintf(`{"_tool": "book", "_instance": %q, "what": %[2]q, "_outputPath": %[2]q}`, token, what)
 	}
 	d := newDesk(t, map[string]string{"idea.json": idea[:strings.Index(idea, plan)] + "]}",
-		"replies.jsonl": reply(book("*", "flight")) + reply(book("②", "hotel"), `{"_tool": "sign", "_instance": "①", "what": "a"}`) +
+		"replies.jsonl": reply(book("*", "flight")) + reply(book("②", "hotel"), `{"_tool": "sign", "_instance": "①", "text": "a"}`) +
 			reply(book("②", "room")) + strings.Repeat(reply(), 8),
 		"more.jsonl": reply(book("②", "boat")) + strings.Repeat(reply(), 3),
 		"on.jsonl":   reply(book("①", "car")) + strings.Repeat(reply(), 3),
