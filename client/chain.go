@@ -124,6 +124,9 @@ func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (map[string]
 		chain.MarkForgotten(idea, forgotten)
 		idea, err = c.withDelegates(ctx, idea, at, moment)
 	}
+	if err == nil {
+		err = c.tellOfUndone(ctx, idea, at)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, 
 }
 
 func (p *Process) refused(d Decision, why error) error {
-	return &RefusedError{p.id, d.Kind, d.Call, why.Error()}
+	return &RefusedError{Process: p.id, Signal: d.Kind, Call: d.Call, Reason: why.Error()}
 }
 
 // instanceOf returns the workflow id of the instance that a Call's id names, in either spelling; it fails if there is

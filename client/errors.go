@@ -47,6 +47,7 @@ type RefusedError struct {
 	Signal  string // approve, pause, …
 	Call    string // the Call that a decision was about; empty for other signals
 	Reason  string
+	Code    string // why, for programs: approval.CodeNotAtRest; empty: no code says it
 }
 
 // Error says what was refused, and why.

@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"processidea/client/ideafiles"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
@@ -34,6 +36,8 @@ type ForkEffects struct {
 	AskedAgain int // Calls that a person is asked about again
 	TakenUp    int // Calls that had not ended at that moment: what had its effect since has it twice
 	Ended      int // instances that are left as settled or failed
+	// Undone says of each Call that was done that it was undone since.
+	Undone []string
 	// Forgotten are instances that the fork has the tokens of, and nothing else.
 	Forgotten []string
 	// DelegatesResumed are Calls whose delegates were under way at that moment, and go on from what they had done by
@@ -61,6 +65,11 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 			e.Forgotten = append(e.Forgotten, inst.Token)
 		} else {
 			e.Ended++
+		}
+	}
+	for _, m := range idea.Context {
+		if t, is := turn.ReadContextError(m); is && t.Fault.Code == turn.CodeTakenBack {
+			e.Undone = append(e.Undone, t.Fault.Message)
 		}
 	}
 	for _, call := range delegatesUnderWay(idea) {
@@ -104,6 +113,44 @@ func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int,
 		}
 	}
 	return fork, nil
+}
+
+// tellOfUndone has a fork at an Idea say which of the Calls that were done by then have been undone since: their values
+// are in State still.
+func (c *Chain) tellOfUndone(ctx context.Context, fork map[string]any, at int) error {
+	undone, err := c.undoneHereOrBefore(ctx)
+	if err != nil || len(undone) == 0 {
+		return err
+	}
+	ends, err := c.endsByIdea(ctx)
+	if err != nil {
+		return err
+	}
+	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
+	eachPast(read, func(p turn.PastCall, token string) {
+		if id := p.CallKey().ID(token); p.StatusByInstance[token] == ideafile.Undone {
+			delete(undone, id) // its values are not in State any more
+		}
+	})
+	told := map[UndoneCall][]string{} // the instances, of a Call without one
+	for id, one := range undone {
+		if told := ends[ideafile.Done][id]; told == 0 || told > at {
+			continue
+		}
+		key, _ := ideafile.ParseCallKey(id)
+		one.CallID = key.ID("")
+		told[one] = append(told[one], ideafile.InstanceTokenOfCallID(id))
+	}
+	for _, one := range slices.SortedFunc(maps.Keys(told), UndoneCall.compare) {
+		e := turn.ContextError{CallID: one.CallID, Fault: *diag.Faultf(turn.CodeTakenBack,
+			"what call %s did does not stand: it was taken back by %s, for %s: %s", one.CallID, one.As, one.By,
+			one.Reason)}
+		if slices.Sort(told[one]); told[one][0] != "" {
+			e.Instances = told[one]
+		}
+		fork["context"] = append(jsonval.AsList(fork["context"]), e.Message())
+	}
+	return nil
 }
 
 // forkBy is Fork at the first Idea of a chain that holds all that had been done at a moment; nil where nothing had.

@@ -45,9 +45,9 @@ func (p *Process) act(
 	case approval.ActTaken:
 		return o.Count, nil
 	case approval.ActRefused:
-		return Count{}, &RefusedError{p.id, name, call, o.Reason}
+		return Count{}, &RefusedError{p.id, name, call, o.Reason, o.Code}
 	}
-	return Count{}, &RefusedError{p.id, name, call, gone().Error()}
+	return Count{}, &RefusedError{p.id, name, call, gone().Error(), ""}
 }
 
 // outcomes asks a workflow what became of acts that were sent to it, and waits until it is known of each. Of a

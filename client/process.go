@@ -121,11 +121,16 @@ func isPart(id string) bool { return WholeOf(id) != id }
 
 // WholeOf returns the id of the process that a part belongs to; any other id is returned as it is.
 func WholeOf(id string) string {
-	const mark = "/~part/"
+	whole, _ := cutLast(id, "/~part/")
+	return whole
+}
+
+// cutLast cuts an id at a mark that only one word follows, the last; without it, last is empty.
+func cutLast(id, mark string) (before, last string) {
 	if at := strings.LastIndex(id, mark); at >= 0 && !strings.Contains(id[at+len(mark):], "/") {
-		return id[:at]
+		return id[:at], id[at+len(mark):]
 	}
-	return id
+	return id, ""
 }
 
 // processQuery finds processes among the workflows, their parts and delegates too.

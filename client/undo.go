@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
@@ -36,6 +36,8 @@ type UndoOptions struct {
 	By By
 	// Review has each Call wait for a person, who has it run, answers it or rejects it.
 	Review bool
+	// within is set of a process that is undone with the Call that ran it.
+	within bool
 }
 
 // Undoing is a plan to undo what a process did. Client.StartUndo runs it.
@@ -55,18 +57,10 @@ type Undoing struct {
 	within  map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
 }
 
-// UndoneCall states which process undid a Call, on whose order, and why.
-type UndoneCall struct {
-	CallID string `json:"call"`
-	As     string `json:"as"`
-	By     string `json:"by,omitempty"`
-	Reason string `json:"reason,omitempty"`
-}
-
 // Undo plans, from the chain of a process, how to undo what it did: the Calls that undo it, what cannot be undone and
 // why, and what stays because something reads it. It changes nothing. The error wraps ErrNotFound if there is no such
-// process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call is not done, an instance does
-// not exist, or the process was simulated.
+// process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call or instance does not exist, or
+// the process was simulated. It is a *RefusedError if a selected Call is not done.
 func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing, error) {
 	run, err := a.FinishedRun(ctx, id, "undo")
 	if err != nil {
@@ -93,6 +87,9 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 		return nil, err
 	}
 	u.Plan, err = undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
+	if kind.Is[approval.NothingDone](err) {
+		return nil, undoRefused(id, err.Error())
+	}
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
@@ -145,7 +142,7 @@ func (u *Undoing) checkFree(ctx context.Context) error {
 }
 
 func (u *Undoing) idInUseError() error {
-	return kind.Errorf(ErrInvalid, "undo %s as %s: another process has this id: choose another one, or leave it out",
+	return kind.Errorf(ErrOtherStart, "undo %s as %s: another process has this id: choose another one, or leave it out",
 		u.Process, u.As)
 }
 
@@ -155,16 +152,18 @@ func (u *Undoing) instance(c undo.Call) *backtest.RanInstance {
 
 // tool finds the Tool that undoes a Call.
 func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
-	t := u.instance(c).Idea.Tool(name)
-	if t == nil || t.DelegateFile != "" {
-		return nil
-	}
-	return t
+	return u.instance(c).Idea.Tool(name)
 }
 
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
 func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
+	caller := ""
+	if !u.AtWork && !u.options.within {
+		if caller, err = u.archive.callWithUndo(ctx, u.Process, u.options.Tools); err != nil {
+			return nil, err
+		}
+	}
 	ends, before := map[string]map[ideafile.CallStatus]map[string]int{}, map[string]forkedFrom{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
 	for n := range instances {
@@ -183,8 +182,12 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 		for _, c := range i.Calls {
 			when := ends[i.ProcessID]
 			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(when[ideafile.Done][c.ID], when[ideafile.Failed][c.ID]))
+			c.TakenBackWith = caller
 			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore, c.MustWait = before[i.ProcessID].processThatDid(c), u.AtWork && i.HasEnded
+			if c.DoneBefore != "" {
+				c.TakenBackBy = cmp.Or(c.TakenBackBy, before[i.ProcessID].undone[c.ID].As)
+			}
 			if t := i.Idea.Tool(c.Tool); t != nil {
 				c.How = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
 				if t.DelegateFile != "" {
@@ -205,11 +208,22 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 // cannot do it.
 func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	c.Delegate = protocol.DelegateID(c.Process, c.ID)
-	if c.How.Kind != ideafile.UndoProcess || c.TakenBackBy+c.DoneBefore != "" || u.options.AtWork {
+	switch {
+	case c.TakenBackBy+c.DoneBefore != "":
+		return nil
+	case c.How.Kind == ideafile.UndoByTool:
+		made, err := u.archive.Chain(c.Delegate).UndoneCalls(ctx)
+		for _, one := range made {
+			if one.As != c.Delegate { // what it has taken back itself, it may have done anew
+				c.TakenBackBy = one.As
+			}
+		}
+		return err
+	case c.How.Kind != ideafile.UndoProcess || u.options.AtWork:
 		return nil
 	}
 	of, err := u.archive.Undo(ctx, c.Delegate, UndoOptions{Tools: u.options.Tools, By: u.options.By,
-		Review: u.options.Review})
+		Review: u.options.Review, within: true})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
 		return nil
 	}
@@ -217,6 +231,39 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 		c.Within, u.within[undoneFile(c.Delegate)] = &undo.Within{Process: c.Delegate, Plan: of.Plan}, of.idea
 	}
 	return err
+}
+
+// callWithUndo names the Call that ran a process, or one that has it run, if its Tool has an undo of its own: what the
+// process did is undone with it, and not by itself, which would be under another key. Empty: there is none, or the id
+// was too long to name it.
+func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.Tools) (string, error) {
+	caller, call := cutLast(WholeOf(id), "/~call/")
+	if call == "" {
+		return "", nil
+	}
+	run, err := a.FinishedRun(ctx, caller, "undo")
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
+		return "", nil
+	}
+	var instances []backtest.RanInstance
+	if err == nil {
+		instances, err = backtest.ReadRan(run)
+	}
+	for _, i := range instances {
+		for _, c := range i.Calls {
+			t := i.Idea.Tool(c.Tool)
+			if t == nil || !c.Ran || ideafile.TypeableCallID(c.ID) != call {
+				continue
+			}
+			if how := t.UndoUnder(tools.Bind(i.Idea)[t.Name]); how.Kind == ideafile.UndoByTool {
+				return fmt.Sprintf("%s of %s, by %s", c.Name(), caller, how.Tool), nil
+			}
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return a.callWithUndo(ctx, caller, tools)
 }
 
 // undoneFile names the Idea that undoes what a process did, among the files of delegates.
@@ -286,165 +333,4 @@ func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[str
 		}
 	}
 	return first, err
-}
-
-// forkedFrom is the process that another was forked from, and the Calls that were done by then.
-type forkedFrom struct {
-	process string
-	done    map[string]bool // nil: its chain is not there any more
-}
-
-func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFrom, err error) {
-	origin := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])["origin"])
-	f.process = jsonval.AsText(origin["process"])
-	at, wrong := jsonval.ReadPositiveInt(origin["at"])
-	isUndo := jsonval.AsObject(idea.Source["meta"])[protocol.UndoesMeta] != nil // what takes back does all of it itself
-	if f.process == "" || isUndo {
-		return forkedFrom{}, nil
-	}
-	if wrong != nil {
-		return f, fmt.Errorf("read from which Idea of %s a process was forked: %w", f.process, wrong)
-	}
-	of := &Chain{c.chains, f.process}
-	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {
-		return f, err
-	}
-	ends, err := of.endsByIdea(ctx)
-	if err != nil {
-		return f, err
-	}
-	f.done = map[string]bool{}
-	for id, told := range ends[ideafile.Done] {
-		f.done[id] = told <= at
-	}
-	return f, nil
-}
-
-// processThatDid returns the origin of the fork if the Call was done there: by the origin's chain, or, if that is gone,
-// unless this chain's log records a write of it.
-func (f forkedFrom) processThatDid(c undo.Call) string {
-	if f.process == "" || f.done != nil && !f.done[c.ID] || f.done == nil && len(c.Writes) > 0 {
-		return ""
-	}
-	return f.process
-}
-
-// undoings lists the processes that take back what the process did, or may, and the number of the next one that has no
-// name of its own. Those that take back a part of it, or the whole that it is a part of, are among them.
-func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
-	relatives, err := c.parts(ctx)
-	if whole := WholeOf(c.process); whole != c.process {
-		relatives = append(relatives, whole)
-	}
-	for _, process := range append(relatives, c.process) {
-		if err == nil {
-			var of []string
-			of, err = (&Chain{c.chains, process}).namedUndos(ctx)
-			ids = append(ids, of...)
-		}
-	}
-	next = 1
-	// One that was ended before it began is not named, and its number is not used again.
-	for n, missing := 1, 0; missing < 2; n++ {
-		as := undoID(c.process, n)
-		if missing++; slices.Contains(ids, as) {
-			missing, next = 0, n+1
-		} else {
-			ids = append(ids, as)
-		}
-	}
-	return ids, next, err
-}
-
-// parts lists the processes of the parts, by the latest Idea.
-func (c *Chain) parts(ctx context.Context) ([]string, error) {
-	last, err := c.Length(ctx)
-	if err != nil || last == 0 {
-		return nil, err
-	}
-	link, err := c.chains.LinkAt(ctx, c.process, last)
-	return link.Parts, err
-}
-
-// namedUndos lists the processes that undo what the process did, and not their parts.
-func (c *Chain) namedUndos(ctx context.Context) ([]string, error) {
-	ids, err := c.chains.NamedUndos(ctx, c.process)
-	for n := range ids {
-		ids[n] = WholeOf(ids[n])
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), err
-}
-
-// UndoneBy lists the processes that have begun to undo what the process did.
-func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
-	all, err := c.namedUndos(ctx)
-	for n := 0; n < len(all) && err == nil; n++ {
-		var last int
-		if last, err = c.chains.Latest(ctx, all[n]); last > 0 {
-			ids = append(ids, all[n])
-		}
-	}
-	return ids, err
-}
-
-// undoneCalls says which Calls of the process were taken back, by whom, and which number the next process has that
-// takes some back.
-func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]UndoneCall, next int, err error) {
-	made = map[ideafile.UndoneCall]UndoneCall{}
-	ids, next, err := c.undoings(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, as := range append(ids, c.process) { // its own instances that failed, too
-		idea, err := (&Chain{c.chains, as}).load(ctx, "read", 0)
-		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
-			continue // what a forgotten one took back is not known: the key keeps the world from seeing it twice
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		if of := jsonval.AsObject(idea["meta"])[protocol.UndoesMeta]; as == c.process && of != nil {
-			continue // what it takes back is another's
-		}
-		readUndoneCalls(as, idea, made)
-	}
-	maps.DeleteFunc(made, func(of ideafile.UndoneCall, _ UndoneCall) bool { // the whole takes back other parts too
-		return isPart(c.process) && of.Process != c.process
-	})
-	return made, next, nil
-}
-
-// readUndoneCalls reads what the latest Idea of a process says that it took back.
-func readUndoneCalls(as string, source map[string]any, made map[ideafile.UndoneCall]UndoneCall) {
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
-	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
-	eachPast(idea, func(p turn.PastCall, token string) {
-		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
-		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
-		// it counts what was taken back of the process itself, or of the other one that this one takes back
-		if p.CallKey().IsUndo() == (of == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
-			made[key] = UndoneCall{key.CallID, as,
-				cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
-				cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
-		}
-	})
-}
-
-// UndoneCalls lists the Calls of the process that were taken back, in the order of their ids.
-func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
-	made, _, err := c.undoneCalls(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := []UndoneCall{}
-	for _, one := range made {
-		list = append(list, one)
-	}
-	slices.SortFunc(list, func(a, b UndoneCall) int {
-		x, _ := ideafile.ParseCallKey(a.CallID)
-		y, _ := ideafile.ParseCallKey(b.CallID)
-		return cmp.Or(x.Compare(y), strings.Compare(a.CallID, b.CallID))
-	})
-	return list, nil
 }

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"processidea/client/internal/kind"
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/loop"
 	"processidea/model/undo"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -118,8 +115,11 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 }
 
 func undoneByItself(id, as string) error {
-	return &RefusedError{Process: id, Signal: approval.SteerUndo,
-		Reason: "it is at work and takes back by itself, so it cannot be done as process " + as}
+	return undoRefused(id, "it is at work and takes back by itself, so it cannot be done as process "+as)
+}
+
+func undoRefused(id, reason string) error {
+	return &RefusedError{Process: id, Signal: approval.SteerUndo, Reason: reason}
 }
 
 // PlanUndo is Archive.Undo, which see, and finds out whether the process is at work: it may have no Idea yet.
@@ -146,8 +146,7 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 			return err
 		}
 		if open {
-			return &RefusedError{Process: id, Signal: approval.SteerUndo,
-				Reason: as + " takes it back already: wait for its end"}
+			return undoRefused(id, as+" takes it back already: wait for its end")
 		}
 	}
 	return err
@@ -174,14 +173,14 @@ func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 
 // StartUndo has a process started that takes back what another did, as Archive.Undo says; a process that is paused
 // takes back by itself, and has done so then. The error is a *RefusedError where that process is at work, or is taken
-// back already, and wraps ErrInvalid where there is nothing to take back.
+// back already, or where there is nothing to take back.
 func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	open, err := c.isOpen(ctx, u.Process)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(u.Undo) == 0:
-		return nil, kind.Errorf(ErrInvalid, "undo %s: there is nothing to take back; a dry run says why", u.Process)
+		return nil, undoRefused(u.Process, "there is nothing to take back; a dry run says why")
 	case open:
 		u.As = u.Process
 		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
@@ -203,7 +202,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 			return p, isErr // somebody began the same in this moment
 		}
 		if open && u.number > 0 {
-			return nil, &RefusedError{Process: u.Process, Signal: "undo", Reason: u.As + " takes it back already"}
+			return nil, undoRefused(u.Process, u.As+" takes it back already")
 		}
 		if u.number == 0 {
 			return nil, u.idInUseError()
@@ -225,7 +224,8 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 	began := time.Now()
 	waited := p.until(ctx, func() (bool, error) { // it may not have heard yet that its delegates are at rest
 		err = p.steer(ctx, approval.SteerUndo, payload)
-		early := err != nil && strings.Contains(err.Error(), loop.ErrUndoNotAtRest.Error())
+		refused, is := errors.AsType[*RefusedError](err)
+		early := is && refused.Code == approval.CodeNotAtRest
 		return !early || time.Since(began) > reportGrace, nil
 	})
 	return errors.Join(waited, err)

@@ -153,7 +153,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 		t.Errorf("%q are left", left)
 	}
 	d.do("undo", "p", "--yes", "--by", "ann", "--reason",
-		"once more").is(exit.Usage).complains("undo p: there is nothing to take back")
+		"once more").is(exit.Usage).complains("undo p: refused: there is nothing to take back")
 	d.do("show", "p").is(exit.Done).complains(
 		"2 Calls are undone by p-undo-1, for ann: the customer fell ill (0.1@②, 0.2@②)").
 		complains("4 Calls are undone by refunds, for ann: all of it")
@@ -200,15 +200,15 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 	undo("p", "--reason", "x").is(exit.Usage).complains("undo p: the store has no Idea of a process with this id")
 	d.do("run", ".", "--id", "p").is(exit.Failed)
 	for says, args := range map[string][]string{
-		"--reason is missing":                       {"p"},
-		"Call 0.4 (book) is not done: it is failed": {"p", "--reason", "x", "--call", "0.4"},
-		"there is no Call 0.5":                      {"p", "--reason", "x", "--call", "0.5"},
-		`no instance "④" has a Call`:                {"p", "--reason", "x", "--instance", "④"},
-		"undo p to Idea 9: there are 2":             {"p", "--reason", "x", "--to", "9"},
-		"leave out --to and --instance":             {"p", "--reason", "x", "--to", "1", "--call", "0.1"},
-		"undo p: there is nothing to take back":     {"p", "--reason", "x", "--to", "2"},
-		"undo p as p: another process has this id":  {"p", "--reason", "x", "--as", "p"},
-		"a process id must not contain /":           {"p", "--reason", "x", "--as", "a/b"},
+		"--reason is missing":                            {"p"},
+		"Call 0.4 (book) is not done: it is failed":      {"p", "--reason", "x", "--call", "0.4"},
+		"there is no Call 0.5":                           {"p", "--reason", "x", "--call", "0.5"},
+		`no instance "④" has a Call`:                     {"p", "--reason", "x", "--instance", "④"},
+		"undo p to Idea 9: there are 2":                  {"p", "--reason", "x", "--to", "9"},
+		"leave out --to and --instance":                  {"p", "--reason", "x", "--to", "1", "--call", "0.1"},
+		"undo p: refused: there is nothing to take back": {"p", "--reason", "x", "--to", "2"},
+		"undo p as p: another process has this id":       {"p", "--reason", "x", "--as", "p"},
+		"a process id must not contain /":                {"p", "--reason", "x", "--as", "a/b"},
 	} {
 		undo(args...).is(exit.Usage).quiet().complains(says)
 	}
@@ -274,6 +274,17 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	d.do("verify", "trip").is(exit.Done)
 	d.do("undo", "trip", "--dry-run").is(exit.Done).tells("0 Calls would be taken back")
 	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 (book) is not done: it is undone")
+}
+
+// What nothing takes back stays, and the instance says so.
+func TestASagaOfWhichAnEffectStaysSaysSo(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.Replace(b.idea("never", `"onFailure": "undo"`, `, {"_tool": "book", "what": "balloon", "_after": "†call.0.3"}`, ""),
+		`"cancel": {`, `"cancel": {"_undo": "never", `, 1))
+	r := d.do("run", ".", "--id", "p", "--json").is(exit.Failed).result()
+	if i := r.Instances[""]; i.Status != "undo-failed" || !strings.Contains(r.Error.Message, "0.3 (write): nothing takes write back") {
+		t.Errorf("%s: %v", i.Status, r.Error)
+	}
 }
 
 // What an instance that failed could not take back, a person has taken back later.

@@ -49,7 +49,7 @@ func TestAProcessWhoseDelegateIsAtWorkTakesBackTheRest(t *testing.T) {
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.asked("p")
-	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells("0.4 (trip): it runs a process of its own: take back p/~call/0.4",
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).tells("0.4 (trip): it has a process of its own: take back p/~call/0.4",
 		"starter undo 'p/~call/0.4' --reason TEXT", "p: 2 Calls are taken back; it is paused")
 	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.4/main/0.1 p%2F~call%2F0.4/main/0.2")
 	d.do("undo", "p/~call/0.4", "--yes", "--reason", "x").is(exit.Done)
@@ -93,6 +93,28 @@ func TestAProcessInPartsTakesBackAtWorkAndToAnIdea(t *testing.T) {
 	d.do("show", "p").is(exit.Done).complains("3 Calls are undone by p, for ann: too dear (0.1@③, 0.2@②, 0.2@③)")
 	undo("--to", at).is(exit.Done).tells("of p, 1 Call would be taken back, as p-undo-1", "0.5@① (book) by cancel")
 	undo().is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// Of a process in parts too, a person looks at each Call that takes back.
+func TestAPersonLooksAtWhatIsTakenBackInParts(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("none", `"batch": 1`, "", threeTravellers))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	d.do("undo", "p", "--review", "--yes", "--by", "ann", "--reason", "x", "--detach").is(exit.Done)
+	for round := range 2 { // the hotels, then the flights
+		d.eventually("three wait", func() bool {
+			return strings.Count(d.do("approvals", "p-undo-1").out, "it takes back what was done") == 3
+		})
+		if n := len(b.standing(t)); n != 6-3*round {
+			t.Errorf("%d are booked", n)
+		}
+		d.do("decide", "p-undo-1", "--approve", "--by", "bob", "--yes").is(exit.Done)
+	}
+	d.do("watch", "p-undo-1").is(exit.Done)
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}

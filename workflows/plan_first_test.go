@@ -81,7 +81,8 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 		"id": "old"})
 	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 2, "by": "ann", "id": "wrong"})
 	s.signal(s.id, approval.SteerRejectPlan, map[string]any{"request": 1, "by": "ann", "id": "silent"})
-	eventually(t, "three are refused", func() bool { return s.processStatus().Refused == 3 })
+	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "by": "ann", "id": "told", "deputies": []any{}})
+	eventually(t, "four are refused", func() bool { return s.processStatus().Refused == 4 })
 	for _, token := range []string{"1", "2", "3"} {
 		if v := s.instance(token); len(v.Calls) != 0 {
 			t.Errorf("instance %s has heard of %s", token, asJSON(v.Calls))
@@ -298,6 +299,11 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 	eventually(t, "it is asked which", func() bool {
 		v := s.processStatus()
 		return v.Refused == 1 && strings.Contains(v.Refusals[0].Reason, "wait in 3 parts")
+	})
+	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "digest": plans[0].Digest, "by": "ann", "id": "told", "deputies": []any{}})
+	eventually(t, "only a part is told of deputies", func() bool {
+		v := s.processStatus()
+		return v.Refused == 2 && v.Refusals[1].Reason == `unknown key "deputies"`
 	})
 	s.decidePlan(approval.SteerRejectPlan, plans[1], map[string]any{"reason": "not these"})
 	s.decidePlan(approval.SteerApprovePlan, plans[0], nil)

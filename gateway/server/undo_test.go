@@ -27,7 +27,7 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 		`"undo":[{"call":"0.2","tool":"strike","params":{"text":"b"}},{"call":"0.1","tool":"strike","params":{"text":"†a"}}],"cannot":[{"call":"0.3","tool":"strike","because":"nothing takes strike back"}],"kept":[]`) {
 		t.Errorf("%s", dry.body)
 	}
-	h.post(page+"/undo", `{"reason": "x", "as": "`+id+`"}`).problem(422, "invalid")
+	h.post(page+"/undo", `{"reason": "x", "as": "`+id+`"}`).problem(409, "other-start")
 	done := h.post(page+"/undo", `{"reason": "it was not meant", "as": "back-of-`+id+`"}`).is(201).object()
 	if done["as"] != "back-of-"+id {
 		t.Errorf("%v", done)
@@ -36,7 +36,9 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 	if r["status"] != "completed" {
 		t.Errorf("%v", r)
 	}
-	h.post(page+"/undo", `{"reason": "again"}`).problem(422, "invalid")
+	for _, again := range []string{``, `, "call": "0.3"`, `, "as": "x"`, `, "to": 1`} {
+		h.post(page+"/undo", `{"reason": "again"`+again+`}`).problem(409, "refused")
+	}
 	for _, at := range []string{page, "/api/processes?limit=200"} {
 		if said := string(h.get(at).is(200).body); !strings.Contains(said, `"undoneBy":["back-of-`+id+`"]`) {
 			t.Errorf("%s: %s", at, said)

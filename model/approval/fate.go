@@ -31,7 +31,17 @@ type Fate struct {
 	PassedOn bool `json:"passedOn,omitempty"`
 	// NothingToDo: it was refused since there was nothing to do.
 	NothingToDo bool `json:"nothing,omitempty"`
+	// Code tells programs why it was refused; empty: no code says it.
+	Code string `json:"code,omitempty"`
 }
+
+// Refusal is why an act is refused, with a code.
+type Refusal struct{ Code, Text string }
+
+func (r Refusal) Error() string { return r.Text }
+
+// CodeNotAtRest is the code of an act that is refused until nothing runs.
+const CodeNotAtRest = "not-at-rest"
 
 // NothingDone is why an act is refused for which there was nothing to do.
 type NothingDone string
@@ -163,6 +173,7 @@ type Outcome struct {
 	ID     string `json:"id"`
 	Became string `json:"became"`           // taken, refused, underWay or unknown
 	Reason string `json:"reason,omitempty"` // why it was refused, or is not known
+	Code   string `json:"code,omitempty"`   // of a Refusal
 	Count  Count  `json:"count,omitzero"`   // of a decision that was taken
 }
 
@@ -175,7 +186,7 @@ func (l *Fates) Outcomes(ids []string, allHeard bool) (list []Outcome) {
 		o := Outcome{ID: id, Became: ActTaken}
 		switch f, known := l.find(id); {
 		case known && f.Reason != "":
-			o.Became, o.Reason = ActRefused, f.Reason
+			o.Became, o.Reason, o.Code = ActRefused, f.Reason, f.Code
 		case known:
 			o.Count = f.Count
 		case l.UnderWay[id] || !allHeard:

@@ -16,8 +16,9 @@ type Undoing struct {
 	Calls []UndoCall `json:"calls,omitempty"`
 	// Withdraw are the Calls whose only effect was what they wrote to State.
 	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
-	// Left says, for each Call that is not undone, why.
-	Left []string `json:"left,omitempty"`
+	// Left says, for each Call that is not undone, why. Stays is set if one of them has an effect of the process's own.
+	Left  []string `json:"left,omitempty"`
+	Stays bool     `json:"stays,omitempty"`
 	// By is the person who ordered the undo, and Reason why, while the process is paused; empty: the instance has
 	// failed.
 	By     string `json:"by,omitempty"`
@@ -151,5 +152,6 @@ func (i *Instance) takenBack() *turn.TakenBack {
 	if left = append(left, i.Undoing.Left...); len(left) > 0 {
 		said += "; not taken back: " + strings.Join(left, "; ")
 	}
-	return &turn.TakenBack{Said: said, Failed: failed, Nothing: len(done)+len(i.Undoing.Withdraw) == 0}
+	return &turn.TakenBack{Said: said, Failed: failed || i.Undoing.Stays && i.Undoing.By == "",
+		Nothing: len(done)+len(i.Undoing.Withdraw) == 0}
 }

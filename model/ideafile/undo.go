@@ -93,7 +93,8 @@ func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) 
 }
 
 // UndoUnder is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go function
-// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo; of a delegate its process is undone.
+// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo. The undo of a delegate's Call is that
+// of its process; with an undo of its own, the process is undone by nothing else.
 func (t *Tool) UndoUnder(b ToolBinding) Undo {
 	switch {
 	case t.Undo != nil:

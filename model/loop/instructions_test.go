@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/model/approval"
+	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/turn"
@@ -60,6 +61,23 @@ func TestAnInstanceThatDoesNotFulfilAStepIsToldThreeTimesThenItHasFailed(t *test
 		t.Error(got)
 	}
 	s.WantEqual("counted", counts(s), "look@1 1/1/0, answer@1 0/0/2")
+}
+
+// What is taken back had fulfilled a step, and the count says so.
+func TestTheStepsOfAnInstanceThatTakesBackAreCountedAsBefore(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"config": {"onFailure": "undo"}`, strings.Replace(goalIsMood, "[", "["+lookFirst+",", 1))
+	s.ReplyWith(`{"calls":[{"_tool":"work","x":"looked","_outputPath":"a"}],"output":null}`)
+	for range 4 {
+		s.ExpectRequest()
+		nothing(s)
+	}
+	s.WantEqual("it takes back", s.DescribeInstances(), "working")
+	r := s.Report("", 1)
+	r.Calls = []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: ideafile.Undone}}}
+	r.TakenBack = &turn.TakenBack{Said: "taken back: 1.1"}
+	s.DeliverReport(r)
+	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "failed look@1 1/0/0, answer@1 0/0/1")
 }
 
 func TestAnInstanceThatReachedItsGoalIsToldOfTheStepBeforeItSettles(t *testing.T) {

@@ -222,11 +222,13 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoneFor == nil && inst.hasDoneCalls() &&
 		f.Code != turn.CodeInstanceGone {
-		inst.UndoneFor = f
+		inst.UndoneFor, inst.Steps = f, l.stepOutcomes(inst) // as they were before it took back
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		return
 	}
-	inst.Status, inst.Fault, inst.Steps = s, f, l.stepOutcomes(inst)
+	if inst.Status, inst.Fault = s, f; inst.UndoneFor == nil {
+		inst.Steps = l.stepOutcomes(inst)
+	}
 	l.recordInstanceEnd(inst)
 }
 

@@ -47,7 +47,8 @@ func isUndoOrUndone(c turn.CallReport) bool {
 // Why nothing is taken back of a process that has not ended.
 var (
 	ErrUndoAtWork    = errors.New("the process is at work: pause it first, so that all that it did is on record")
-	ErrUndoNotAtRest = errors.New("something in it is still running: wait until it rests")
+	ErrUndoNotAtRest = approval.Refusal{Code: approval.CodeNotAtRest,
+		Text: "something in it is still running: wait until it rests"}
 	ErrNothingToUndo = approval.NothingDone("nothing of it is at work: ended instances can be taken back once the " +
 		"whole process has ended")
 )

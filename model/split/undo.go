@@ -1,7 +1,7 @@
 package split
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,13 +108,14 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	p.Undo = nil
 	taken := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return f.Reason == "" })
 	var said []string
+	code := ""
 	for _, f := range u.Fates {
 		if f.Reason != "" && !(taken && f.NothingToDo) {
-			said = append(said, f.Reason)
+			said, code = append(said, f.Reason), cmp.Or(code, f.Code)
 		}
 	}
 	if len(said) > 0 {
-		refusal = errors.New(strings.Join(said, "; "))
+		refusal = approval.Refusal{Code: code, Text: strings.Join(said, "; ")}
 	}
 	return &u.Order, refusal
 }

@@ -22,6 +22,7 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		orders        string          // by part
 		fates         []approval.Fate // of the parts, in turn
 		refused, came string
+		code          string
 	}{
 		"all":              {orders: "1: [], 2: []", fates: []approval.Fate{done, done}},
 		"an instance":      {order: approval.UndoOrder{Instance: &token}, orders: "2: []", fates: []approval.Fate{done}},
@@ -30,6 +31,7 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		"one has nothing":  {orders: "1: [], 2: []", fates: []approval.Fate{nothing, done}},
 		"all have nothing": {orders: "1: [], 2: []", fates: []approval.Fate{nothing, nothing}, came: "part 1: none; part 2: none"},
 		"one fails":        {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "no"}, done}, came: "part 1: no"},
+		"one has no rest":  {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "wait", Code: "c"}, done}, came: "part 1: wait", code: "c"},
 		"one ends":         {orders: "1: [], 2: []", fates: []approval.Fate{done}, came: "part 2: it has ended"},
 		"a stranger":       {order: approval.UndoOrder{Call: "1.1@99"}, refused: `no instance "99"`},
 		"what has ended":   {order: approval.UndoOrder{Call: "1.1@7"}, refused: "nothing of it is at work"},
@@ -71,7 +73,8 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 			}
 		}
 		p.All[1].Report.Status = loop.StatusFailed
-		if o, err := p.TakeEndedUndo(); o == nil || o.Call != c.order.Call || modeltest.ErrorText(err) != c.came {
+		o, err := p.TakeEndedUndo()
+		if why, _ := err.(approval.Refusal); o == nil || o.Call != c.order.Call || modeltest.ErrorText(err) != c.came || why.Code != c.code {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
 		if o, _ := p.TakeEndedUndo(); o != nil || p.Undo != nil {

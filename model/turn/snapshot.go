@@ -54,7 +54,7 @@ func snapshotContext(context any, input *RequestInput) []any {
 		out = append(out, planMessage(plan))
 	}
 	for _, e := range input.Errors {
-		out = append(out, errorContextMessage(e))
+		out = append(out, e.Message())
 	}
 	return out
 }
@@ -165,7 +165,8 @@ func (e PlannedCallSummary) toRecordValue() any {
 	return record
 }
 
-func errorContextMessage(t ContextError) any {
+// Message is the error as a message of an Idea's context, which ReadContextError reads.
+func (t ContextError) Message() any {
 	m := jsonval.Object{"type": ideafile.TypeError, "error": jsonval.ToJSONValue(t.Fault), "call": nil}
 	if t.CallID != "" {
 		m["call"] = t.CallID

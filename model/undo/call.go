@@ -38,6 +38,8 @@ type Call struct {
 	// TakenBackBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
 	// from it.
 	TakenBackBy, DoneBefore string
+	// TakenBackWith is the Call that ran its process, if the Tool of that has an undo of its own.
+	TakenBackWith string
 	// MustWait is set if its instance has ended, and others of the process have not.
 	MustWait bool
 

@@ -26,16 +26,11 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 			c.Delegate = delegateID(c.ID)
 		}
 	}
-	find := func(_ Call, name string) *ideafile.Tool {
-		if t := ideafile.FindTool(palette.Tools, name); t != nil && t.DelegateFile == "" {
-			return t
-		}
-		return nil
-	}
+	find := func(_ Call, name string) *ideafile.Tool { return ideafile.FindTool(palette.Tools, name) }
 	p, err := Invert(calls, Choice{CallID: o.Call, CallIDs: o.Calls}, find, func(Call) any { return flow.State() })
 	u := p.asUndoing(o)
 	if err != nil {
-		u.Left = []string{err.Error()}
+		u.Left, u.Stays = []string{err.Error()}, true
 	}
 	return u
 }
@@ -74,16 +69,15 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 
 // asUndoing has one instance carry the Plan out.
 func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
-	u := dataflow.Undoing{By: o.By, Reason: o.Reason}
+	u := dataflow.Undoing{By: o.By, Reason: o.Reason, Stays: len(p.Cannot) > 0}
 	for _, s := range p.Undo {
-		key, _ := ideafile.ParseCallKey(s.CallID)
 		call := s.Call(func(id string) ideafile.CallKey { of, _ := ideafile.ParseCallKey(id); return of.Undo() },
 			o.Review)
 		if o.By != "" {
 			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
 				map[string]any{"by": o.By, "reason": o.Reason})
 		}
-		u.Calls = append(u.Calls, dataflow.UndoCall{UndoneCall: key, Call: ideafile.ParseWrittenCall(call)})
+		u.Calls = append(u.Calls, dataflow.UndoCall{UndoneCall: s.Did.Key, Call: ideafile.ParseWrittenCall(call)})
 	}
 	for _, id := range p.Withdraw {
 		key, _ := ideafile.ParseCallKey(id)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
@@ -166,6 +167,8 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
 		return step, leaveNothing, ""
+	case c.TakenBackWith != "":
+		return step, fateKeep, "it is taken back with " + c.TakenBackWith
 	case c.MustWait:
 		return step, fateKeep, "its instance has ended: it is taken back when all instances have"
 	case c.Within != nil && len(c.Within.Cannot) > 0:
@@ -175,10 +178,8 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 	case c.Within != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: map[string]any{}, Within: c.Within, Process: c.Process,
 			Instance: c.Instance, Did: c}, takeBack, ""
-	case c.How.Kind == ideafile.UndoProcess && c.Status == ideafile.Running:
-		return step, fateCannot, "it runs a process of its own: take back " + c.Delegate
 	case c.How.Kind == ideafile.UndoProcess:
-		return step, fateCannot, "it ran a process of its own: take back " + c.Delegate
+		return step, fateCannot, "it has a process of its own: take back " + c.Delegate
 	case isUnknown(c):
 		return step, fateCannot, "it is not known whether it took effect: a person must look and say"
 	case c.Tool == "" && c.NotKnown != "":
@@ -187,7 +188,7 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 		return step, fateCannot, "nothing takes " + c.Tool + " back"
 	}
 	tool := find(*c, c.How.Tool)
-	if tool == nil {
+	if tool == nil || tool.DelegateFile != "" {
 		return step, fateCannot, "there is no tool " + c.How.Tool + " that would take it back"
 	}
 	params, err := ParamsOf(*c, tool, state(*c))
@@ -266,11 +267,16 @@ func (g *graph) choose(choice Choice) (map[int]bool, error) {
 func (g *graph) findDone(id string) (int, error) {
 	for n := range g.calls {
 		c := &g.calls[n]
-		if c.ID != ideafile.CallIDInInstance(id, c.Instance) {
+		switch {
+		case c.ID != ideafile.CallIDInInstance(id, c.Instance):
 			continue
+		case c.Key.IsUndo():
+			return 0, approval.NothingDone(fmt.Sprintf(
+				"Call %s takes %s back: what was taken back is not done again by an undo", c.Name(),
+				c.Key.Undone().ID(c.Instance)))
 		}
 		if !isDone(c) {
-			return 0, fmt.Errorf("Call %s is not done: it is %s", c.Name(), c.Status)
+			return 0, approval.NothingDone(fmt.Sprintf("Call %s is not done: it is %s", c.Name(), c.Status))
 		}
 		return n, nil
 	}

@@ -114,9 +114,14 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"it was done before the fork", []undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore = "p" }),
 			chain[1]}, undo.Choice{},
 			"1.2 |  | 1.1: it was done by p, from which this process was forked: take it back there"},
+		{"it was done before the fork, and taken back there",
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore, c.TakenBackBy = "p", "p-undo-1" })}, undo.Choice{},
+			" |  | 1.1: it was taken back by p-undo-1"},
+		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.TakenBackWith = "3.1 of q" })},
+			undo.Choice{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
 			with(chain[0], func(c *undo.Call) { delegated(c); c.Within = nil })}, undo.Choice{},
-			" | 1.1: it ran a process of its own: take back p/~call/1.1"},
+			" | 1.1: it has a process of its own: take back p/~call/1.1"},
 		{"a delegate whose process is on record", []undo.Call{with(chain[0], delegated, within), chain[1]},
 			undo.Choice{}, "1.2 1.1<1.2"},
 		{"a delegate that failed, but had done something", []undo.Call{with(chain[0], delegated, within,
@@ -169,11 +174,12 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 func TestAChoiceOfWhatIsNotDoneIsRefused(t *testing.T) {
 	t.Parallel()
 	calls := []undo.Call{done("1.1@①", "a"),
-		with(done("1.2@①", "b"), func(c *undo.Call) { c.Status = ideafile.Skipped })}
+		with(done("1.2@①", "b"), func(c *undo.Call) { c.Status = ideafile.Skipped }), done("1.1~undo@①", "c")}
 	for want, choice := range map[string]undo.Choice{
-		"Call 1.2@① (work) is not done: it is skipped":   {CallID: "1.2@1"},
-		"there is no Call 1.3@1; there are 1.1@①, 1.2@①": {CallID: "1.3@1"},
-		`no instance "③" has a Call`:                     {Instance: "③", IsInstance: true},
+		"Call 1.1~undo@① (work) takes 1.1@① back: what was taken back is not done again by an undo": {CallID: "1.1~undo@1"},
+		"Call 1.2@① (work) is not done: it is skipped":                                              {CallID: "1.2@1"},
+		"there is no Call 1.3@1; there are 1.1@①, 1.2@①, 1.1~undo@①":                                {CallID: "1.3@1"},
+		`no instance "③" has a Call`:                                                                {Instance: "③", IsInstance: true},
 	} {
 		p, err := undo.Invert(slices.Clone(calls), choice, findRemove, noState)
 		if err == nil || err.Error() != want {

@@ -46,6 +46,9 @@ func (b *Inbox) conclude(ctx workflow.Context, signal string, payload map[string
 	if err != nil {
 		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
 		f.NothingToDo = errors.As(err, new(approval.NothingDone))
+		if r, is := errors.AsType[approval.Refusal](err); is {
+			f.Code = r.Code
+		}
 	}
 	b.Settle(f)
 }

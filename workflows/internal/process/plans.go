@@ -69,7 +69,10 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 }
 
 // DecidePlan takes a decision on the Plan that waits: it runs as it is, with other Calls, or not at all.
-func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ jsonval.Object, d approval.Decision) error {
+func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
+	if err := p.checkTellsNoDeputies(ctx, payload); err != nil {
+		return err
+	}
 	pending := p.loop.PendingPlan
 	if pending != nil && d.Proof != "" {
 		d.Finding = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
@@ -168,6 +171,9 @@ func planWaitingText(v protocol.PlanView) string {
 // DecidePlan sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the
 // Request, where only one Plan of that number waits.
 func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
+	if err := p.checkTellsNoDeputies(ctx, payload); err != nil {
+		return err
+	}
 	var of []string
 	for _, v := range p.plans() {
 		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.Request == *d.PlanRequest) {
@@ -190,6 +196,15 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 		mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload,
 			RefusalReason: "the part has ended: no Plan waits there"})
 	return mailbox.ErrUnderWay
+}
+
+// checkTellsNoDeputies refuses a decision that tells of deputies: only a part hears of them, from its whole.
+func (c *processCore) checkTellsNoDeputies(ctx workflow.Context, payload map[string]any) error {
+	if c.start.Part != nil || payload[approval.DeputiesKey] == nil ||
+		!mailbox.KnowsChange(ctx, "a whole is told of no deputies") {
+		return nil
+	}
+	return errors.New(`unknown key "deputies"`)
 }
 
 // plans lists the Plans of the parts that wait.

@@ -215,7 +215,8 @@ has taken effect stays. It waits until the process has ended.
 
 With --undo it pauses the process first, so that all that it did is on record, then ends
 it, and takes it back as "undo" does. It shows what would be taken back, and asks (--yes
-answers yes).`,
+answers yes). Without --undo or a pause before, it is not known of what was at work
+whether it took effect, and "undo" leaves that to a person.`,
 		example: `  starter cancel refunds
   starter cancel refunds --undo --reason "the wrong file"`,
 		flags: cancelFlags, alternative: cancelAndUndo,

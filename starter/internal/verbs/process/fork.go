@@ -178,6 +178,10 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
 			print.PluralIs(e.Ended, "instance"))
 	}
-	a.Note("what Calls of %s did in the outside world is done: a fork does not undo it",
-		of)
+	others := ""
+	for _, said := range e.Undone {
+		others = "other "
+		a.Note("%s", said)
+	}
+	a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", others, of)
 }

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+	"processidea/model/undo"
+	"processidea/protocol"
+)
+
+// This file reads from the chains which Calls were undone, and which a fork was begun with.
+
+// UndoneCall states which process undid a Call, on whose order, and why.
+type UndoneCall struct {
+	CallID string `json:"call"`
+	As     string `json:"as"`
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// forkedFrom is the process that another was forked from, and the Calls that were done by then.
+type forkedFrom struct {
+	process string
+	done    map[string]bool // nil: its chain is not there any more
+	undone  map[string]UndoneCall
+}
+
+func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFrom, err error) {
+	meta := jsonval.AsObject(idea.Source["meta"])
+	origin := jsonval.AsObject(meta["origin"])
+	f.process = jsonval.AsText(origin["process"])
+	at, wrong := jsonval.ReadPositiveInt(origin["at"])
+	if f.process == "" || meta[protocol.UndoesMeta] != nil { // what takes back does all of it itself
+		return forkedFrom{}, nil
+	}
+	if wrong != nil {
+		return f, fmt.Errorf("read from which Idea of %s a process was forked: %w", f.process, wrong)
+	}
+	of := &Chain{c.chains, f.process}
+	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {
+		return f, err
+	}
+	ends, err := of.endsByIdea(ctx)
+	if err != nil {
+		return f, err
+	}
+	f.done = map[string]bool{}
+	f.undone, err = of.undoneHereOrBefore(ctx)
+	for id, told := range ends[ideafile.Done] {
+		if f.done[id] = told <= at; !f.done[id] {
+			delete(f.undone, id)
+		}
+	}
+	return f, err
+}
+
+// undoneHereOrBefore says, by their ids, which Calls of the process were undone, and which that it was forked with.
+func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, error) {
+	made, _, err := c.undoneCalls(ctx)
+	var idea map[string]any
+	if err == nil {
+		idea, err = c.load(ctx, "undo", 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	f, err := c.forkedFrom(ctx, read)
+	byID := map[string]UndoneCall{}
+	maps.Copy(byID, f.undone)
+	for of, one := range made {
+		byID[of.CallID] = one
+	}
+	return byID, err
+}
+
+// processThatDid returns the origin of the fork if the Call was done there: by the origin's chain, if that is not gone,
+// and unless this chain's log records a write of it. Requests of the fork may have the numbers of others of the origin.
+func (f forkedFrom) processThatDid(c undo.Call) string {
+	if f.process == "" || f.done != nil && !f.done[c.ID] || len(c.Writes) > 0 {
+		return ""
+	}
+	return f.process
+}
+
+// undoings lists the processes that take back what the process did, or may, and the number of the next one that has no
+// name of its own. Those that take back a part of it, or the whole that it is a part of, are among them.
+func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
+	relatives, err := c.parts(ctx)
+	if whole := WholeOf(c.process); whole != c.process {
+		relatives = append(relatives, whole)
+	}
+	for _, process := range append(relatives, c.process) {
+		if err == nil {
+			var of []string
+			of, err = (&Chain{c.chains, process}).namedUndos(ctx)
+			ids = append(ids, of...)
+		}
+	}
+	next = 1
+	// One that was ended before it began is not named, and its number is not used again.
+	for n, missing := 1, 0; missing < 2; n++ {
+		as := undoID(c.process, n)
+		if missing++; slices.Contains(ids, as) {
+			missing, next = 0, n+1
+		} else {
+			ids = append(ids, as)
+		}
+	}
+	return ids, next, err
+}
+
+// parts lists the processes of the parts, by the latest Idea.
+func (c *Chain) parts(ctx context.Context) ([]string, error) {
+	last, err := c.Length(ctx)
+	if err != nil || last == 0 {
+		return nil, err
+	}
+	link, err := c.chains.LinkAt(ctx, c.process, last)
+	return link.Parts, err
+}
+
+// namedUndos lists the processes that undo what the process did, and not their parts.
+func (c *Chain) namedUndos(ctx context.Context) ([]string, error) {
+	ids, err := c.chains.NamedUndos(ctx, c.process)
+	for n := range ids {
+		ids[n] = WholeOf(ids[n])
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), err
+}
+
+// UndoneBy lists the processes that have begun to undo what the process did.
+func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
+	all, err := c.namedUndos(ctx)
+	for n := 0; n < len(all) && err == nil; n++ {
+		var last int
+		if last, err = c.chains.Latest(ctx, all[n]); last > 0 {
+			ids = append(ids, all[n])
+		}
+	}
+	return ids, err
+}
+
+// undoneCalls says which Calls of the process were taken back, by whom, and which number the next process has that
+// takes some back.
+func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]UndoneCall, next int, err error) {
+	made = map[ideafile.UndoneCall]UndoneCall{}
+	ids, next, err := c.undoings(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, as := range append(ids, c.process) { // its own instances that failed, too
+		idea, err := (&Chain{c.chains, as}).load(ctx, "read", 0)
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
+			continue // what a forgotten one took back is not known: the key keeps the world from seeing it twice
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if of := jsonval.AsObject(idea["meta"])[protocol.UndoesMeta]; as == c.process && of != nil {
+			continue // what it takes back is another's
+		}
+		readUndoneCalls(as, idea, made)
+	}
+	maps.DeleteFunc(made, func(of ideafile.UndoneCall, _ UndoneCall) bool {
+		// another part's, or one of the process that it was forked from
+		return of.Process != c.process && WholeOf(of.Process) != c.process
+	})
+	return made, next, nil
+}
+
+// readUndoneCalls reads what the latest Idea of a process says that it took back.
+func readUndoneCalls(as string, source map[string]any, made map[ideafile.UndoneCall]UndoneCall) {
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
+	eachPast(idea, func(p turn.PastCall, token string) {
+		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
+		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
+		// it counts what was taken back of the process itself, or of the other one that this one takes back
+		if p.CallKey().IsUndo() == (of == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
+			made[key] = UndoneCall{key.CallID, as,
+				cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
+				cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
+		}
+	})
+}
+
+// UndoneCalls lists the Calls of the process that were taken back, in the order of their ids.
+func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
+	made, _, err := c.undoneCalls(ctx)
+	return slices.SortedFunc(maps.Values(made), UndoneCall.compare), err
+}
+
+func (u UndoneCall) compare(o UndoneCall) int {
+	x, _ := ideafile.ParseCallKey(u.CallID)
+	y, _ := ideafile.ParseCallKey(o.CallID)
+	return cmp.Or(x.Compare(y), strings.Compare(u.CallID, o.CallID), strings.Compare(u.As, o.As))
+}
