@@ -9,7 +9,8 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// A fork of a process that has taken back says which of the effects that it goes on from do not stand.
+// A fork of a process that has taken back says which of the effects that it goes on from do not stand, and takes back what
+// it did itself, though its Requests have the numbers of others.
 func TestAForkOfWhatWasTakenBackSaysSo(t *testing.T) {
 	b := newBookings(t)
 	idea := strings.NewReplacer(`"cancel": {`, `"cancel": {"_undo": "never", `, `"write": {`,
@@ -25,7 +26,8 @@ func TestAForkOfWhatWasTakenBackSaysSo(t *testing.T) {
 	d := newDesk(t, map[string]string{"idea.json": idea[:strings.Index(idea, plan)] + "]}",
 		"replies.jsonl": reply(book("*", "flight")) + reply(book("②", "hotel"), `{"_tool": "sign", "_instance": "①", "text": "a"}`) +
 			reply(book("②", "room")) + strings.Repeat(reply(), 8),
-		"on.jsonl": reply(book("①", "car")) + strings.Repeat(reply(), 3),
+		"more.jsonl": reply(book("②", "boat")) + strings.Repeat(reply(), 3),
+		"on.jsonl":   reply(book("①", "car")) + strings.Repeat(reply(), 3),
 	}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
@@ -37,6 +39,19 @@ func TestAForkOfWhatWasTakenBackSaysSo(t *testing.T) {
 		At, Request int
 	}
 	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
+	last := ideas[len(ideas)-1].At
+	before := len(b.standing(t))
+
+	d.do("fork", "p", "--at", fmt.Sprint(last), "--id", "q", "--reopen", "②", "--replies", "more.jsonl").complains(
+		"what Calls of p did in the outside world is done")
+	if said := d.do("show", "q").is(exit.Done).err; strings.Contains(said, "undone") {
+		t.Error(said)
+	}
+	d.do("undo", "q", "--yes", "--reason", "x").is(exit.Done).tells("1 Call would be taken back", "3.1@② (book) by cancel", `"id":"q/`)
+	if left := b.standing(t); len(left) != before || slices.ContainsFunc(left, func(id string) bool { return strings.HasPrefix(id, "q") }) {
+		t.Errorf("%q are left", left)
+	}
+
 	at := slices.IndexFunc(ideas, func(i struct{ At, Request int }) bool { return i.Request == 2 })
 	d.do("fork", "p", "--at", fmt.Sprint(at+1), "--id", "r", "--replies", "on.jsonl").complains(
 		"what call 1.1 did does not stand: it was taken back by p, for itself: it failed",

@@ -31,7 +31,6 @@ func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 	}
 	d.Delegates = r.files
 	problems.Append(delegate.CheckFiles(d.Read, r.ownKey(), d.Delegates)...)
-	problems.Append(ideafile.FindUndoes(d.Idea, nil)...)
 	return nil
 }
 

@@ -62,6 +62,7 @@ func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, dia
 		problems.Append(d.placeInRows(known.Problems(d.Read))...)
 	}
 	known.Elsewhere = known.Elsewhere || d.Read.Simulation != nil
+	problems.Append(ideafile.FindUndoes(d.Idea, nil)...)
 	if err := d.ReadDelegates(known, &problems); err != nil {
 		return nil, nil, err
 	}
@@ -106,6 +107,7 @@ func LoadAlone(s Source, known Tools) (*Definition, error) {
 		err = d.ReadReplies(known, &problems)
 	}
 	if err == nil && d.Read != nil {
+		problems.Append(ideafile.FindUndoes(d.Idea, nil)...)
 		err = d.ReadDelegates(known, &problems)
 	}
 	return d, cmp.Or(err, Invalid(s.Given, problems))

@@ -131,9 +131,7 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 	if err := reportProblems(a, p, d, problems, o.record); err != nil {
 		return nil, err
 	}
-	if !o.idSet {
-		o.forkOf = o.of
-	}
+	o.forkOf = o.of
 	warnOfFork(a, o.of, d)
 	return d, nil
 }

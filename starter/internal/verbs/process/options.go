@@ -31,7 +31,7 @@ type launchOptions struct {
 	resume       bool // where it is paused
 	// planFirst has the process hold its Plans until a person has approved them.
 	planFirst bool
-	// forkOf is the process of whose Idea an unnamed one is a fork.
+	// forkOf is the process of whose Idea it is a fork.
 	forkOf string
 }
 
