@@ -32,6 +32,11 @@ const otherAttempts = 5
 // is retried, within the retry policy.
 func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, try func(context.Context) error) error {
+	llms := ideafile.ReadLLMs(jsonval.AsObject(setup.Idea["config"])["llm"], "", new(diag.Problems))
+	limit := llms.AnswerTimeout()
+	if input.Recheck != nil { // which other LLMs may answer
+		limit = time.Until(activity.GetInfo(ctx).Deadline)
+	}
 	err := safego.Run("activities.request", func() error {
 		defer Heartbeat(ctx)()
 		ctx, release := a.Memory.Begin(ctx)
@@ -41,7 +46,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 			err = a.restoreStates(ctx, setup, input, states)
 		}
 		if err == nil {
-			err = try(ctx)
+			err = tryFor(ctx, limit, try)
 		}
 		return err
 	})
@@ -52,9 +57,20 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 	if input.Recheck != nil && errors.As(err, &e) { // nothing waits for it, so that no process is informed
 		return llmError(e)
 	}
-	config := jsonval.AsObject(setup.Idea["config"])
-	patience := ideafile.ReadLLMs(config["llm"], "", new(diag.Problems)).Patience()
-	return a.waitOut(ctx, input.RequestNumber, patience, err)
+	return a.waitOut(ctx, input.RequestNumber, llms.Patience(), err)
+}
+
+// tryFor has an attempt end within the time for an answer. What is left of the activity's own time is for reporting
+// that the server is silent. An answer that takes longer has the activity time out.
+func tryFor(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := try(limited)
+	var e *llm.Error
+	if limited.Err() != nil && !(errors.As(err, &e) && e.Retry) {
+		<-ctx.Done()
+	}
+	return err
 }
 
 // waitOut turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the patience
