@@ -77,6 +77,7 @@ func tryFor(ctx context.Context, limit time.Duration, try func(context.Context) 
 // lasts, and the process is held up until then. said is the Idea's patience; 0: the worker's applies.
 func (a *Activities) waitOut(ctx context.Context, request int, said time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
+	a.endHoldUp(info.WorkflowExecution.ID) // it may wait no more
 	panicked := safego.PanicOf(ctx, err)
 	var e *llm.Error
 	switch {
@@ -146,11 +147,18 @@ func (a *Activities) reportHeldUp(ctx context.Context, s protocol.HeldUpSignal) 
 	of := activity.GetInfo(ctx).WorkflowExecution
 	if a.HoldUps != nil && s.HeldUp != nil {
 		a.HoldUps.Waits(of.ID, s.HeldUp.Cause, s.HeldUp.Next.Add(heldUpSlack))
-	} else if a.HoldUps != nil {
-		a.HoldUps.GoesOn(of.ID, turn.CodeLLMUnreachable)
-		a.HoldUps.GoesOn(of.ID, turn.CodeRateLimited)
+	} else {
+		a.endHoldUp(of.ID)
 	}
 	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s)
+}
+
+// endHoldUp records that no LLM's server is waited for.
+func (a *Activities) endHoldUp(process string) {
+	if a.HoldUps != nil {
+		a.HoldUps.GoesOn(process, turn.CodeLLMUnreachable)
+		a.HoldUps.GoesOn(process, turn.CodeRateLimited)
+	}
 }
 
 func (a *Activities) signalWait(ctx context.Context, process, run, signal string, s any) {
