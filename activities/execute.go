@@ -49,7 +49,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, err
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
-	a.tellOfToolWait(ctx, in, err)
+	a.tellOfToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err)
 	if err != nil {
 		return nil, toolError(err)
 	}

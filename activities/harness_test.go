@@ -28,9 +28,10 @@ import (
 // ears is where a Request hands Calls on: of Temporal's client it needs signals alone.
 type ears struct {
 	client.Client
-	mu   sync.Mutex
-	sent []protocol.CallsSignal
-	held []protocol.HeldUpSignal
+	mu    sync.Mutex
+	sent  []protocol.CallsSignal
+	held  []protocol.HeldUpSignal
+	waits []protocol.HoldUpSignal
 }
 
 func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error {
@@ -41,6 +42,8 @@ func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error 
 		e.sent = append(e.sent, s)
 	case protocol.HeldUpSignal:
 		e.held = append(e.held, s)
+	case protocol.HoldUpSignal:
+		e.waits = append(e.waits, s)
 	}
 	return nil
 }

@@ -32,6 +32,11 @@ const otherAttempts = 5
 // is retried, within the retry policy.
 func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, try func(context.Context) error) error {
+	llms := ideafile.ReadLLMs(jsonval.AsObject(setup.Idea["config"])["llm"], "", new(diag.Problems))
+	limit := llms.AnswerTimeout()
+	if input.Recheck != nil { // which other LLMs may answer
+		limit = time.Until(activity.GetInfo(ctx).Deadline)
+	}
 	err := safego.Run("activities.request", func() error {
 		defer Heartbeat(ctx)()
 		ctx, release := a.Memory.Begin(ctx)
@@ -41,7 +46,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 			err = a.restoreStates(ctx, setup, input, states)
 		}
 		if err == nil {
-			err = try(ctx)
+			err = tryFor(ctx, limit, try)
 		}
 		return err
 	})
@@ -52,15 +57,27 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 	if input.Recheck != nil && errors.As(err, &e) { // nothing waits for it, so that no process is informed
 		return llmError(e)
 	}
-	config := jsonval.AsObject(setup.Idea["config"])
-	patience := ideafile.ReadLLMs(config["llm"], "", new(diag.Problems)).Patience()
-	return a.waitOut(ctx, input.RequestNumber, patience, err)
+	return a.waitOut(ctx, input.RequestNumber, llms.Patience(), err)
+}
+
+// tryFor has an attempt end within the time for an answer. What is left of the activity's own time is for reporting
+// that the server is silent. An answer that takes longer has the activity time out.
+func tryFor(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := try(limited)
+	var e *llm.Error
+	if limited.Err() != nil && !(errors.As(err, &e) && e.Retry) {
+		<-ctx.Done()
+	}
+	return err
 }
 
 // waitOut turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the patience
 // lasts, and the process is held up until then. said is the Idea's patience; 0: the worker's applies.
 func (a *Activities) waitOut(ctx context.Context, request int, said time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
+	a.endHoldUp(info.WorkflowExecution.ID) // it may wait no more
 	panicked := safego.PanicOf(ctx, err)
 	var e *llm.Error
 	switch {
@@ -130,11 +147,18 @@ func (a *Activities) reportHeldUp(ctx context.Context, s protocol.HeldUpSignal) 
 	of := activity.GetInfo(ctx).WorkflowExecution
 	if a.HoldUps != nil && s.HeldUp != nil {
 		a.HoldUps.Waits(of.ID, s.HeldUp.Cause, s.HeldUp.Next.Add(heldUpSlack))
-	} else if a.HoldUps != nil {
-		a.HoldUps.GoesOn(of.ID, turn.CodeLLMUnreachable)
-		a.HoldUps.GoesOn(of.ID, turn.CodeRateLimited)
+	} else {
+		a.endHoldUp(of.ID)
 	}
 	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s)
+}
+
+// endHoldUp records that no LLM's server is waited for.
+func (a *Activities) endHoldUp(process string) {
+	if a.HoldUps != nil {
+		a.HoldUps.GoesOn(process, turn.CodeLLMUnreachable)
+		a.HoldUps.GoesOn(process, turn.CodeRateLimited)
+	}
 }
 
 func (a *Activities) signalWait(ctx context.Context, process, run, signal string, s any) {

@@ -11,6 +11,12 @@ import (
 	"processidea/model/turn"
 )
 
+// heldProcesses are the causes that hold up the one process.
+type heldProcesses map[string]bool
+
+func (h heldProcesses) Waits(_, cause string, _ time.Time) { h[cause] = true }
+func (h heldProcesses) GoesOn(_, cause string)             { delete(h, cause) }
+
 // While the patience lasts the Request is to be made again, and the process is told why; after it the error is final.
 func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -27,7 +33,8 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
-			a := newWorker(t, llm.Config{})
+			a, counted := newWorker(t, llm.Config{}), heldProcesses{turn.CodeLLMUnreachable: true} // by the last attempt
+			a.HoldUps = counted
 			a.LLM, a.LLMPatience = refusing(t, row.status, &asked), row.worker
 			_, err := requestOf(t, a,
 				strings.Replace(shoutIdea, "{", `{"config": {"llm": {"model": "m"`+row.idea+`}}, `, 1))
@@ -36,6 +43,9 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 			}
 			if err != nil && strings.Contains(err.Error(), "the patience (config.llm.patience) was over") {
 				t.Errorf("after one attempt it says %v", err)
+			}
+			if counted[turn.CodeLLMUnreachable] != row.told {
+				t.Errorf("counted as held up: %v", counted)
 			}
 			held := a.Client.(*ears).held
 			if (len(held) == 1) != row.told {

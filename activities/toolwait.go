@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -19,67 +18,89 @@ import (
 // minToldWait is the shortest wait for a Tool's server that is reported to its process.
 const minToldWait = 30 * time.Second
 
-// toolWaits are the times until which processes know that they wait for a Tool's server, by process. Many Calls that
-// wait for the same server are reported once.
+// toolWaits are the Calls that wait for something outside, by process. Of Calls that wait about as long, the process is
+// told of one.
 type toolWaits struct {
-	mu    sync.Mutex
-	until map[string]time.Time
+	mu        sync.Mutex
+	ofProcess map[string]*processWaits
 }
 
-// maxKept is how long after a wait it is remembered: of a Call that failed, or was cancelled, nobody hears the end.
+type processWaits struct {
+	calls     map[string]*turn.HeldUp // by instance and Call
+	told      string                  // the Call that the process was told of
+	toldUntil time.Time
+}
+
+// maxKept is how long after a wait it is remembered: of a Call that was cancelled nobody hears the end.
 const maxKept = time.Hour
 
-// begin records a wait, and reports whether the process must be informed of it.
-func (w *toolWaits) begin(process string, now, until time.Time) bool {
+// set records what a Call waits for; nil: it waits no more. It reports whether the process must be told, and of what:
+// the longest wait, or nil.
+func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *turn.HeldUp, tell bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.until, func(_ string, over time.Time) bool { return now.Sub(over) > maxKept })
-	if until.Sub(w.until[process]) < minToldWait {
-		return false
+	now, call := time.Now(), in.Token+"/"+in.Call
+	maps.DeleteFunc(w.ofProcess, func(_ string, p *processWaits) bool { return now.Sub(p.toldUntil) > maxKept })
+	p := w.ofProcess[in.Process]
+	if p == nil && held == nil {
+		return nil, false
 	}
-	if w.until == nil {
-		w.until = map[string]time.Time{}
+	if w.ofProcess == nil {
+		w.ofProcess = map[string]*processWaits{}
 	}
-	w.until[process] = until
-	return true
+	if p == nil {
+		p = &processWaits{calls: map[string]*turn.HeldUp{}}
+		w.ofProcess[in.Process] = p
+	}
+	if p.calls[call] = held; held == nil {
+		delete(p.calls, call)
+	}
+	var last string
+	for c, h := range p.calls {
+		if h.Next.After(now) && (longest == nil || h.Next.After(longest.Next)) {
+			last, longest = c, h
+		}
+	}
+	switch {
+	case longest == nil:
+		delete(w.ofProcess, in.Process)
+	case p.calls[p.told] != nil && longest.Next.Sub(p.toldUntil) < minToldWait:
+		return nil, false
+	default:
+		p.told, p.toldUntil = last, longest.Next
+	}
+	return longest, true
 }
 
-// end reports whether a process knows of a wait, which is over.
-func (w *toolWaits) end(process string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, told := w.until[process]
-	delete(w.until, process)
+// tellOfWait informs a process that a Call waits, or waits no more: held is nil then.
+func (a *Activities) tellOfWait(ctx context.Context, waits *toolWaits, cause string, in protocol.ExecuteInput,
+	held *turn.HeldUp) (told bool) {
+	longest, told := waits.set(in, held)
+	if told {
+		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: cause, HeldUp: longest})
+	}
 	return told
 }
 
-// tellOfToolWait informs a process that a Call is retried only when its server allows it, and when that is over.
-func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, err error) {
+// tellOfToolWait informs a process that something is retried only when a Tool's server allows it, and when that is
+// over.
+func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, what string, err error) {
 	info, wait := activity.GetInfo(ctx), min(runner.RetryDelay(err), maxToolWait)
-	switch {
-	case info.IsLocalActivity || a.Client == nil:
+	if info.IsLocalActivity || a.Client == nil {
 		return
-	case err == nil:
-		if info.Attempt > 1 && a.toolWaits.end(in.Process) {
-			a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: turn.CodeToolWaits})
+	}
+	var held *turn.HeldUp
+	if wait >= minToldWait && !tools.IsFinal(err) && (info.RetryPolicy == nil ||
+		info.RetryPolicy.MaximumAttempts <= 0 || info.Attempt < info.RetryPolicy.MaximumAttempts) {
+		now := time.Now()
+		held = &turn.HeldUp{
+			Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),
+			Message: what + " waits because its server asked it to: " + jsonval.Clip(err.Error(), maxErrorMessage),
+			Mend:    "it goes on by itself; nothing but cancelling the process ends the wait before",
 		}
-		return
-	case wait < minToldWait || tools.IsFinal(err), info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 &&
-		info.Attempt >= info.RetryPolicy.MaximumAttempts:
-		return
 	}
-	now := time.Now()
-	if !a.toolWaits.begin(in.Process, now, now.Add(wait)) {
-		return
+	if a.tellOfWait(ctx, &a.toolWaits, turn.CodeToolWaits, in, held) && held != nil {
+		activity.GetLogger(ctx).Warn("the Call waits because its server asked it to", "process", in.Process,
+			"instance", in.Token, "call", in.Call, "tool", in.Tool, "error", err, "again", held.Next)
 	}
-	held := &turn.HeldUp{
-		Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),
-		Message: fmt.Sprintf("Call %s of %s waits because its server asked it to: %s",
-			in.Call, in.Tool, jsonval.Clip(err.Error(), maxErrorMessage)),
-		Mend: "it goes on by itself; to wait no longer, reject the Call",
-	}
-	activity.GetLogger(ctx).Warn("the Call waits because its server asked it to", "process", in.Process,
-		"instance", in.Token,
-		"call", in.Call, "tool", in.Tool, "error", err, "again", held.Next)
-	a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: held.Cause, HeldUp: held})
 }

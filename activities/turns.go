@@ -92,22 +92,18 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 	if err != nil {
 		return err
 	}
-	s := protocol.HoldUpSignal{Cause: turn.CodeRateLimited}
 	if t.IsGranted {
-		if a.turnWaits.end(in.Process) {
-			a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
-		}
+		a.tellOfWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, nil)
 		return nil
 	}
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
-	if told := now.Add(max(t.Wait, minToldWait)); (t.Wait >= minToldWait || now.Sub(since) >= minToldWait) &&
-		a.turnWaits.begin(in.Process, now, told) {
-		s.HeldUp = &turn.HeldUp{Cause: s.Cause, Since: since, Next: told, Message: turnIsAway(in, t.Wait),
-			Mend: "it goes on by itself; a higher `_rate` is for new processes only"}
-		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, s)
+	if t.Wait >= minToldWait || now.Sub(since) >= minToldWait {
+		a.tellOfWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HeldUp{Cause: turn.CodeRateLimited,
+			Since: since, Next: now.Add(max(t.Wait, minToldWait)), Message: turnIsAway(in, t.Wait),
+			Mend: "it goes on by itself; a higher `_rate` is for new processes only"})
 	}
-	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), s.Cause, temporal.ApplicationErrorOptions{
-		NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
+	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), turn.CodeRateLimited,
+		temporal.ApplicationErrorOptions{NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
 func turnIsAway(in protocol.ExecuteInput, wait time.Duration) string {

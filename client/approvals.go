@@ -24,6 +24,10 @@ type Approval = protocol.Approval
 type Waiting struct {
 	Approvals []Approval
 	Plans     []PendingPlan
+	// Unanswered are the processes that did not answer: what waits in them is missing.
+	Unanswered []string
+
+	asked int // how many processes were
 }
 
 // PendingPlan is a Plan that waits as a whole, as its process reports it. Its fields are Process (the part, in a split
@@ -58,7 +62,7 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 		}
 	}
 	p.addWords(ctx, v.Approvals)
-	return Waiting{v.Approvals, v.Plans}, nil
+	return Waiting{Approvals: v.Approvals, Plans: v.Plans}, nil
 }
 
 func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, error) {
@@ -101,23 +105,30 @@ func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) 
 	return err
 }
 
-// Approvals lists the Calls that wait for a person in all processes.
+// Approvals lists the Calls that wait for a person in all processes. Beside an error, which names the processes that
+// did not answer, it has those of the others.
 func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
-	w, err := c.Waiting(ctx)
+	w, err := c.allWaiting(ctx)
 	return w.Approvals, err
 }
 
-// Waiting lists all that waits for a person in all processes.
+// Waiting lists all that waits for a person in all processes. The error says that no process could be asked.
 func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
-	found, err := queryAwaiting(ctx, c, (*Process).Waiting)
-	if err != nil {
-		return Waiting{}, err
+	w, err := c.allWaiting(ctx)
+	if silent := len(w.Unanswered); silent > 0 && silent < w.asked {
+		err = nil
 	}
-	all := Waiting{[]Approval{}, []PendingPlan{}} // lists even where nothing waits
+	return w, err
+}
+
+func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
+	found, silent, err := queryAwaiting(ctx, c, (*Process).Waiting)
+	// lists even where nothing waits
+	all := Waiting{Approvals: []Approval{}, Plans: []PendingPlan{}, Unanswered: silent, asked: len(found)}
 	for _, w := range found {
 		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
 	}
-	return all, nil
+	return all, err
 }
 
 // ApprovalsOf lists the Calls that wait for a person in a process and in its delegates, each with its process. The id
@@ -169,18 +180,29 @@ func withDelegates[T any](ctx context.Context, p *Process, id string, list []T, 
 	return list, err
 }
 
-// queryAwaiting queries every process that waits for a person.
-func queryAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error)) ([]T, error) {
+// queryAwaiting queries every process that waits for a person. One that does not answer hides none of the others; the
+// error says why it did not.
+func queryAwaiting[T any](
+	ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error),
+) (found []T, silent []string, err error) {
 	list, err := c.awaiting(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
+		return nil, nil, fmt.Errorf("list processes: %w", err)
 	}
-	found := make([]T, len(list))
-	return found, safego.Each(ctx, "client.waiting", len(list), maxQueries,
-		func(ctx context.Context, n int) (err error) {
-			found[n], err = ask(c.Process(list[n].GetExecution().GetWorkflowId()), ctx)
-			return err
-		})
+	found, failed := make([]T, len(list)), make([]error, len(list))
+	err = safego.Each(ctx, "client.waiting", len(list), maxQueries, func(ctx context.Context, n int) error {
+		found[n], failed[n] = ask(c.Process(list[n].GetExecution().GetWorkflowId()), ctx)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for n, why := range failed {
+		if why != nil && !errors.Is(why, ErrNotFound) && !errors.Is(why, ErrForgotten) { // these ended meanwhile
+			silent, err = append(silent, list[n].GetExecution().GetWorkflowId()), errors.Join(err, why)
+		}
+	}
+	return found, silent, err
 }
 
 // awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all

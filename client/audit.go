@@ -20,14 +20,39 @@ func (c *Chain) Blame(ctx context.Context, place string, at int) (*chain.Blame, 
 	return c.chains.Blame(ctx, c.process, place, at)
 }
 
-// Verify checks every digest of the chain. The Report lists what is broken; the error is for a store that does not
-// answer, or wraps ErrNotFound if there is no chain.
+// Verify checks every digest of the chain, and of those of the parts and delegates. The Report lists what is broken;
+// the error is for a store that does not answer, or wraps ErrNotFound if there is no chain.
 func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 	return c.VerifyWithProgress(ctx, func(int, int) {})
 }
 
 // VerifyWithProgress is Verify, and tells before each Idea how many of how many are checked.
 func (c *Chain) VerifyWithProgress(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
+	r, err := c.VerifyAlone(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	return r, c.verifyWithin(ctx, r)
+}
+
+// verifyWithin adds to a Report what is broken in the chains of the parts and delegates.
+func (c *Chain) verifyWithin(ctx context.Context, r *chain.Report) error {
+	within, err := c.chains.Within(ctx, c.process)
+	for _, id := range within {
+		below, err := c.chains.Verify(ctx, id)
+		if err != nil {
+			return err
+		}
+		r.Within, r.Whole = r.Within+1, r.Whole && below.Whole
+		for _, b := range below.Broken {
+			r.Broken = append(r.Broken, chain.Broken{At: b.At, Part: b.Part, Problem: "in " + id + ": " + b.Problem})
+		}
+	}
+	return err
+}
+
+// VerifyAlone is VerifyWithProgress without the parts and delegates.
+func (c *Chain) VerifyAlone(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
 	if _, err := c.length(ctx, "verify"); err != nil {
 		return nil, err
 	}

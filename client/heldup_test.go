@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -64,6 +65,9 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 			for _, h := range r.HeldUp {
 				if h.Cause != row.cause || !strings.Contains(h.Message, row.text) || h.Mend == "" {
 					t.Errorf("%+v", h)
+				}
+				if text, _ := json.Marshal(h); strings.Contains(string(text), "0001-01-01") {
+					t.Errorf("nobody knows since when, and it says %s", text)
 				}
 			}
 			_, unanswered := p.Status(t.Context())

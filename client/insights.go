@@ -16,6 +16,8 @@ type Insights struct {
 	Tools []ToolInsights `json:"tools" nullable:"false"`
 	// Unread counts the processes whose record cannot be read: they were forgotten, or are broken.
 	Unread int `json:"unread,omitempty"`
+	// Unanswered are the processes that did not answer: what waits in them is not counted.
+	Unanswered []string `json:"unanswered,omitempty" nullable:"false"`
 }
 
 // ToolInsights describe the decisions on the Calls of one Tool.
@@ -77,8 +79,8 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 		return nil, err
 	}
 	out.Unread = unread
-	waiting, err := c.Waiting(ctx)
-	if err != nil {
+	waiting, err := c.allWaiting(ctx)
+	if out.Unanswered = waiting.Unanswered; err != nil && len(out.Unanswered) == 0 {
 		return nil, err
 	}
 	for _, a := range waiting.Approvals {

@@ -149,13 +149,10 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 	return list
 }
 
-// Plans lists the Plans that wait in all processes.
+// Plans lists the Plans that wait in all processes. Its error is as of Approvals.
 func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	found, err := queryAwaiting(ctx, c, (*Process).Plans)
-	if err != nil {
-		return nil, err
-	}
-	return append([]Plan{}, slices.Concat(found...)...), nil // a list even where nothing waits
+	found, _, err := queryAwaiting(ctx, c, (*Process).Plans)
+	return append([]Plan{}, slices.Concat(found...)...), err // a list even where nothing waits
 }
 
 // maxPastRuns is of how many processes it is looked at what they took.

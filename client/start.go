@@ -154,8 +154,8 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	}
 	invalid := func(problems ...diag.Problem) error { return ideafiles.Invalid(cmp.Or(o.ID, "Idea"), problems) }
 	read, problems := ideafile.ReadIdea(o.Idea)
-	if err := policy.CheckName(o.By); o.By != "" && err != nil {
-		return nil, kind.Errorf(ErrInvalid, "start process %s by %w", o.ID, err)
+	if err := (By{Name: o.By}).CheckName(); err != nil {
+		return nil, fmt.Errorf("start process %s %w", o.ID, err)
 	}
 	problems.Append(carried...)
 	problems.Append(delegate.CheckFiles(read, "", o.Delegates)...)

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 
 	"processidea/client/ideafiles"
+	"processidea/client/internal/kind"
 	"processidea/client/internal/offload"
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -19,6 +21,15 @@ import (
 type By struct {
 	Name   string `json:"-"`
 	Reason string `json:"reason,omitempty" doc:"why, for the record"`
+}
+
+// CheckName returns why nobody has the name, for acts that no process takes: a process refuses such a name itself. The
+// error wraps ErrInvalid.
+func (b By) CheckName() error {
+	if err := policy.CheckName(b.Name); b.Name != "" && err != nil {
+		return kind.Errorf(ErrInvalid, "by %w", err)
+	}
+	return nil
 }
 
 func (b By) payload() map[string]any {

@@ -29,7 +29,12 @@ func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	if err != nil {
 		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", process, err)
 	}
-	return c.archive.Trusting(deciders).chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
+	trusting := c.archive.Trusting(deciders)
+	r, err := trusting.chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
+	if err != nil {
+		return nil, err
+	}
+	return r, trusting.Chain(process).verifyWithin(ctx, r)
 }
 
 // digestsInHistory reads from every run of a process that Temporal still has what the seals of its Ideas gave.

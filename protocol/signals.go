@@ -61,6 +61,8 @@ type EndSignal struct {
 	Undo   bool                    `json:"undo,omitempty"`
 	// UndoOf is what of it a person has taken back, while the process is paused; nil: all.
 	UndoOf *approval.UndoOrder `json:"undoOf,omitempty"`
+	// CausedBy is who has it taken back.
+	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 }
 
 // HoldSignal makes an instance start nothing new, or lets it go on, and its delegates with it.

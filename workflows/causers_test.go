@@ -206,3 +206,43 @@ func TestWhoCausedTheCallOfADelegateDecidesOnNothingInIt(t *testing.T) {
 	}
 	s.end(run)
 }
+
+// Whoever has a paused process take something back has no say on the Calls that do it.
+func TestWhoHasACallTakenBackDoesNotApproveThat(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config string
+		under  string
+	}{"in one piece": {"", "/1"}, "in parts": {`, "batch": 1`, "/~part/1/1"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &agency{}
+			idea := a.journey(strings.ReplaceAll(t.Name(), " ", "-"), c.config, rows(1, 2)+
+				`,{"type": "plan", "stage": "complete", "plan": [
+				{"_tool": "book", "what": "flight", "_outputPath": "flight"}, {"_tool": "sign", "text": "†state.flight.id"}]}`)
+			s := newScenario(t, strings.NewReplacer(`"onFailure": "undo", `, "", `"onFailure": "undo"`, "",
+				`"_outputPath": "†state.cancelled",`, `"_outputPath": "†state.cancelled", "_approval": `+notTheirs+`,`,
+				`"whisper": {`, `"sign": {"type": "object", "properties": {"text": {"type": "string"}}, "_activity": "whisper",
+				"_approval": true}, "whisper": {`).Replace(idea))
+			s.start()
+			s.waitsFor(2)
+			if why := s.acts(approval.SteerPause, map[string]any{"by": "ann"}); why != "" {
+				t.Fatal(why)
+			}
+			s.signal(s.id, approval.SteerUndo,
+				map[string]any{"id": "u", "by": "bob", "iss": "https://id.example.com", "sub": "7"})
+			s.waitsFor(4)
+			approve := func(by, subject string) string {
+				return s.outcome(s.id, s.id+c.under, policy.Approve, map[string]any{"call": "0.1~undo@1", "by": by,
+					"iss": "https://id.example.com", "sub": subject, "id": by + subject})
+			}
+			if why := approve("bob", "7"); !strings.Contains(why, "had a hand in it") {
+				t.Errorf("bob approves what he wants taken back: %q", why)
+			}
+			if why := approve("ann", "8"); why != "" {
+				t.Errorf("ann: %s", why)
+			}
+			s.cancel()
+		})
+	}
+}

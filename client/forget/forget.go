@@ -58,6 +58,9 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 			"with it: forget %s",
 			id, blobs.RootOf(id))
 	}
+	if err := o.CheckName(); err != nil {
+		return nil, fmt.Errorf("forget %s %w", id, err)
+	}
 	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) { return Process(ctx, c, fork, o) })
 	if err != nil {
 		return nil, err

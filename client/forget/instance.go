@@ -23,6 +23,9 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 		return nil, kind.Errorf(client.ErrInvalid,
 			"forget an instance of %s: name the process that it belongs to: %s", id, blobs.RootOf(id))
 	}
+	if err := o.CheckName(); err != nil {
+		return nil, fmt.Errorf("forget an instance of %s %w", id, err)
+	}
 	gone := executionsOf(c, id)
 	left, err := endedWorkflows(ctx, gone)
 	if err != nil {

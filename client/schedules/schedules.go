@@ -23,7 +23,6 @@ import (
 	"processidea/client"
 	"processidea/client/internal/kind"
 	"processidea/connect"
-	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/protocol"
 )
@@ -265,8 +264,8 @@ func (s *Schedules) Resume(ctx context.Context, id, note string) error {
 // Now starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it,
 // where a policy keeps those from deciding. Where it is empty, nobody of whom such a policy asks can decide.
 func (s *Schedules) Now(ctx context.Context, id, by string) error {
-	if err := policy.CheckName(by); by != "" && err != nil {
-		return invalid("start a process of schedule %s: by %w", id, err)
+	if err := (client.By{Name: by}).CheckName(); err != nil {
+		return fmt.Errorf("start a process of schedule %s: %w", id, err)
 	}
 	begun := protocol.BegunByHand{By: by, Account: client.AccountOf(ctx), At: time.Now().UTC().Truncate(time.Second)}
 	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {

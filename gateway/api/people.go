@@ -17,7 +17,7 @@ func (a *API) addPeople() {
 		"Lists the Calls that wait for a person: exactly what would run, since when, who may decide, and the case.",
 		func(ctx context.Context, _ *struct{}) (ApprovalList, error) {
 			all, err := a.AllWaiting(ctx)
-			return ApprovalList{all.Approvals}, err
+			return ApprovalList{all.Approvals, all.Unanswered}, err
 		})
 	get(a, tag, "list-process-approvals", "/api/processes/{id}/approvals", "List what waits for a person in a process",
 		"Lists the Calls that wait for a person in a process and its delegates, or in one instance of it: "+
@@ -46,7 +46,8 @@ func (a *API) addPeople() {
 
 // ApprovalList lists what waits for a person.
 type ApprovalList struct {
-	Approvals []client.Approval `json:"approvals" nullable:"false"`
+	Approvals  []client.Approval `json:"approvals" nullable:"false"`
+	Unanswered []string          `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 // Insights describes how people's decisions went since a time; zero: in the last 30 days, to the minute.

@@ -49,7 +49,8 @@ type WaitingPlan struct {
 
 // WaitingPlanList is the Plans that wait, in all processes.
 type WaitingPlanList struct {
-	Plans []WaitingPlan `json:"plans" nullable:"false"`
+	Plans      []WaitingPlan `json:"plans" nullable:"false"`
+	Unanswered []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 // PlanList is the Plans that wait in a process.
@@ -63,7 +64,7 @@ func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error
 	for _, p := range all.Plans {
 		list = append(list, WaitingPlan{p, p.CountByTool()})
 	}
-	return WaitingPlanList{list}, err
+	return WaitingPlanList{list, all.Unanswered}, err
 }
 
 // PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error

@@ -180,11 +180,12 @@ type inboxPage struct {
 	Tools      map[string]string // titles, by name
 	Groups     []group
 	Plans      []planRow
-	part              // of those that fit the filter
-	Others     int    // Calls that match, and are for others to decide
-	OtherPlans int    // as Others
-	HeldUp     int    // processes, up to mostHeldUp
-	All        string // the page with the Calls for others too
+	part                // of those that fit the filter
+	Others     int      // Calls that match, and are for others to decide
+	OtherPlans int      // as Others
+	Unanswered []string // processes whose Calls and Plans are missing
+	HeldUp     int      // processes, up to mostHeldUp
+	All        string   // the page with the Calls for others too
 	Mine       string
 	Back       string // this page
 	Larger     string // the page with more Calls
@@ -226,7 +227,8 @@ func (v *visit) showInboxAgain(wrong error, ticked []string) error {
 
 func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 	f, who := readFilter(query), v.decider()
-	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
+	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize,
+		Unanswered: all.Unanswered}
 	p.Live = true
 	// If they cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", func(ctx context.Context) (int, error) {

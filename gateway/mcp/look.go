@@ -135,7 +135,11 @@ func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error)
 		return map[string]any{"approvals": list}, err
 	}
 	all, err := a.AllWaiting(ctx)
-	return map[string]any{"approvals": all.Approvals}, err
+	answer := map[string]any{"approvals": all.Approvals}
+	if len(all.Unanswered) > 0 {
+		answer["unanswered"] = all.Unanswered
+	}
+	return answer, err
 }
 
 func (a *agent) ideas(ctx context.Context, args map[string]any) (any, error) {

@@ -29,7 +29,8 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 			`a circle: %s; an undo Tool cannot be undone by what it undoes: give %s "none" or "never"`,
 			strings.Join(circle, " → "), circle[len(circle)-2])
 	}
-	if kind := c.bindings[by.Name].Kind; by.DelegateFile != "" || kind == ideafile.KindLatent {
+	// In a simulation the LLM writes results that Tools have otherwise.
+	if b := c.bindings[by.Name]; by.DelegateFile != "" || b.Kind == ideafile.KindLatent && b.Simulation == nil {
 		c.addError(path+".tool",
 			"%q cannot undo anything: it is a delegate, or the LLM writes its result", by.Name)
 	}

@@ -68,6 +68,13 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 	if got != want {
 		t.Errorf("got %s", got)
 	}
+	// A Tool that takes back is one in a simulation too, whoever makes its results up.
+	for _, from := range []string{ideafile.FakedByLLM, ideafile.FakedBySchemas} {
+		played := ideafile.Simulation{ToolResultsFrom: from}.SimulateBinding(ideafile.ToolBinding{Kind: ideafile.KindGo})
+		if got := problemLines(Check(idea, map[string]ideafile.ToolBinding{"analyze": played})); got != "" {
+			t.Errorf("played by %s: %s", from, got)
+		}
+	}
 	idea = checkedIdea(t, `"sum": {"type": "object", "properties": {}}`, ``)
 	function := ideafile.ToolBinding{Kind: ideafile.KindGo,
 		Undo: &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "unsum"}}

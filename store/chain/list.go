@@ -118,8 +118,17 @@ func numberAt(process, name string) (at int, ok bool) {
 
 // Processes lists the processes that have Ideas, in the order of their names.
 func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
+	return s.processesFrom(ctx, "")
+}
+
+// Within lists the parts and delegates of a process, at any depth, that have Ideas.
+func (s *Store) Within(ctx context.Context, process string) (processes []string, err error) {
+	return s.processesFrom(ctx, process+"/")
+}
+
+func (s *Store) processesFrom(ctx context.Context, beginning string) (processes []string, err error) {
 	defer wrapError(&err, "list processes")
-	folders, err := s.values.Folders(ctx, manifestFolder)
+	folders, err := s.values.Folders(ctx, manifestFolder+url.PathEscape(beginning))
 	processes = []string{}
 	for _, f := range folders {
 		if p, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(f, manifestFolder), "/")); err == nil {

@@ -81,6 +81,8 @@ type Report struct {
 	// Created is when the latest Idea was sealed; zero if unknown.
 	Created time.Time `json:"createdAt,omitzero"`
 	Whole   bool      `json:"whole"`
+	// Within is how many chains of its parts and delegates were checked too. What is broken in them is in Broken.
+	Within int `json:"within,omitempty"`
 	// Witnessed is how many Ideas were compared with the digests that somebody else has of them.
 	Witnessed int `json:"witnessed,omitempty"`
 	// Decisions is how the decisions that people took on Calls are proven.

@@ -206,6 +206,7 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 
 func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
 	if s.Undo {
+		i.addCausers(s.CausedBy...)
 		i.beginUndo(ctx, s.UndoOf)
 		return
 	}

@@ -46,7 +46,7 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 			if more := told.Receive(ctx, &s); !more {
 				return
 			}
-			c.noteHoldUp(workflow.Now(ctx), s)
+			c.noteHoldUp(ctx, s)
 			if c.phase != over && c.journaled == loop.StatusRunning {
 				status := heldUpAttribute(loop.StatusRunning, c.ownHeldUps(false))
 				display.SearchAttributes{Registered: c.start.Attributes}.SetStatus(ctx, status)
@@ -56,25 +56,18 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	})
 }
 
-// holdUp is the last report of a worker on a cause.
+// holdUp is the last report of a worker on a cause, which counts as gone at a time if it is not reported again.
 type holdUp struct {
 	turn.HeldUp
-	told time.Time
+	ends time.Time
 }
 
 // holdUpLasts is how long a cause counts after its last report: a killed worker never withdraws it. It is longer than
 // two of the intervals at which it is reported again (package holdups).
 const holdUpLasts = 11 * time.Minute
 
-// endsAt is when the cause counts as gone if it is not reported again.
-func (h holdUp) endsAt() time.Time {
-	if next := h.Next.Add(time.Minute); next.After(h.told.Add(holdUpLasts)) {
-		return next
-	}
-	return h.told.Add(holdUpLasts)
-}
-
-func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
+// noteHoldUp takes a report. A wait with an end counts a minute longer: of a Call that failed elsewhere nobody hears.
+func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.HoldUpSignal) {
 	if s.HeldUp == nil {
 		delete(c.holdUps, s.Cause)
 		return
@@ -82,7 +75,11 @@ func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
 	if c.holdUps == nil {
 		c.holdUps = map[string]holdUp{}
 	}
-	h := holdUp{*s.HeldUp, now}
+	h := holdUp{*s.HeldUp, workflow.Now(ctx).Add(holdUpLasts)}
+	if next := h.Next.Add(time.Minute); next.After(h.ends) ||
+		!h.Next.IsZero() && mailbox.KnowsChange(ctx, "waits with an end end then") {
+		h.ends = next
+	}
 	if before, known := c.holdUps[s.Cause]; known {
 		h.Since = before.Since
 	}
@@ -92,7 +89,7 @@ func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
 // forgetHoldUps drops causes that no worker reports any more. It returns when the next one expires; zero: none is left.
 func (c *processCore) forgetHoldUps(now time.Time) (again time.Time) {
 	for _, cause := range jsonval.SortedKeys(c.holdUps) {
-		end := c.holdUps[cause].endsAt()
+		end := c.holdUps[cause].ends
 		switch {
 		case !end.After(now):
 			delete(c.holdUps, cause)

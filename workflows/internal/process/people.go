@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
@@ -132,7 +133,8 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 	list, err := p.loop.BeginUndo(s.Undo, workflow.Now(ctx))
 	for _, inst := range list {
 		p.outbox.Send(ctx, protocol.InstanceID(p.processID, inst.Token), mailbox.OutgoingSignal{
-			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: &s.Undo}})
+			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: &s.Undo,
+				CausedBy: []policy.Identity{s.Identity()}}})
 	}
 	return err
 }
@@ -140,8 +142,10 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) error {
 	orders, err := p.parts.BeginUndo(s.Undo, protocol.ForwardedID)
 	for n, order := range orders {
+		payload := jsonval.AsObject(jsonval.ToJSONValue(order))
+		approval.AddAccount(payload, s.Account)
 		p.sendToPart(ctx, p.parts.Undo.Parts[n],
-			mailbox.OutgoingSignal{Signal: approval.SteerUndo, Payload: jsonval.ToJSONValue(order)})
+			mailbox.OutgoingSignal{Signal: approval.SteerUndo, Payload: payload})
 	}
 	return err
 }

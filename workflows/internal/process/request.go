@@ -17,6 +17,9 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
+// reportTime is what an activity has beside the time for an answer, to report that the server is silent.
+const reportTime = 10 * time.Second
+
 const startToCloseLost = "TemporalTimeout:StartToClose"
 
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
@@ -30,7 +33,7 @@ func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestI
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           c.requestQueue(c.idea.Config.LLMs),
-		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout(),
+		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout() + reportTime,
 		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
 		// Only failures before the first byte are retried: after it, a second answer would be a different Plan on top

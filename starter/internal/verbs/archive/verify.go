@@ -29,10 +29,10 @@ func Verify(a *app.App) *cobra.Command {
 		Use:   "verify [ID|FILE]",
 		Short: "Check every digest of a process's chain, or of an exported one",
 		Long: `Check a process's chain: its Ideas are numbered without a gap, each names the one before,
-and every manifest, part, value and log matches its digest. A file of that name is checked
-as what export wrote, with nothing but the file. No server is needed: it reads only the
-store that --store or PROCESSIDEA_STORE names, such as a backup. Exit code 1: something is
-broken.
+and every manifest, part, value and log matches its digest. So do the chains of its parts
+and delegates. A file of that name is checked as what export wrote, one chain, with nothing
+but the file. No server is needed: it reads only the store that --store or
+PROCESSIDEA_STORE names, such as a backup. Exit code 1: something is broken.
 
 A decision's proof, if it has one, must name this process, Call, digest and decision. With
 --deciders, or PROCESSIDEA_DECIDERS, its signature is checked too. A key that was withdrawn
@@ -141,7 +141,7 @@ func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 		}
 		reports, broken := []processReport{}, 0
 		for _, id := range processes {
-			r, err := archive.Chain(id).Verify(ctx)
+			r, err := archive.Chain(id).VerifyAlone(ctx, func(int, int) {})
 			if err != nil {
 				return err
 			}
@@ -239,6 +239,9 @@ func reportText(of string, r *chain.Report) string {
 	if r.Whole {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
 			of, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
+		if r.Within > 0 {
+			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.Within, "chain"))
+		}
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
 		b.WriteString(provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
 		return b.String()

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -34,16 +35,16 @@ store are whole.`,
 
 func approvals(ctx context.Context, a *app.App, args []string) error {
 	return a.WithSession(ctx, func(s *server.Session) error {
-		list, err := approvalsOf(ctx, s, args)
+		list, silent := approvalsOf(ctx, s, args) // the error names who did not answer
 		switch {
-		case err != nil:
-			return err
+		case silent != nil && len(list) == 0:
+			return silent
 		case a.JSON:
-			return a.PrintJSON(list)
+			return errors.Join(a.PrintJSON(list), silent)
 		}
 		plans, err := plansOf(ctx, s, args)
-		if err != nil {
-			return err
+		if err != nil && silent == nil {
+			silent = err
 		}
 		text := approvalsText(list)
 		if len(plans) > 0 {
@@ -56,7 +57,7 @@ func approvals(ctx context.Context, a *app.App, args []string) error {
 			process, _, _ := protocol.ParseInstanceID(args[0])
 			text += ordersInForce(ctx, s, process)
 		}
-		return a.Print(text)
+		return errors.Join(a.Print(text), silent)
 	})
 }
 

@@ -112,12 +112,15 @@ func (l *launchedProcess) announce() {
 }
 
 // printDetached prints the current status, and waits for nothing. A process that has just started has only its
-// instances.
+// instances; of many that are at work people need no table.
 func (l *launchedProcess) printDetached(ctx context.Context) error {
-	if l.process.Attached() {
-		return printSnapshot(ctx, l.App, l.process)
-	}
 	tokens := l.definition.Read.InstanceTokens()
+	if l.process.Attached() {
+		v, err := l.process.Status(ctx)
+		if err != nil || v.Status != loop.StatusRunning || len(tokens) < 2 || l.JSON {
+			return printSnapshot(ctx, l.App, l.process)
+		}
+	}
 	if !l.JSON {
 		of := ""
 		if len(tokens) > 1 {

@@ -1,0 +1,54 @@
+package client
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"processidea/store/blobs"
+	"processidea/store/chain"
+)
+
+// A process is whole if the chains of its parts and delegates are, at any depth, and of no other process.
+func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
+	t.Parallel()
+	for _, changed := range []string{"p/~part/2", "p/~call/0.1@b", "p/~part/2/~call/0.1@b"} {
+		dir := t.TempDir()
+		store, err := blobs.Open(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		for _, id := range []string{"p", "p/~part/1", "p/~part/2", "p/~call/0.1@b", "p/~part/2/~call/0.1@b", "p2"} {
+			if _, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: id, At: 1,
+				Idea: map[string]any{"meta": map[string]any{"path": "intact"}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := New(nil, "", store).Chain("p")
+		if r, err := c.Verify(t.Context()); err != nil || !r.Whole || r.Within != 4 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		place := chain.Place(changed, 1)
+		_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
+			data, err := os.ReadFile(name)
+			if err == nil && strings.HasSuffix(name, filepath.FromSlash(place)) {
+				data[len(data)/2] ^= 1
+				if err := os.WriteFile(name, data, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		})
+		r, err := c.Verify(t.Context())
+		if err != nil || r.Whole || len(r.Broken) == 0 || r.Broken[0].Part != place ||
+			!strings.HasPrefix(r.Broken[0].Problem, "in "+changed+": ") {
+			t.Errorf("%s changed: %+v, %v", changed, r, err)
+		}
+		if r, err := c.VerifyAlone(t.Context(), func(int, int) {}); err != nil || !r.Whole {
+			t.Errorf("%s changed: its own chain: %+v, %v", changed, r, err)
+		}
+	}
+}
