@@ -125,8 +125,8 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 }
 
 // Heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after
-// the heartbeat timeout, however long it may take otherwise.
-func Heartbeat(ctx context.Context) (stop func()) {
+// the heartbeat timeout, however long it may take otherwise. The details are for the next attempt.
+func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {
 		return func() {}
@@ -139,7 +139,7 @@ func Heartbeat(ctx context.Context) (stop func()) {
 		for {
 			select {
 			case <-t.C:
-				activity.RecordHeartbeat(ctx)
+				activity.RecordHeartbeat(ctx, details...)
 			case <-ctx.Done():
 				return nil
 			}

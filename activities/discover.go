@@ -6,15 +6,22 @@ import (
 	"errors"
 	"fmt"
 
+	"go.temporal.io/sdk/activity"
+
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
 // DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become
 // Tools of its palette, each pinned by a digest.
 func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) (*mcppalette.Palette, error) {
-	defer Heartbeat(ctx)()
+	var before string // what the attempt before said
+	if activity.HasHeartbeatDetails(ctx) {
+		_ = activity.GetHeartbeatDetails(ctx, &before)
+	}
+	defer Heartbeat(ctx, before)()
 	idea, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err
@@ -35,11 +42,15 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) 
 		offers[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// It hangs: another attempt would take as long.
-			return nil, nonRetryableError(ideafile.CodeMCPUnreachable,
-				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err))
+			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, withBefore(
+				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err), before))
 		}
+		wait := protocol.ExecuteInput{Process: activity.GetInfo(ctx).WorkflowExecution.ID}
+		a.tellOfToolWait(ctx, wait, "asking MCP server "+s.Name+" for its tools", err)
 		if err != nil {
 			err = fmt.Errorf("MCP server %s: %w", s.Name, err)
+			activity.RecordHeartbeat(ctx, jsonval.Clip(err.Error(), maxErrorMessage/2))
+			err = withBefore(err, before)
 			for _, lack := range a.missingForTools(read) { // all of it together
 				err = fmt.Errorf("%w; %s", err, lack)
 			}
@@ -52,4 +63,12 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) 
 		f.ToolSources = nil
 	}
 	return &f, err
+}
+
+// withBefore adds to an error what the attempt before said, which may say more.
+func withBefore(err error, before string) error {
+	if before == "" || err.Error() == before {
+		return err
+	}
+	return fmt.Errorf("%w; the attempt before: %s", err, before)
 }

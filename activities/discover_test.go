@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
 	"processidea/tools/httptool"
+	"processidea/tools/kinds"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
 )
@@ -62,5 +64,48 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		if len(problems.Errors()) > 0 || len(outline.MCPServersToAskForTools()) > 0 {
 			t.Errorf("%d others: the server is asked again: %v", others, problems)
 		}
+	}
+}
+
+// A server that asks to be left alone holds the process up from its start, and what it said stays known at the end,
+// whatever becomes of the later attempts.
+func TestWhatAnMCPServerSaidBeforeItsLastAttemptIsKept(t *testing.T) {
+	t.Parallel()
+	busy := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "120")
+		http.Error(w, "the plan allows ten a day", http.StatusTooManyRequests)
+	})
+	for name, row := range map[string]struct {
+		url, before string
+		told        int
+		says        []string
+	}{
+		"it asks to be left alone": {busy.URL, "", 1, []string{"ten a day"}},
+		"it is gone then": {"http://127.0.0.1:1", "the plan allows ten a day", 0,
+			[]string{"connection refused", "the attempt before: the plan allows ten a day"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newWorker(t, llm.Config{})
+			a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{Allow: "127.0.0.1"})})
+			t.Cleanup(func() { a.MCP.Close() })
+			a.Runners = kinds.New(kinds.Deps{MCP: a.MCP})
+			env := newEnvironment()
+			env.RegisterActivity(a.DiscoverMCPTools)
+			if row.before != "" {
+				env.SetHeartbeatDetails(row.before)
+			}
+			_, err := env.ExecuteActivity(a.DiscoverMCPTools, map[string]any{
+				"config": map[string]any{"mcp": map[string]any{"calc": map[string]any{"url": row.url}}}})
+			for _, text := range row.says {
+				if err == nil || !strings.Contains(err.Error(), text) {
+					t.Errorf("it does not say %q: %v", text, err)
+				}
+			}
+			told := a.Client.(*ears).waits
+			if len(told) != row.told || row.told > 0 && !strings.Contains(told[0].HeldUp.Message, "ten a day") {
+				t.Errorf("told %+v", told)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -148,11 +149,17 @@ func (c *processCore) handleSignalsUntil(ctx workflow.Context, holds func() bool
 
 // mcpDiscoveryFault words why servers could not be asked.
 func mcpDiscoveryFault(err error) *diag.Fault {
-	if protocol.FaultCodeOf(err) == "" {
-		return &diag.Fault{Code: ideafile.CodeMCPUnreachable,
-			Message: "no worker could ask the MCP servers for their tools in time"}
+	if protocol.FaultCodeOf(err) != "" {
+		return protocol.FaultOf(err)
 	}
-	return protocol.FaultOf(err)
+	f := diag.Faultf(ideafile.CodeMCPUnreachable, "no worker could ask the MCP servers for their tools in time")
+	var timeout *temporal.TimeoutError
+	var before string // what the attempt before said
+	if errors.As(err, &timeout) && timeout.HasLastHeartbeatDetails() &&
+		timeout.LastHeartbeatDetails(&before) == nil && before != "" {
+		f.Message += "; the attempt before: " + before
+	}
+	return f
 }
 
 func (c *processCore) askMCPServers(ctx workflow.Context) (found mcppalette.Palette, err error) {
