@@ -15,6 +15,7 @@ import (
 	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
 	"processidea/tools/httptool"
+	"processidea/tools/kinds"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
 )
@@ -88,6 +89,7 @@ func TestWhatAnMCPServerSaidBeforeItsLastAttemptIsKept(t *testing.T) {
 			a := newWorker(t, llm.Config{})
 			a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{Allow: "127.0.0.1"})})
 			t.Cleanup(func() { a.MCP.Close() })
+			a.Runners = kinds.New(kinds.Deps{MCP: a.MCP})
 			env := newEnvironment()
 			env.RegisterActivity(a.DiscoverMCPTools)
 			if row.before != "" {

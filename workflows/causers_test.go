@@ -224,6 +224,7 @@ func TestWhoHasACallTakenBackDoesNotApproveThat(t *testing.T) {
 				`"_outputPath": "†state.cancelled",`, `"_outputPath": "†state.cancelled", "_approval": `+notTheirs+`,`,
 				`"whisper": {`, `"sign": {"type": "object", "properties": {"text": {"type": "string"}}, "_activity": "whisper",
 				"_approval": true}, "whisper": {`).Replace(idea))
+			s.startedBy = []string{"sam"}
 			s.start()
 			s.waitsFor(2)
 			if why := s.acts(approval.SteerPause, map[string]any{"by": "ann"}); why != "" {

@@ -27,6 +27,8 @@ type session struct {
 const (
 	maxTries   = 4
 	firstPause = 200 * time.Millisecond
+	// maxPause is the longest pause here: for a longer one Temporal waits, and the process is told.
+	maxPause = 20 * time.Second
 )
 
 // connWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer
@@ -51,7 +53,8 @@ func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalet
 		} else if c != nil { // dialling strikes out what it says
 			err = c.struck(err)
 		}
-		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isSaid || !waitWithin(ctx, later) {
+		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isSaid || later > maxPause ||
+			!waitWithin(ctx, later) {
 			s.end()
 			return nil, nil, nil, err
 		}
