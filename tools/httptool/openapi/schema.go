@@ -168,8 +168,8 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 		}
 	}
 	dropDuplicateRequired(out)
-	convertExclusive(out, "minimum", "exclusiveMinimum")
-	convertExclusive(out, "maximum", "exclusiveMaximum")
+	jsonschema.InNewestDraft(out, "exclusiveMinimum")
+	jsonschema.InNewestDraft(out, "exclusiveMaximum")
 	escapeConstant(out)
 	return out
 }
@@ -192,21 +192,6 @@ func dropDuplicateRequired(m map[string]any) {
 		}
 	}
 	m["required"] = names
-}
-
-// convertExclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.
-func convertExclusive(m map[string]any, bound, flag string) {
-	switch m[flag] {
-	case true:
-		if m[bound] != nil {
-			m[flag] = m[bound]
-			delete(m, bound)
-			return
-		}
-		delete(m, flag)
-	case false:
-		delete(m, flag)
-	}
 }
 
 // escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State
