@@ -41,7 +41,7 @@ func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 		path+"._approval.when")
 }
 
-// whenSubject is what a part of a condition is about: the schema of all parameters, or of a value within them. nil: any.
+// whenSubject is what a part of a condition is about: the schema of all parameters, or of a value in them. nil: any.
 type whenSubject struct {
 	root, schema any
 	noMember     string // how a name that it does not have is told
