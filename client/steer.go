@@ -11,6 +11,7 @@ import (
 	"processidea/client/internal/offload"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -109,17 +110,17 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 }
 
 // AddRows is Add of the rows of a file, JSON Lines or CSV by its name. The error is an *InvalidError where something
-// is wrong with them.
-func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) error {
+// is wrong with them; warnings keep none from being added.
+func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) (warnings diag.Problems, err error) {
 	idea, err := p.Idea(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	messages, problems := ideafiles.ReadRows(file, data, idea)
 	if err := ideafiles.Invalid(filepath.Base(file), problems); err != nil {
-		return err
+		return nil, err
 	}
-	return p.Add(ctx, Addition{Context: messages}, by)
+	return problems, p.Add(ctx, Addition{Context: messages}, by)
 }
 
 // Cancel ends the process: its Request and its Calls are broken off, and nothing more runs. It returns when the process

@@ -30,7 +30,7 @@ func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
 	if _, ps = ReadRows(path, data, &ideafile.Idea{}); len(ps.Errors()) > 0 {
 		return nil, ps.Errors()
 	}
-	text, _ := utf8Text(path, data)
+	text, _ := UTF8Text(path, data)
 	untyped := untypedColumns{}
 	rows, header, _ := readTable(path, text, &ideafile.Idea{}, untyped)
 	for _, name := range header {

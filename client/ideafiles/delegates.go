@@ -34,6 +34,17 @@ func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 	return nil
 }
 
+// AllIdeas returns the Idea and those of its delegates, by their files. Nothing must be wrong with them.
+func (d *Definition) AllIdeas() []*ideafile.Idea {
+	all := []*ideafile.Idea{d.Read}
+	for _, source := range jsonval.Sorted(d.Delegates) {
+		if read, _ := ideafile.ReadIdea(source); read != nil {
+			all = append(all, read)
+		}
+	}
+	return all
+}
+
 func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) error {
 	r.read = map[string]bool{}
 	_, files, wrong := delegate.ExtractFiles(source, nil)

@@ -33,6 +33,9 @@ func TestDelegatesFilesAreCarriedWithTheProcess(t *testing.T) {
 	if len(m.Delegates) != 2 || m.Delegates["sub/b.json"] == nil || m.Delegates["sub/c.yaml"] == nil {
 		t.Errorf("carried: %v", m.Delegates)
 	}
+	if all := m.AllIdeas(); len(all) != 3 || all[1].Tools[0].DelegateFile != "c.yaml" || len(all[2].Context) != 1 {
+		t.Errorf("read: %v", all)
+	}
 	other := loaded(t, withDelegates(t, namesC, "context: [{type: text, text: deeper}]"), "", "")
 	if jsonval.Equal(m.Delegates, other.Delegates) {
 		t.Error("the delegate's file is not carried as it is")

@@ -46,7 +46,7 @@ func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Proble
 func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, lines []int32, ps diag.Problems) {
 	var rows []row
 	name := filepath.Base(path)
-	data, problem := utf8Text(name, data)
+	data, problem := UTF8Text(name, data)
 	if problem != nil {
 		return nil, nil, diag.Problems{*problem}
 	}
@@ -60,7 +60,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 	default:
 		rows, ps = readLines(name, data)
 	}
-	if len(rows)+len(ps) == 0 {
+	if len(rows)+len(ps.Errors()) == 0 {
 		ps.Add(name, "it has no rows")
 	}
 	messages, wrong := messagesOf(rows, idea)

@@ -97,7 +97,8 @@ func TestAMisspelledInstanceIsNoData(t *testing.T) {
 }
 
 func TestAFileWithoutARowIsRefused(t *testing.T) {
-	for file, text := range map[string]string{"rows.jsonl": "\n \n", "rows.csv": "a,b\n", "empty.csv": ""} {
+	for file, text := range map[string]string{"rows.jsonl": "\n \n", "rows.csv": "a,b\n", "empty.csv": "",
+		"blank.csv": "a,b\n,\n , \n"} {
 		_, problems := rowsOf(t, file, text, noContext)
 		wantProblem(t, problems, file, "it has no rows")
 	}

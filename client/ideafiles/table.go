@@ -17,8 +17,8 @@ import (
 // saveAsUTF8 is what to do with a file whose text cannot be read for sure.
 const saveAsUTF8 = `save the file as UTF-8: a spreadsheet calls it "CSV UTF-8"`
 
-// utf8Text returns the text of a file of rows: UTF-8, with or without a byte order mark, or UTF-16 by its mark.
-func utf8Text(file string, data []byte) ([]byte, *diag.Problem) {
+// UTF8Text returns the text of a file of rows: UTF-8, with or without a byte order mark, or UTF-16 by its mark.
+func UTF8Text(file string, data []byte) ([]byte, *diag.Problem) {
 	text := data
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data)

@@ -39,7 +39,8 @@ func (v *visit) addInstances() (err error) {
 		if p.Rows.Name == "" {
 			return api.Unfit("Nothing was added: choose a file of rows, or type them.")
 		}
-		return of.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), v.by())
+		_, err := of.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), v.by())
+		return err
 	})
 	if err != nil {
 		return v.render(p.explain(err), "add", p)

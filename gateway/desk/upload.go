@@ -3,9 +3,12 @@ package desk
 import (
 	"io"
 	"path"
-	"processidea/gateway/api"
 	"strings"
 	"unicode/utf8"
+
+	"processidea/client/ideafiles"
+	"processidea/gateway/api"
+	"processidea/model/diag"
 )
 
 // mostUpload is in bytes of what a form with files sends: all that is kept of earlier files comes again.
@@ -46,13 +49,12 @@ func (v *visit) uploaded(field string) (files []file, err error) {
 		if err != nil {
 			return nil, err
 		}
-		text := strings.TrimPrefix(string(data), "\ufeff")
-		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return nil, api.Unfit(
-				"%s is not a UTF-8 text: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).",
-				short(baseName(h.Filename)))
+		name := baseName(h.Filename)
+		text, problem := ideafiles.UTF8Text(name, data)
+		if problem != nil {
+			return nil, ideafiles.Invalid(name, diag.Problems{*problem})
 		}
-		files = append(files, file{baseName(h.Filename), text})
+		files = append(files, file{name, string(text)})
 	}
 	return files, nil
 }

@@ -121,7 +121,12 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	p.form("Check").set("file-name", "../part.json").upload("Check").is(422).says("cannot be the name of a file")
 	p.form("Check").set("file-name", "parts/part.json").upload("Check").is(200).says("No mistakes: 1 Tool")
 	p.form("Check").set("file-name", "parts/part.json").upload("Check", "files",
-		"picture.json=\xff\xfe").is(422).says("not a UTF-8 text")
+		"picture.json=\x89PNG").is(422).says("this text is not UTF-8")
+	const idea = `{"schema": {"tools": {}}, "context": []}`
+	p = b.open("/desk/start").form("Check").upload("Check", "idea", "whole.json="+idea).is(200)
+	p.form("Check").upload("Check", "rows", "rows.csv=name\nM\xfcller\n").is(422).says("rows.csv", "line 2",
+		"this text is not UTF-8", "CSV UTF-8")
+	p.form("Check").upload("Check", "rows", "rows.csv=\xff\xfen\x00\n\x00a\x00\n\x00").is(200).says("1 instance")
 }
 
 // onlookers may look, and nothing else.

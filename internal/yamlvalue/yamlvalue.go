@@ -3,10 +3,13 @@ package yamlvalue
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,7 +18,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxNodes bounds what the aliases of a YAML file may blow up to.
+// maxNodes bounds what the aliases of a YAML file may add to it.
 const maxNodes = 1_000_000
 
 // maxYAMLDepth bounds the recursion. It is above the limit of jsonval.Decode, which checks every value in the end.
@@ -24,6 +27,17 @@ const maxYAMLDepth = 200
 // Decode reads a YAML file as a JSON value. Numbers keep every digit. A duplicate key is refused, and so is anything
 // that JSON cannot express.
 func Decode(data []byte) (any, *diag.Problem) {
+	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes})
+}
+
+// DecodeForeign is Decode for files that others write. It merges merge keys, and writes 0x1F, 1_000, +1 and .5 as JSON
+// does, to the digit. What no JSON number is for sure stays the text that was written: 1e400, .inf, and 010, which is 8
+// or 10 by the version of YAML.
+func DecodeForeign(data []byte) (any, *diag.Problem) {
+	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes, foreign: true})
+}
+
+func decode(data []byte, y yamlReader) (any, *diag.Problem) {
 	if countParts(data) > jsonval.MaxParts(len(data)) {
 		return nil, &diag.Problem{JSONPath: "$", Message: jsonval.TooManyParts(len(data)).Error()}
 	}
@@ -35,7 +49,6 @@ func Decode(data []byte) (any, *diag.Problem) {
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, &diag.Problem{JSONPath: "$", Message: "the file holds a second document"}
 	}
-	y := &yamlReader{}
 	v, err := y.readValue(&document, "$", 0)
 	if err == nil {
 		// The limits of JSON files count for YAML too.
@@ -69,7 +82,10 @@ func yamlCause(err error) string {
 	return strings.TrimPrefix(err.Error(), "yaml: ")
 }
 
-type yamlReader struct{ nodes int }
+type yamlReader struct {
+	nodes, limit int
+	foreign      bool
+}
 
 type yamlError struct{ path, message string }
 
@@ -80,8 +96,8 @@ func errorAt(n *yaml.Node, path, format string, args ...any) error {
 }
 
 func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error) {
-	if y.nodes++; y.nodes > maxNodes {
-		return nil, errorAt(n, path, "the file expands to more than %d values", maxNodes)
+	if y.nodes++; y.nodes > y.limit {
+		return nil, errorAt(n, path, "the file expands to more than %d values", y.limit)
 	}
 	if depth > maxYAMLDepth {
 		return nil, errorAt(n, path, "nested too deep")
@@ -96,11 +112,12 @@ func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error
 	case yaml.SequenceNode:
 		return y.readArray(n, path, depth)
 	}
-	return readScalar(n, path)
+	return y.readScalar(n, path)
 }
 
 func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, error) {
 	m := make(map[string]any, len(n.Content)/2)
+	var merged []any
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
 		if k.Kind == yaml.AliasNode {
@@ -110,6 +127,17 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			return nil, errorAt(k, path, "a key must be a text")
+		case k.Tag == "!!merge" && y.foreign:
+			v, err := y.readValue(n.Content[i+1], at, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			if list, ok := v.([]any); ok {
+				merged = append(merged, list...)
+			} else {
+				merged = append(merged, v)
+			}
+			continue
 		case k.Tag == "!!merge":
 			return nil, errorAt(k, path, "merge keys are not read; JSON has none")
 		}
@@ -121,6 +149,13 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 			return nil, err
 		}
 		m[k.Value] = v
+	}
+	for _, part := range merged {
+		for key, v := range jsonval.AsObject(part) {
+			if _, own := m[key]; !own {
+				m[key] = v
+			}
+		}
 	}
 	return m, nil
 }
@@ -138,10 +173,10 @@ func (y *yamlReader) readArray(n *yaml.Node, path string, depth int) (any, error
 }
 
 // readScalar reads one plain value. Dates are texts, as in JSON.
-func readScalar(n *yaml.Node, path string) (any, error) {
+func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 	// The YAML package takes a number that is too large for a float for a text.
 	if n.Style == 0 && isNumber(n.Value) {
-		return json.Number(n.Value), nil
+		return y.fitNumber(n.Value), nil
 	}
 	switch n.ShortTag() {
 	case "!!str", "!!timestamp":
@@ -151,12 +186,47 @@ func readScalar(n *yaml.Node, path string) (any, error) {
 	case "!!bool":
 		return strings.EqualFold(n.Value, "true"), nil
 	case "!!int", "!!float":
-		if isNumber(n.Value) {
-			return json.Number(n.Value), nil
+		if isNumber(n.Value) || y.foreign {
+			return y.fitNumber(respell(n.Value)), nil
 		}
 		return nil, errorAt(n, path, "%s is no number as JSON writes it; put quotes around a text", n.Value)
 	}
 	return nil, errorAt(n, path, "JSON has no %s", n.ShortTag())
+}
+
+// fitNumber leaves a number that nothing here can compute with the text that it is in a foreign file.
+func (y *yamlReader) fitNumber(text string) any {
+	if y.foreign {
+		if _, err := jsonval.Decode([]byte(text)); err != nil {
+			return text
+		}
+	}
+	return json.Number(text)
+}
+
+var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?$`)
+
+// respell writes a number of YAML as JSON does, where there is one way to do so.
+func respell(text string) string {
+	plain := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
+	digits, negative := strings.CutPrefix(plain, "-")
+	sign := ""
+	if negative {
+		sign = "-"
+	}
+	if len(digits) > 2 && strings.Contains("xXoObB", digits[1:2]) {
+		if whole, ok := new(big.Int).SetString(digits, 0); ok {
+			return sign + whole.String()
+		}
+	}
+	parts := decimal.FindStringSubmatch(digits)
+	if parts == nil {
+		return text
+	}
+	if parts[2] == "." {
+		parts[2] = ""
+	}
+	return sign + cmp.Or(parts[1], "0") + parts[2] + parts[3]
 }
 
 func isNumber(s string) bool {

@@ -74,6 +74,37 @@ func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
+func TestAForeignFileKeepsEveryValueWhateverItsSpelling(t *testing.T) {
+	for text, want := range map[string]string{
+		"0x1F": "31", "-0x1f": "-31", "0o17": "15", "0b11": "3", "1_000": "1000", "+49": "49", "-.5": "-0.5",
+		".5": "0.5", "5.": "5", "5.e3": "5e3", "+1_0.5_0": "10.50", "9_007_199_254_740_993": "9007199254740993",
+		"9007199254740993": "9007199254740993", "0x7FFFFFFFFFFFFFFF": "9223372036854775807",
+		// No number of JSON for sure: as written.
+		"010": `"010"`, "-007": `"-007"`, "08": `"08"`, "0010.5": `"0010.5"`, "1e400": `"1e400"`, ".inf": `".inf"`,
+		"-.INF": `"-.INF"`, ".nan": `".nan"`, "+49 30": `"+49 30"`, "1:30": `"1:30"`, `"0x1F"`: `"0x1F"`,
+		"!!str 0x1F": `"0x1F"`,
+	} {
+		v, problem := yamlvalue.DecodeForeign([]byte("a:\n  const: null\n  odd: " + text))
+		if problem != nil {
+			t.Errorf("%s: %s", text, problem)
+		} else if got := string(jsonval.Encode(v)); got != `{"a":{"const":null,"odd":`+want+`}}` {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	v, problem := yamlvalue.DecodeForeign([]byte(
+		"a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {<<: [*a, *b], x: 0}\nd: {<<: *b}"))
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	if got := string(jsonval.Encode(v)); !strings.Contains(got, `"c":{"x":0,"y":1,"z":2},"d":{"y":2,"z":2}`) {
+		t.Error(got)
+	}
+	if _, problem := yamlvalue.DecodeForeign([]byte("a: 1\nb: {c: 1, c: 0x1F}")); problem == nil ||
+		!strings.HasPrefix(problem.Message, "line 2: ") {
+		t.Errorf("a key that stands twice: %v", problem)
+	}
+}
+
 func TestAliasesCannotBlowUp(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")

@@ -269,7 +269,7 @@ func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 
 // sameAs reports whether a Call of a Plan is this one, whatever its condition.
 func (c *mergedCall) sameAs(raw jsonval.Object) bool {
-	return jsonval.Equal(withoutCondition(raw), c.rawCall)
+	return jsonval.SameValue(withoutCondition(raw), c.rawCall)
 }
 
 // ruleOf is the condition of a Call as it was written.

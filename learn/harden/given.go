@@ -36,5 +36,5 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 
 // callsGivenOtherParams reports whether a Call would be given something else than it was when it ran.
 func (c *recordedCall) wasGivenOtherParams(params jsonval.Object) bool {
-	return c.givenParams != nil && !jsonval.Equal(c.givenParams, params)
+	return c.givenParams != nil && !jsonval.SameValue(c.givenParams, params)
 }

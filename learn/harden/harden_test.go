@@ -16,7 +16,7 @@ import (
 
 // hardenedTools is the palette of these tests.
 const hardenedTools = `{"tools": {
-	"find": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"], "_activity": "find"},
+	"find": {"type": "object", "properties": {"id": {"type": "string"}, "n": {"type": "number"}}, "required": ["id"], "_activity": "find"},
 	"search": {"type": "object", "properties": {"id": {"type": "string"}, "in": {"type": "string"}}, "required": ["id"], "_activity": "search"},
 	"send": {"type": "object", "properties": {"to": {"type": "string"}, "text": {"type": "string"}}, "required": ["to", "text"], "_activity": "send"},
 	"say": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}}`

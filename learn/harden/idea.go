@@ -107,7 +107,7 @@ func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
 	return !slices.ContainsFunc(h.processes, func(process *processRun) bool {
 		return !slices.ContainsFunc(process.firstIdea.Context, func(other ideafile.Message) bool {
 			return other.InstanceToken == "" && other.PayloadKind == m.PayloadKind &&
-				jsonval.Equal(other.Source, m.Source)
+				jsonval.SameValue(other.Source, m.Source)
 		})
 	})
 }

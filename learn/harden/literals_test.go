@@ -68,6 +68,21 @@ func TestALiteralThatEqualsAnInputIsAReferenceOrIsNamed(t *testing.T) {
 	}
 }
 
+func TestANumberIsTheInputsHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	for written, start := range map[string]string{"1.1": "1.10", "1e2": "100", "100": "100.0",
+		"9007199254740993.0": "9007199254740993", "9007199254740993": ""} {
+		reference := `"†state.n"`
+		if start == "" {
+			start, reference = "9007199254740992", written
+		}
+		find := `{"_tool": "find", "id": "b2", "n": %s, "_outputPath": "†state.item"}`
+		run := foundRun(`{"n": `+start+`}`, "")
+		run.calls = []string{fmt.Sprintf(find, written)}
+		hardenRuns(t, run).is(t, "["+fmt.Sprintf(find, reference)+"]")
+	}
+}
+
 func TestALiteralThatDiffersAsTheElementOfAListDoesIsAReference(t *testing.T) {
 	t.Parallel()
 	h := hardenRuns(t, foundRun(`{"items": ["a1", "b2"]}`, `"b2"`), foundRun(`{"items": ["a1", "c3"]}`, `"c3"`))

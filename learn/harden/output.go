@@ -29,7 +29,7 @@ func (h *hardener) generalizeOutput() {
 				process.ProcessID)
 			return
 		}
-		if n > 0 && !jsonval.Equal(references, common) {
+		if n > 0 && !jsonval.SameValue(references, common) {
 			h.addDifference(nil, "which places count: write their References",
 				"%s: that of %s comes from other places than that of %s", valueLocation{ownerLabel: outputLabel},
 				process.ProcessID, h.processes[0].ProcessID)
@@ -43,7 +43,7 @@ func (h *hardener) generalizeOutput() {
 // outputsVary reports whether two processes came to different outputs: a place that holds both is then no coincidence.
 func (h *hardener) outputsVary() bool {
 	return slices.ContainsFunc(h.processes,
-		func(p *processRun) bool { return !jsonval.Equal(p.finalOutput(), h.processes[0].finalOutput()) })
+		func(p *processRun) bool { return !jsonval.SameValue(p.finalOutput(), h.processes[0].finalOutput()) })
 }
 
 // finalOutput is what the process came to.
@@ -72,7 +72,7 @@ func (p *processRun) outputReferences(output any, vary bool) (any, bool) {
 	}
 	for _, wired := range p.wiredOutputs() {
 		v, err := refexpr.ResolveExpressions(wired, p.resolveOutput)
-		if err == nil && jsonval.Equal(v, output) {
+		if err == nil && jsonval.SameValue(v, output) {
 			return wired, true
 		}
 	}
@@ -122,7 +122,7 @@ func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, 
 	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState,
 		p.instances[0].ownOutputPart(output)) {
 		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !pathPassesThroughList(p.instances[0], ref) &&
-			jsonval.Equal(v, output) {
+			jsonval.SameValue(v, output) {
 			found = append(found, ref)
 		}
 	}

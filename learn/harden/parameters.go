@@ -274,7 +274,7 @@ func (h *hardener) noteSingleSamples() {
 // startedWithSameValues reports whether nothing differed between the instances at the start.
 func (h *hardener) startedWithSameValues() bool {
 	return !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
-		return !jsonval.Equal(r.startView.PayloadByKind, h.instances[0].startView.PayloadByKind)
+		return !jsonval.SameValue(r.startView.PayloadByKind, h.instances[0].startView.PayloadByKind)
 	})
 }
 
@@ -352,7 +352,7 @@ func matchesAllSamples(ref string, samples []paramSample) bool {
 	return !slices.ContainsFunc(samples, func(sample paramSample) bool {
 		want, ok := sample.instance.resolveReferences(sample.value)
 		got, present := sample.instance.resolveReferences(ref)
-		return sample.value != any(ref) && (!ok || !present || !jsonval.Equal(want, got))
+		return sample.value != any(ref) && (!ok || !present || !jsonval.SameValue(want, got))
 	})
 }
 
@@ -369,7 +369,7 @@ func (r *instanceRun) resolveReferences(v any) (any, bool) {
 
 func allSamplesEqual(samples []paramSample) bool {
 	return !slices.ContainsFunc(samples,
-		func(sample paramSample) bool { return !jsonval.Equal(sample.value, samples[0].value) })
+		func(sample paramSample) bool { return !jsonval.SameValue(sample.value, samples[0].value) })
 }
 
 func anySampleIsReference(samples []paramSample) bool {

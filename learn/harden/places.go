@@ -101,7 +101,7 @@ func appendReferences(found []refexpr.Reference, place refexpr.Reference, contai
 		return found
 	}
 	if len(place.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) &&
-		jsonval.Equal(container, literal) {
+		jsonval.SameValue(container, literal) {
 		return append(found, place)
 	}
 	for _, step := range stepsInto(container) {
@@ -119,7 +119,7 @@ func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample,
 		return slices.ContainsFunc(samples, func(sample paramSample) bool {
 			want, ok := sample.instance.resolveReferences(sample.value)
 			v, present := lookup(sample, ref)
-			return !ok || !present || !jsonval.Equal(v, want)
+			return !ok || !present || !jsonval.SameValue(v, want)
 		})
 	})
 }

@@ -21,7 +21,7 @@ func (h *hardener) readRun(run past.Run) error {
 	}
 	process := &processRun{ProcessID: run.ProcessID, firstIdea: own.First(), lastIdea: own.Last(),
 		chains: []*chainRun{newChainRun(own)}}
-	if len(h.processes) > 0 && !jsonval.Equal(h.processes[0].lastIdea.Source["schema"],
+	if len(h.processes) > 0 && !jsonval.SameValue(h.processes[0].lastIdea.Source["schema"],
 		process.lastIdea.Source["schema"]) {
 		return fmt.Errorf("its Tools or its output form differ from those of %s: harden each by itself",
 			h.processes[0].ProcessID)
@@ -237,7 +237,7 @@ func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
 		redundant := false
 		for k, other := range all {
 			same := k != n && other.alignmentKey() == recorded.alignmentKey()
-			equal := same && jsonval.Equal(other.call.Params, recorded.call.Params)
+			equal := same && jsonval.SameValue(other.call.Params, recorded.call.Params)
 			switch {
 			case same && other.Status == ideafile.Done && recorded.Status != ideafile.Done &&
 				(recorded.Status != ideafile.Failed || equal):

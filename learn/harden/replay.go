@@ -38,7 +38,7 @@ func (h *hardener) verifyPlanByReplay() {
 				"or refer to another place", "%s: in the Plan it would read other values than it did", c)
 		}
 		// If something is recorded for the instance already, a different State is to be expected.
-		if !jsonval.Equal(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
+		if !jsonval.SameValue(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addDifference([]*instanceRun{r},
 				"whether that State will do; if not, add or reorder the Calls that write it",
 				"the Plan comes to another State: %s",

@@ -35,11 +35,11 @@ func (h *hardener) callRunAs(raw jsonval.Object) *mergedCall {
 	for _, c := range h.mergedCalls {
 		//workflowcheck:ignore -- the order does not matter
 		for _, recorded := range c.recordedByInstance {
-			if recorded.Key.Request == 0 && jsonval.Equal(withoutCondition(recorded.rawCall), raw) {
+			if recorded.Key.Request == 0 && jsonval.SameValue(withoutCondition(recorded.rawCall), raw) {
 				return c
 			}
 		}
-		if c.isUntried() && jsonval.Equal(c.rawCall, raw) {
+		if c.isUntried() && jsonval.SameValue(c.rawCall, raw) {
 			return c
 		}
 	}

@@ -178,11 +178,13 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
 	t.Parallel()
 	pay := func(when string) string {
-		return `"pay": {"type": "object", "properties": {"amount": {"type": "number"}, "to": {"type": "string"}},
-			"required": ["amount", "to"], "_output": {"type": "string"}, "_approval": {"when": ` + when + `}}`
+		return `"pay": {"type": "object", "properties": {"amount": {"type": "number"}, "to": {"type": "string"},
+			"kind": {"type": "string", "enum": ["a", "b"]}, "from": {"type": "object", "properties": {"iban": {"type": "string"}},
+			"required": ["iban"]}, "any": {"type": "array", "items": {"type": "string"}}}, "required": ["amount", "to"], "_output": {"type": "string"}, "_approval": {"when": ` + when + `}}`
 	}
 	const noSchema = `it matches every Call, since %s is no keyword of JSON Schema; ` +
 		`want a schema such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`
+	const alone = "if without then or else has no effect, nor have these without if"
 	for _, c := range []struct{ when, want string }{
 		{`{"properties": {"amount": {"minimum": 5}}}`, ""},
 		{`{}`, ""},
@@ -191,8 +193,23 @@ func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
 		{`{"properties": {"amuont": {"minimum": 5}}}`,
 			`.when.properties.amuont: the Tool has no parameter "amuont"; did you mean amount?`},
 		{`{"anyOf": [{"properties": {"x": {"const": 1}}}, {"not": {"required": ["y"]}}]}`,
-			`.when.anyOf.not.required: the Tool has no parameter "y"; there are amount, to` + "\n" +
-				`.when.anyOf.properties.x: the Tool has no parameter "x"; there are amount, to`},
+			`.when.anyOf.not.required: the Tool has no parameter "y"; there are amount, any, from, kind, to` + "\n" +
+				`.when.anyOf.properties.x: the Tool has no parameter "x"; there are amount, any, from, kind, to`},
+		{`{"if": {"properties": {"amount": {"minimum": 5}}}, "then": false}`, ""},
+		{`{"if": {"properties": {"amount": {"minimum": 5}}}}`, `.when: ` + alone},
+		{`{"allOf": [{"then": {"required": ["to"]}}]}`, `.when.allOf: ` + alone},
+		{`{"properties": {"to": {"minimum": 1000}}}`, `.when.properties.to.minimum: minimum has no effect on a value of type string`},
+		{`{"properties": {"amount": {"minLength": 2}}}`,
+			`.when.properties.amount.minLength: minLength has no effect on a value of type number`},
+		{`{"properties": {"kind": {"enum": ["a"]}, "any": {"minItems": 1}, "from": {"required": ["iban"]}}}`, ""},
+		{`{"properties": {"kind": {"const": "c"}}}`, `.when.properties.kind: no Call can have the value "c" here: ` +
+			`the Tool's schema does not allow it`},
+		{`{"not": {"properties": {"amount": {"enum": [1, "1"]}}}}`, `.when.not.properties.amount: no Call can have the ` +
+			`value "1" here: the Tool's schema does not allow it`},
+		{`{"properties": {"from": {"properties": {"ibn": {"const": "x"}}}}}`, `.when.properties.from.properties.ibn: ` +
+			`the parameter has no member "ibn"; did you mean iban?`},
+		{`{"allOf": [{"properties": {"from": {"required": ["bic"]}}}]}`, `.when.allOf.properties.from.required: ` +
+			`the parameter has no member "bic"; there are iban`},
 	} {
 		want := strings.ReplaceAll(c.want, ".when", "warning $.schema.tools.pay._approval.when")
 		if got := problemLines(Check(checkedIdea(t, pay(c.when), ""), nil)); got != want {

@@ -21,20 +21,50 @@ var keywords = strings.Fields(`$anchor $comment $defs $dynamicAnchor $dynamicRef
 	minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames
 	readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly`)
 
+// typesOfKeywords are the types of the values that keywords say something of; of others they are always true.
+var typesOfKeywords = map[string]string{"minimum": "number", "maximum": "number", "exclusiveMinimum": "number",
+	"exclusiveMaximum": "number", "multipleOf": "number", "minLength": "string", "maxLength": "string",
+	"pattern": "string", "items": "array", "prefixItems": "array", "contains": "array", "minItems": "array",
+	"maxItems": "array", "uniqueItems": "array", "properties": "object", "required": "object",
+	"minProperties": "object", "maxProperties": "object"}
+
 // checkWhen warns of a condition of a Tool's policy that probably does not mean what was intended.
 func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 	if t.Approval == nil || t.Approval.ParamsCondition == nil {
 		return
 	}
-	params := jsonval.SortedKeys(jsonschema.Properties(t.Source))
+	var params any = t.ParamsSchemaSource()
 	if m, ok := t.MCPToolRef(); t.AllowsExtraParams || ok && m.SpecDigest == "" {
 		params = nil // others may come
 	}
-	c.checkCondition(t.Approval.ParamsCondition.Source, params, path+"._approval.when")
+	c.checkCondition(t.Approval.ParamsCondition.Source, whenSubject{params, params, "the Tool has no parameter"},
+		path+"._approval.when")
 }
 
-// checkCondition warns of parts of a schema without any keyword, and of names that are no parameter; none: any may be.
-func (c *checker) checkCondition(schema any, params []string, path string) {
+// whenSubject is what a part of a condition is about: the schema of all parameters, or of a value in them. nil: any.
+type whenSubject struct {
+	root, schema any
+	noMember     string // how a name that it does not have is told
+}
+
+// members lists the names that a value may have; nil: any.
+func (s whenSubject) members() []string {
+	m := jsonval.AsObject(s.schema)
+	more, said := m["additionalProperties"]
+	if said && more != false || m["patternProperties"] != nil ||
+		slices.ContainsFunc(jsonschema.InPlaceKeywords, func(k string) bool { return m[k] != nil }) {
+		return nil
+	}
+	return jsonval.SortedKeys(jsonschema.Properties(m))
+}
+
+func (s whenSubject) member(name string) whenSubject {
+	schema, _ := jsonschema.ResolveLocalRefs(s.root, jsonschema.Properties(s.schema)[name], "")
+	return whenSubject{s.root, schema, "the parameter has no member"}
+}
+
+// checkCondition warns of parts of a schema that have no effect on what they are about.
+func (c *checker) checkCondition(schema any, about whenSubject, path string) {
 	s, ok := schema.(jsonval.Object)
 	if !ok {
 		return
@@ -45,17 +75,18 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
 		return
 	}
-	name := func(param, at string) {
-		if len(params) > 0 && !slices.Contains(params, param) {
-			c.addWarning(at, "the Tool has no parameter %q%s", jsonval.Short(param),
-				diag.DidYouMeanOrListNames(param, params))
+	c.checkEffects(s, about, path)
+	names := about.members()
+	name := func(k, at string) {
+		if len(names) > 0 && !slices.Contains(names, k) {
+			c.addWarning(at, "%s %q%s", about.noMember, jsonval.Short(k), diag.DidYouMeanOrListNames(k, names))
 		}
 	}
 	properties := jsonschema.Properties(s)
 	for k, property := range jsonval.Sorted(properties) {
 		at := jsonval.JSONPathWithKey(path+".properties", k)
 		name(k, at)
-		c.checkCondition(property, nil, at)
+		c.checkCondition(property, about.member(k), at)
 	}
 	for _, k := range jsonschema.Required(s) {
 		if _, told := properties[k]; !told {
@@ -64,7 +95,36 @@ func (c *checker) checkCondition(schema any, params []string, path string) {
 	}
 	for _, k := range jsonschema.InPlaceKeywords {
 		for _, part := range jsonschema.InPlaceParts(s, k) {
-			c.checkCondition(part, params, path+"."+k)
+			c.checkCondition(part, about, path+"."+k)
+		}
+	}
+}
+
+// checkEffects warns of keywords that say nothing of the values they are about.
+func (c *checker) checkEffects(s jsonval.Object, about whenSubject, path string) {
+	_, hasThen := s["then"]
+	_, hasElse := s["else"]
+	if _, hasIf := s["if"]; hasIf != (hasThen || hasElse) {
+		c.addWarning(path, "if without then or else has no effect, nor have these without if")
+	}
+	types := jsonschema.Types(about.schema)
+	for k := range jsonval.Sorted(s) {
+		of := typesOfKeywords[k]
+		if of != "" && len(types) > 0 && !slices.Contains(types, of) &&
+			(of != "number" || !slices.Contains(types, "integer")) {
+			c.addWarning(jsonval.JSONPathWithKey(path, k), "%s has no effect on a value of type %s", k,
+				strings.Join(types, " or "))
+		}
+	}
+	values := slices.Clone(jsonval.AsList(s["enum"]))
+	if v, ok := s["const"]; ok {
+		values = append(values, v)
+	}
+	allowed, err := jsonschema.CompileSchema(about.schema)
+	for _, v := range values {
+		if about.schema != nil && err == nil && allowed.Validate(v) != nil {
+			c.addWarning(path, "no Call can have the value %s here: the Tool's schema does not allow it",
+				jsonval.Short(string(jsonval.Encode(v))))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package jsonval
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,3 +201,24 @@ func appendEscapedByte(b []byte, c byte) []byte {
 
 // Equal reports whether two values have the same canonical bytes.
 func Equal(a, b any) bool { return bytes.Equal(Encode(a), Encode(b)) }
+
+// SameValue is Equal, but numbers of one value are equal however they are written: 1.1, 1.10 and 11e-1.
+func SameValue(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		b, ok := b.(json.Number)
+		if !ok || a == b {
+			return ok
+		}
+		x, isX := new(big.Rat).SetString(a.String())
+		y, isY := new(big.Rat).SetString(b.String())
+		return isX && isY && x.Cmp(y) == 0
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, SameValue)
+	case Object:
+		b, ok := b.(Object)
+		return ok && maps.EqualFunc(a, b, SameValue)
+	}
+	return Equal(a, b)
+}

@@ -1,8 +1,10 @@
 package jq
 
 import (
+	"encoding/json"
 	"errors"
 	"math/big"
+	"strings"
 
 	"github.com/itchyny/gojq"
 )
@@ -70,8 +72,19 @@ func sizeOf(v any, most int) int {
 	return n
 }
 
+// isWhole reports whether a number was written as a whole one: rounding it would make it a float.
+func isWhole(v any, _ []any) any {
+	n, isText := v.(json.Number)
+	_, isInt := v.(int)
+	_, isBig := v.(*big.Int)
+	return isInt || isBig || isText && !strings.ContainsAny(n.String(), ".eE")
+}
+
+func literal(_ any, text []any) any { return json.Number(text[0].(string)) }
+
 // prelude holds checked forms of the functions whose work can grow beyond
-// their input: as a product, by repeating, or in numbers of a million digits.
+// their input: as a product, by repeating, or in numbers of a million digits;
+// and of those that would lose digits.
 var prelude = mustParse(`
 def _small: if _size > 1000000 then error("it works on a value that is too large") else . end;
 def _number: if type == "number" then . else error("only numbers can be computed with, not \(type)") end;
@@ -83,6 +96,10 @@ def _capture($re): if ($re | type) == "string" then capture($re) else error("a p
 def _del(f): delpaths([path(f) | _step]);
 def _fromjson: _small | fromjson;
 def _tonumber: if type == "string" and length > 400 then error("it is no number") else tonumber end;
+def _floor: if _isWhole then . else floor end;
+def _ceil: if _isWhole then . else ceil end;
+def _round: if _isWhole then . else round end;
+def _trunc: if _isWhole then . else trunc end;
 .`).FuncDefs
 
 func mustParse(text string) *gojq.Query {

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"processidea/model/jsonval"
 )
 
 // The functions of jq that a query may use, by name and number of arguments.
@@ -14,7 +16,7 @@ var (
 		isempty/1 recurse/0 recurse/1 recurse/2 range/1 range/2 range/3 values/0 nulls/0 strings/0 numbers/0 booleans/0
 		arrays/0 objects/0 iterables/0 scalars/0 length/0 utf8bytelength/0 type/0 has/1 in/1 any/0 any/1 any/2
 		all/0 all/1 all/2
-		min/0 max/0 startswith/1 endswith/1 test/1 test/2 floor/0 ceil/0 round/0 trunc/0 sqrt/0 fabs/0 abs/0
+		min/0 max/0 startswith/1 endswith/1 test/1 test/2 sqrt/0 fabs/0 abs/0
 		pow/2 log/0 exp/0 infinite/0 nan/0 isnan/0 isinfinite/0 isnormal/0 toboolean/0 getpath/1 path/1 paths/0 paths/1`)
 	// makingFunctions make a value that grows with their input or with the results of their arguments.
 	makingFunctions = strings.Fields(`
@@ -24,13 +26,26 @@ var (
 		ascii_downcase/0 ascii_upcase/0
 		ltrimstr/1 rtrimstr/1 trim/0 ltrim/0 rtrim/0 todate/0 fromdate/0`)
 	// checkedFunctions have a form of their own in the prelude.
-	checkedFunctions = strings.Fields(`split/1 join/1 contains/1 capture/1 del/1 fromjson/0 tonumber/0`)
+	checkedFunctions = strings.Fields(`split/1 join/1 contains/1 capture/1 del/1 fromjson/0 tonumber/0 floor/0
+		ceil/0 round/0 trunc/0`)
 )
 
 // pipe is `q | name`.
 func pipe(q *gojq.Query, name string) *gojq.Query {
 	call := &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name}}
 	return &gojq.Query{Left: q, Op: gojq.OpPipe, Right: &gojq.Query{Term: call}}
+}
+
+// keepDigits makes a decimal with more digits than a float has into `_literal("1.…")`.
+func keepDigits(t *gojq.Term) {
+	const digitsOfFloat = 15
+	if _, err := jsonval.Decode([]byte(t.Number)); err != nil || len(t.Number) <= digitsOfFloat ||
+		!strings.ContainsAny(t.Number, ".eE") {
+		return
+	}
+	text := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeString, Str: &gojq.String{Str: t.Number}}}
+	*t = gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: "_literal", Args: []*gojq.Query{text}},
+		SuffixList: t.SuffixList}
 }
 
 // chargeQuery makes q into `q | _charge`.

@@ -74,8 +74,10 @@ func guardQuery(q *gojq.Query) error {
 func guardTerm(t *gojq.Term) error {
 	switch t.Type {
 	case gojq.TermTypeIdentity, gojq.TermTypeRecurse, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse,
-		gojq.TermTypeNumber, gojq.TermTypeIndex, gojq.TermTypeUnary, gojq.TermTypeQuery,
+		gojq.TermTypeIndex, gojq.TermTypeUnary, gojq.TermTypeQuery,
 		gojq.TermTypeIf, gojq.TermTypeTry, gojq.TermTypeReduce, gojq.TermTypeForeach:
+	case gojq.TermTypeNumber:
+		keepDigits(t)
 	case gojq.TermTypeFunc:
 		return guardFunction(t)
 	case gojq.TermTypeObject, gojq.TermTypeFormat:

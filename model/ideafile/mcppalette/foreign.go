@@ -3,6 +3,7 @@ package mcppalette
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"processidea/model/jsonschema"
@@ -18,9 +19,11 @@ const maxDescription = 8 << 10
 
 // schemaFitter fits one schema of a server.
 type schemaFitter struct {
-	notes []string
-	steps *int              // that are left to the patterns of all servers' tools
-	ids   map[string]string // the pointers of parts that have an $id, by it
+	root     jsonval.Object
+	isBroken bool // it does not compile: every keyword is tried
+	notes    []string
+	steps    *int              // that are left to the patterns of all servers' tools
+	ids      map[string]string // the pointers of parts that have an $id, by it
 }
 
 // usablePart returns the usable part of the spec, and notes on what was left out.
@@ -28,6 +31,13 @@ func (s ToolSpec) usablePart(steps *int) (ToolSpec, []string) {
 	var notes []string
 	s.Description = clipText(s.Description, "its description", &notes)
 	if input, ok := fitSchema(s.InputSchema, "", steps, &notes).(jsonval.Object); ok {
+		if slices.Contains(jsonschema.Types(input), "object") {
+			input = jsonval.WithKey(input, "type", "object")
+		} else if t, said := input["type"]; said { // the protocol sends an object all the same
+			notes = append(notes, fmt.Sprintf("its type is left out: it is %s, and parameters are an object",
+				jsonval.Encode(t)))
+			input = jsonval.WithoutKey(input, "type")
+		}
 		s.InputSchema = s.withoutMetaParams(input, &notes)
 	}
 	s.OutputSchema = fitSchema(s.OutputSchema, "result", steps, &notes)
@@ -63,15 +73,39 @@ func (s ToolSpec) withoutMetaParams(schema jsonval.Object, notes *[]string) json
 }
 
 func fitSchema(schema any, place string, steps *int, notes *[]string) any {
-	root, ok := schema.(jsonval.Object)
-	if !ok {
+	root, _ := schema.(jsonval.Object)
+	if len(root) == 0 {
 		return schema
 	}
-	f := &schemaFitter{steps: steps, ids: map[string]string{}}
+	f := &schemaFitter{root: root, steps: steps, ids: map[string]string{}}
 	f.findIDs(root, "")
+	left := *steps
 	fitted := f.fitPart(root, place, "", "")
+	_, err := jsonschema.CompileSchema(fitted)
+	if err != nil {
+		*steps, f.notes, f.isBroken = left, nil, true
+		fitted = f.fitPart(root, place, "", "")
+		if _, err = jsonschema.CompileSchema(fitted); err != nil {
+			*steps, f.notes = left, []string{fmt.Sprintf("only the server checks %s: %s", placeName(place), err)}
+			fitted = outline(fitted)
+		}
+	}
 	*notes = append(*notes, f.notes...)
 	return fitted
+}
+
+// outline keeps of a schema which properties there are, in words, and which of them are required.
+func outline(schema jsonval.Object) jsonval.Object {
+	properties := jsonval.Object{}
+	for name, part := range jsonval.Sorted(jsonschema.Properties(schema)) {
+		described := jsonval.Object{}
+		if text := jsonval.AsText(jsonval.AsObject(part)["description"]); text != "" {
+			described["description"] = text
+		}
+		properties[name] = described
+	}
+	required := jsonval.ToJSONValue(append([]string{}, jsonschema.Required(schema)...))
+	return jsonval.Object{"properties": properties, "required": required}
 }
 
 // findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step.
@@ -103,17 +137,42 @@ func (f *schemaFitter) fitPart(schema jsonval.Object, place, pointer, base strin
 	}
 	f.fitPattern(own, place)
 	f.fitPatternProperties(own, place)
+	f.dropUnusable(own, place)
 	return jsonschema.WithSubschemas(own, func(step string, inner any) any {
-		schema, ok := inner.(jsonval.Object)
-		if !ok {
-			return inner
-		}
 		at := place
 		if name, isProperty := strings.CutPrefix(step, "/properties/"); isProperty {
 			at = strings.TrimPrefix(place+"."+jsonschema.UnescapePointerStep(name), ".")
 		}
+		schema, ok := inner.(jsonval.Object)
+		if _, isBool := inner.(bool); !ok && !isBool && f.isBroken {
+			f.noteLeftOut("a schema", at, inner)
+			return true
+		}
+		if !ok {
+			return inner
+		}
 		return f.fitPart(schema, at, pointer+step, base)
 	})
+}
+
+// dropUnusable removes the keywords of a schema that does not compile which no validator takes.
+func (f *schemaFitter) dropUnusable(own jsonval.Object, place string) {
+	if !f.isBroken {
+		return
+	}
+	for _, k := range jsonval.SortedKeys(own) {
+		v, there := own[k]
+		if !there || jsonschema.IsUsableKeyword(f.root, k, v) || jsonschema.InNewestDraft(own, k) {
+			continue
+		}
+		delete(own, k)
+		f.noteLeftOut(k, place, v)
+	}
+}
+
+func (f *schemaFitter) noteLeftOut(what, place string, v any) {
+	f.notes = append(f.notes, fmt.Sprintf("%s of %s is left out: it cannot be %s", what, placeName(place),
+		jsonval.Clip(string(jsonval.Encode(v)), 100)))
 }
 
 func placeName(place string) string {

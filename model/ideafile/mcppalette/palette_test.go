@@ -157,12 +157,12 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 	bad := offers(t, `{"a": [{"name": "spy", "input": {"properties": {"all": {"const": "†state"}}}},
 	  {"name": "odd", "input": {"properties": {"_approval": {}}, "required": ["_approval"]}}, {"name": "far", "input": {"$ref": "http://a.example/x"}}]}`)
 	f := mcppalette.ResolveTools(idea, bad)
-	if len(f.ToolSources) > 0 || len(f.NotesByServer["a"]) != 3 || !strings.Contains(f.NotesByServer["a"][0],
+	if len(f.ToolSources) != 1 || f.ToolSources["a_far"] == nil || len(f.NotesByServer["a"]) != 3 || !strings.Contains(f.NotesByServer["a"][0],
 		"Reference") {
 		t.Errorf("%+v", f)
 	}
 	picked, _ := ideafile.ParseIdea(
-		[]byte(`{"config": {"mcp": {"a": {"url": "https://a.example", "tools": ["spy"]}}}}`))
+		[]byte(`{"config": {"mcp": {"a": {"url": "https://a.example", "tools": ["spy"]}}}, "schema": {"tools": {}}}`))
 	if f := mcppalette.ResolveTools(picked, bad); len(f.ToolSources) > 0 || len(f.Problems) != 1 {
 		t.Errorf("%+v", f)
 	}
@@ -276,5 +276,60 @@ func TestPatternsOfServersTakeNoMoreThanTheirRoom(t *testing.T) {
 	}
 	if _, ps := ideafile.ReadIdea(f.AddToIdeaSource(idea.Source)); len(ps.Errors()) > 0 {
 		t.Error(ps)
+	}
+}
+
+// A keyword that no validator takes costs itself alone: the tool stays, with all else that its schema says, and a note.
+func TestNoKeywordOfAServersSchemaCostsTheTool(t *testing.T) {
+	t.Parallel()
+	wrong := map[string]string{ // by keyword: what it cannot be
+		"$anchor": `"a b"`, "$comment": `5`, "$defs": `null`, "$dynamicAnchor": `""`, "$ref": `"#/$defs/none"`,
+		"additionalProperties": `null`, "allOf": `[]`,
+		"anyOf": `{}`, "contains": `[]`, "definitions": `[]`, "dependentRequired": `{"a": 1}`,
+		"dependentSchemas": `[]`, "deprecated": `"yes"`, "description": `5`, "else": `1`, "enum": `"x"`, "examples": `"x"`,
+		"exclusiveMaximum": `"5"`, "exclusiveMinimum": `null`, "format": `1`, "if": `[]`, "items": `"string"`,
+		"maxContains": `-1`, "maxItems": `"1"`, "maxLength": `1.5`, "maxProperties": `null`, "maximum": `"1"`,
+		"minContains": `-1`, "minItems": `-1`, "minLength": `-1`, "minProperties": `-1`, "minimum": `null`,
+		"multipleOf": `0`, "not": `[]`, "oneOf": `null`, "pattern": `5`, "patternProperties": `[]`, "prefixItems": `[]`,
+		"properties": `null`, "propertyNames": `[]`, "readOnly": `1`, "required": `null`, "then": `1`, "title": `null`,
+		"type": `"any"`, "unevaluatedItems": `1`, "unevaluatedProperties": `1`, "uniqueItems": `"no"`, "writeOnly": `1`,
+	}
+	offer := func(name, schema string) string {
+		return fmt.Sprintf(`{"name": %q, "input": {"type": "object", "properties": {"id": {"type": "integer"}, "a": %s},
+			"required": ["id"]}}`, name, schema)
+	}
+	for k, v := range wrong {
+		checkKept(t, offer("odd", fmt.Sprintf(`{"x-beside": 1, %q: %s}`, k, v)),
+			`"a":{"x-beside":1},"id":{"type":"integer"}`, k+" of a is left out: it cannot be ")
+	}
+	for schema, want := range map[string]string{
+		`{"minimum": 0, "exclusiveMinimum": true}`:                                     `"a":{"exclusiveMinimum":0}`,
+		`{"minimum": 0, "exclusiveMinimum": false}`:                                    `"a":{"minimum":0}`,
+		`{"items": [{"type": "string"}, {"minLength": -1}], "additionalItems": false}`: `"prefixItems":[{"type":"string"},{}]`,
+		`null`: `"a":true`, `"string"`: `"a":true`,
+		`{"anyOf": [null, {"type": "file", "maxLength": 4}]}`:      `"a":{"anyOf":[true,{"maxLength":4}]}`,
+		`{"properties": {"b": {"$ref": "https://example.com/x"}}}`: `"a":{"properties":{"b":{}}}`,
+	} {
+		checkKept(t, offer("odd", schema), want, "")
+	}
+	for _, schema := range []string{`{"$schema": ""}`, `{"$schema": "https://example.com/own"}`,
+		`{"$schema": "https://json-schema.org/draft/next/schema"}`, `{"type": ["object", "null"]}`,
+		`{"type": "array"}`, `{"properties": null}`, `{"properties": []}`, `{"properties": {"a": {"$ref": "#/properties/a"}}}`,
+		`{"required": ["a", "a"]}`, `{"$defs": {"x": {"$anchor": "y"}, "z": {"$anchor": "y"}}}`} {
+		checkKept(t, `{"name": "odd", "input": `+schema+`}`, "", "")
+	}
+}
+
+func checkKept(t *testing.T, tool, kept, note string) {
+	t.Helper()
+	idea, ps := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"s": {"url": "https://s.example", "tools": ["` +
+		modeltest.MustDecodeJSON(tool).(map[string]any)["name"].(string) + `"]}}}, "schema": {"tools": {}}}`))
+	if len(ps.Errors()) > 0 {
+		t.Fatal(ps)
+	}
+	p := mcppalette.ResolveTools(idea, offers(t, `{"s": [`+tool+`]}`))
+	got, notes := string(jsonval.Encode(p.ToolSources)), strings.Join(p.NotesByServer["s"], "\n")
+	if len(p.ToolSources) != 1 || len(p.Problems) > 0 || !strings.Contains(got, kept) || !strings.Contains(notes, note) {
+		t.Errorf("%.300s:\n%.300s\n%s %s", tool, got, p.Problems, notes)
 	}
 }

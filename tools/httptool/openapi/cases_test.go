@@ -214,10 +214,10 @@ func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
 func TestWhatIsNoDocumentOfOpenAPI3IsRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		``:                           "it names no version",
+		``:                           "the file is empty",
 		`{}`:                         "it names no version",
 		`[]`:                         "read document",
-		`{"openapi": `:               "unexpected end of JSON input",
+		`{"openapi": `:               "line 1: ",
 		"openapi: 3.0.0\n\tpaths:\n": "read document",
 		`{"swagger": "2.0"}`:         "Swagger 2.0",
 		`{"openapi": "4.0.0"}`:       "it is of OpenAPI 4.0.0; want 3.0 or 3.1",

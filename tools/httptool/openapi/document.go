@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -33,14 +32,13 @@ const maxValidated = 1 << 20
 
 func loadDocument(data []byte) (*document, error) {
 	loader := openapi3.NewLoader() // it loads no other files by default
-	root, unread := decode(data)
-	text := data
-	if unread == "" {
-		text = jsonval.Encode(root)
-	}
-	doc, err := loader.LoadFromData(text)
+	root, err := decode(data)
 	if err != nil {
-		return nil, readCause(data, err)
+		return nil, err
+	}
+	doc, err := loader.LoadFromData(jsonval.Encode(root))
+	if err != nil {
+		return nil, err
 	}
 	if !doc.IsOpenAPI30() && !doc.IsOpenAPI31OrLater() {
 		if _, swagger := doc.Extensions["swagger"]; swagger {
@@ -52,16 +50,6 @@ func loadDocument(data []byte) (*document, error) {
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
 	}
 	d := &document{T: doc, root: root, knownNodes: map[string]int{}}
-	if unread != "" {
-		d.notes = append(d.notes, "numbers of more than 15 digits may change when they are read: "+unread)
-		text, err = json.Marshal(doc)
-		if err == nil {
-			d.root, err = jsonval.Decode(text)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 	// An invalid example or pattern keeps nobody from calling an operation.
 	if len(data) > maxValidated {
 		d.notes = append(d.notes,
@@ -75,33 +63,18 @@ func loadDocument(data []byte) (*document, error) {
 	return d, nil
 }
 
-// decode reads a document as a JSON value. unread is why it is left to the library: it is neither JSON nor YAML that
-// represents JSON.
-func decode(data []byte) (_ any, unread string) {
+// decode reads a document, JSON or YAML, as a JSON value.
+func decode(data []byte) (any, error) {
 	v, err := jsonval.DecodeWithBounds(bytes.TrimPrefix(data, []byte("\uFEFF")),
 		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
 	if err == nil {
-		return v, ""
+		return v, nil
 	}
-	v, problem := yamlvalue.Decode(data)
+	v, problem := yamlvalue.DecodeForeign(data)
 	if problem != nil {
-		return nil, problem.Message
+		return nil, errors.New(problem.Message)
 	}
-	return v, ""
-}
-
-// readCause words why a document could not be read: as JSON, or as YAML where it does not look like JSON.
-func readCause(data []byte, err error) error {
-	text := err.Error()
-	both, ok := strings.CutPrefix(text, "failed to unmarshal data: json error: ")
-	if !ok {
-		return err
-	}
-	asJSON, asYAML, _ := strings.Cut(both, ", yaml error: ")
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		return errors.New(asJSON)
-	}
-	return errors.New(asYAML)
+	return v, nil
 }
 
 func firstLine(s string) string {

@@ -292,7 +292,9 @@ func TestValuesOfADocumentAreKeptToTheDigit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"JSON": asJSON,
-		"YAML": strings.ReplaceAll(string(asYAML), `"`+id+`"`, id)} {
+		"YAML": strings.ReplaceAll(string(asYAML), `"`+id+`"`, id),
+		"YAML's own spellings": strings.ReplaceAll(string(asYAML), `"`+id+`"`, "0x20_0000_0000_0001") +
+			"\nx-odd: [010, +49, 1_000, .5, 5., 0x1F, 0o17, 0b11, 1e400, .inf, {<<: {a: 1}}]\n"} {
 		r, err := openapi.Import([]byte(text), openapi.Options{})
 		if err != nil {
 			t.Fatal(name, err)

@@ -168,8 +168,8 @@ func (c *converter) keywords(m jsonval.Object) jsonval.Object {
 		}
 	}
 	dropDuplicateRequired(out)
-	convertExclusive(out, "minimum", "exclusiveMinimum")
-	convertExclusive(out, "maximum", "exclusiveMaximum")
+	jsonschema.InNewestDraft(out, "exclusiveMinimum")
+	jsonschema.InNewestDraft(out, "exclusiveMaximum")
 	escapeConstant(out)
 	return out
 }
@@ -181,21 +181,6 @@ func dropDuplicateRequired(m jsonval.Object) {
 		return
 	}
 	m["required"] = jsonval.AppendNew([]any(nil), list...)
-}
-
-// convertExclusive turns the flag of OpenAPI 3.0 into the bound of JSON Schema.
-func convertExclusive(m jsonval.Object, bound, flag string) {
-	switch m[flag] {
-	case true:
-		if m[bound] != nil {
-			m[flag] = m[bound]
-			delete(m, bound)
-			return
-		}
-		delete(m, flag)
-	case false:
-		delete(m, flag)
-	}
 }
 
 // escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -264,6 +265,7 @@ func (t act) run(ctx context.Context, a *app.App, g *actOptions) error {
 	}
 	return a.WithProcess(ctx, g.process, func(p *client.Process) error {
 		count, err := do(ctx, p)
+		a.PrintProblems(filepath.Base(g.file), g.warnings)
 		return printOutcome(a, actOutcome{Process: g.process, Signal: t.name, Call: g.call, Count: countOf(count)}, err)
 	})
 }

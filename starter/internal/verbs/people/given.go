@@ -8,6 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
@@ -25,6 +26,7 @@ type actOptions struct {
 	to, toGroup             string // whom a remark is for
 	value, valueFlag        string // JSON, or @file, and the flag that brings it
 	file                    string
+	warnings                diag.Problems // about it
 	all                     bool
 	reopen                  []string
 	limits                  ideafile.Limits

@@ -47,8 +47,9 @@ func add(g *actOptions) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
-		return p.AddRows(ctx, g.file, data, g.signer())
+	return steering(func(ctx context.Context, p *client.Process, g *actOptions) (err error) {
+		g.warnings, err = p.AddRows(ctx, g.file, data, g.signer())
+		return err
 	})(g)
 }
 

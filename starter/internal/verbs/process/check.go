@@ -81,7 +81,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
 		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict,
-		p.Tools().SizeText(d.Read)+kinds.Needs(d.Read)+decidersText(d.Read)+finalText(d.Read, p.Tools())))
+		p.Tools().SizeText(d.Read)+kinds.Needs(d.AllIdeas()...)+decidersText(d.Read)+finalText(d.Read, p.Tools())))
 }
 
 // decidersText says which Tools want signed decisions; whether there are keys to check them with, the worker knows.
