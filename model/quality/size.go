@@ -68,7 +68,7 @@ func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int
 }
 
 // findWritten returns the path of the first value that a part of a schema lets the LLM write and for which is holds;
-// nil: there is none. A const, so a wired value too, is not the LLM's. followed holds the references that were followed.
+// nil: there is none. A const, so a wired value too, is not the LLM's. followed holds the references followed before.
 func findWritten(root, part any, path jsonval.Path, is func(jsonval.Object) bool,
 	followed map[string]bool) (found jsonval.Path) {
 	const here = "-" // no pointer, so no reference was followed
