@@ -12,8 +12,8 @@ type HeldUp struct {
 	Cause   string `json:"cause"`
 	Message string `json:"message"`
 	Mend    string `json:"mend,omitempty"`
-	// Since is when it was first found; zero: unknown. Next is when it is retried, Until when the process pauses as
-	// of it; zero: not at a fixed time.
+	// Since is when it was first found; zero: unknown. Next is when it is retried, Until when the process pauses
+	// because of it; zero: not at a fixed time.
 	Since time.Time `json:"since,omitzero"`
 	Next  time.Time `json:"next,omitzero"`
 	Until time.Time `json:"until,omitzero"`
