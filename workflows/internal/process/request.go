@@ -18,7 +18,7 @@ import (
 )
 
 // reportTime is what an activity has beside the time for an answer, to report that the server is silent.
-const reportTime = 10 * time.Second
+const reportTime = 3 * time.Second
 
 const startToCloseLost = "TemporalTimeout:StartToClose"
 
