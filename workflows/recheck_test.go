@@ -255,9 +255,11 @@ func TestAProcessIsRevisedAndContinuesWhileItIsAskedAgain(t *testing.T) {
 				map[string]any{"type": "state", "_instance": "1", "text": "mended"}}})
 			eventually(t, "the correction is sealed", func() bool { return s.processStatus().Ideas > 1 })
 			letGo()
-			eventually(t, "both answers are shown", func() bool {
+			// The answers of the instance that was corrected are not compared: what waits of it waits for its Tool.
+			eventually(t, "both answers are shown where Calls wait for them", func() bool {
 				list := s.pending()
-				return len(list) == waiting && !slices.ContainsFunc(list, func(p protocol.Approval) bool { return p.ReviewReason == "" })
+				return len(list) == waiting && (before == "false" || !slices.ContainsFunc(list,
+					func(p protocol.Approval) bool { return p.ReviewReason == "" }))
 			})
 			for _, p := range s.pending() {
 				s.decide("approve", p.CallID, `{"digest": "`+p.Digest+`"}`)
