@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/connect"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -54,6 +55,9 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 		if why, said := strings.CutPrefix(failed.Error(), refusal); said {
 			return keysMissing(why)
 		}
+		if !strings.HasPrefix(failed.Error(), "unknown queryType") { // an older worker's answer
+			return workerFails("read the process: " + jsonval.Clip(failed.Error(), maxQueryError))
+		}
 	}
 	if !c.hasWorker(ctx) {
 		return noWorker(protocol.TaskQueue)
@@ -68,9 +72,17 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 	if why := c.refusedTask(ctx, workflow); why != "" {
 		return keysMissing(why)
 	}
-	return &turn.HeldUp{Cause: turn.CodeWorkerFails, Since: task.GetOriginalScheduledTime().AsTime(),
-		Message: fmt.Sprintf("a worker runs, but cannot continue the process (attempt %d)", task.GetAttempt()),
-		Mend:    "the worker's log says why; then it goes on by itself"}
+	held := workerFails(fmt.Sprintf("continue the process (attempt %d)", task.GetAttempt()))
+	held.Since = task.GetOriginalScheduledTime().AsTime()
+	return held
+}
+
+// maxQueryError bounds what is shown of a query's error, in characters.
+const maxQueryError = 300
+
+func workerFails(atWhat string) *turn.HeldUp {
+	return &turn.HeldUp{Cause: turn.CodeWorkerFails, Message: "a worker runs, but cannot " + atWhat,
+		Mend: "the worker's log says why; then it goes on by itself"}
 }
 
 // keysMissing leaves out the packages in which an error came up: a table shows its beginning alone.

@@ -44,6 +44,8 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 		"a worker fails at it": {polled(time.Second), fails, nil, turn.CodeWorkerFails,
 			"continue the process (attempt 7)"},
 		"it is only slow":            {polled(time.Second), nil, nil, "", "does not answer yet"},
+		"a value of it is gone": {polled(time.Second), nil, serviceerror.NewQueryFailed("the store has no such value"),
+			turn.CodeWorkerFails, "cannot read the process: the store has no such value"},
 		"its first attempt is at it": {polled(time.Second), first, nil, "", "does not answer yet"},
 		"the worker lacks the key":   {polled(time.Second), fails, noKey, turn.CodeKeysMissing, "key k2"},
 		"its task lacks the key":     {polled(time.Second), fails, nil, turn.CodeKeysMissing, "key k3"},
