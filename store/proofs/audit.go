@@ -83,7 +83,7 @@ func isByPerson(d approval.Decision) bool {
 }
 
 func (a *Audit) checkDecision(process string, d approval.Decision) string {
-	if why := a.whyNoDeputy(d); why != "" {
+	if why := a.whyNoDeputy(process, d); why != "" {
 		return why
 	}
 	switch {

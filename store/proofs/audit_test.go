@@ -295,6 +295,12 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 		if !strings.Contains(got, c.why) || (c.why == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.why)
 		}
+		for process, known := range map[string]bool{"refunds/~part/2": false, "refunds/~part/2/~call/1.1": true} {
+			got := strings.Join(proofs.New(nil).CheckLog(process, logOf(named, d)), "")
+			if strings.Contains(got, "had not named") != (known && c.why != "") {
+				t.Errorf("%s: in %s: %q", name, process, got)
+			}
+		}
 	}
 }
 
