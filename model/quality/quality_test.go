@@ -303,7 +303,7 @@ func TestTheSizeFollowsFromEverySchemaAtEveryDepth(t *testing.T) {
 		"a list of texts":      {schema: `{"items":{"type":"string"}}`, isList: true},
 		"a map":                {schema: `{"additionalProperties":{"type":"string"}}`, isList: true},
 		"a map by pattern":     {schema: `{"patternProperties":{"^x":{"type":"string"}}}`, isList: true},
-		"a free object":        {schema: `{"type":"object"}`, isList: true},
+		"a free object":        {schema: `{"type":"object"}`},
 		"a list of choices":    {schema: `{"type":"array","items":{"enum":["a","b"]}}`, chosen: true, isList: true},
 	}
 	depths := map[string]struct {

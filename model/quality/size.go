@@ -113,13 +113,12 @@ func isChoice(schema jsonval.Object) bool {
 	return consts > 1 || slices.Contains(jsonschema.Types(schema), "boolean")
 }
 
-// hasEntryForEach reports whether a value is a list, or a map: an object with keys that the schema does not name.
+// hasEntryForEach reports whether a value is a list, or a map: an object with a schema for keys that it does not name.
+// An object of which nothing is said may be anything.
 func hasEntryForEach(schema jsonval.Object) bool {
 	more, isSaid := schema["additionalProperties"]
-	types := jsonschema.Types(schema)
-	isList := schema["items"] != nil || slices.Contains(types, "array")
-	isMap := isSaid || schema["patternProperties"] != nil ||
-		(slices.Contains(types, "object") && schema["properties"] == nil)
+	isList := schema["items"] != nil || slices.Contains(jsonschema.Types(schema), "array")
+	isMap := isSaid || schema["patternProperties"] != nil
 	return (isList && schema["items"] != false) || (isMap && more != false)
 }
 
