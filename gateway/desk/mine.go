@@ -47,7 +47,7 @@ func (v *visit) showMine() error {
 func whatBecame(d client.PastDecision) string {
 	switch {
 	case d.CallID == "":
-		return "the page of its process tells"
+		return "see the page of the process"
 	case d.Last == nil:
 		return "nobody has decided yet"
 	case d.Last.Outcome == nil:
