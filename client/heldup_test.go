@@ -43,7 +43,7 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 		"who asked is gone": {polled(5 * time.Minute), fails, nil, turn.CodeNoWorker, "no worker serves"},
 		"a worker fails at it": {polled(time.Second), fails, nil, turn.CodeWorkerFails,
 			"continue the process (attempt 7)"},
-		"it is only slow":            {polled(time.Second), nil, nil, "", "does not answer yet"},
+		"it is only slow": {polled(time.Second), nil, nil, "", "does not answer yet"},
 		"a value of it is gone": {polled(time.Second), nil, serviceerror.NewQueryFailed("the store has no such value"),
 			turn.CodeWorkerFails, "cannot read the process: the store has no such value"},
 		"its first attempt is at it": {polled(time.Second), first, nil, "", "does not answer yet"},
