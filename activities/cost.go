@@ -44,13 +44,13 @@ func (a *Activities) countCost(cost price.Money) {
 	if a.MoneyADay == 0 || cost == 0 {
 		return
 	}
-	heard := make(chan struct{})
+	sent := make(chan struct{})
 	a.updateAsked(moneyLimit, true, func(s *askedTurns) {
 		s.Rule.PerDay, s.Spent = a.MoneyADay, s.Spent+float64(cost)/float64(price.Dollar)
-		s.heard = append(s.heard, heard)
+		s.delivered = append(s.delivered, sent)
 	})
 	select {
-	case <-heard:
+	case <-sent:
 	case <-time.After(askTimeout):
 	}
 }

@@ -53,7 +53,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	if err != nil {
 		return nil, toolError(err)
 	}
-	branch, result, said, err := in.Contract.SelectBranch(value)
+	branch, result, hasBranch, err := in.Contract.SelectBranch(value)
 	if err == nil {
 		err = a.checkResult(in, branch, result)
 	}
@@ -61,7 +61,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
 	result, err = a.offload(ctx, result, in.WholeState)
-	if err == nil && said {
+	if err == nil && hasBranch {
 		result = in.Contract.WrapResultWithBranch(branch, result)
 	}
 	if err == nil {

@@ -46,10 +46,10 @@ func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prom
 	if !ok || input.Turn > len(parsed) {
 		return false
 	}
-	said, err := jsonval.DecodeObject([]byte(reply.Content))
+	message, err := jsonval.DecodeObject([]byte(reply.Content))
 	if err != nil {
 		return true // a script may also try out what goes wrong with an LLM
 	}
-	calls, _ := said["calls"].([]any)
+	calls, _ := message["calls"].([]any)
 	return simulate.AnswersRequest(input, calls)
 }

@@ -37,7 +37,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		input.AddPartContext(in.Idea["context"], last, part.Tokens, states)
 		for n, token := range part.Tokens {
 			g.States[token] = states[token]
-			if status, told := part.Statuses[token]; told {
+			if status, reported := part.Statuses[token]; reported {
 				input.Instances[first+n].Status = status
 			}
 		}

@@ -74,8 +74,8 @@ func tryFor(ctx context.Context, limit time.Duration, try func(context.Context) 
 }
 
 // waitOut turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the patience
-// lasts, and the process is held up until then. said is the Idea's patience; 0: the worker's applies.
-func (a *Activities) waitOut(ctx context.Context, request int, said time.Duration, err error) error {
+// lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.
+func (a *Activities) waitOut(ctx context.Context, request int, ideaPatience time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
 	a.endHoldUp(info.WorkflowExecution.ID) // it may wait no more
 	panicked := safego.PanicOf(ctx, err)
@@ -96,7 +96,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	again := *e
 	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
 	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: e.Mend}
-	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
+	patience := cmp.Or(ideaPatience, a.LLMPatience, DefaultLLMPatience)
 	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
 		again.Message = fmt.Sprintf("%s; after %s the patience (config.llm.patience) was over", e.Message, patience)
@@ -128,8 +128,8 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 // goOnIfHeldUp calls goOn if the attempt before has reported that the process is held up: a batch is polled repeatedly
 // although nothing is wrong.
 func (a *Activities) goOnIfHeldUp(ctx context.Context, request int) {
-	var told bool
-	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &told) == nil && told {
+	var reported bool
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &reported) == nil && reported {
 		activity.RecordHeartbeat(ctx, false)
 		a.goOn(ctx, request)
 	}

@@ -58,16 +58,16 @@ func (r *request) askLLMs(ctx context.Context, seen *RequestAttempt) (*llm.Reply
 		var err error
 		answer, err = c.stream(ctx, r.question)
 		seen.describeReply(answer)
-		var said *llm.Error
-		if err == nil || !errors.As(err, &said) || ctx.Err() != nil {
+		var failure *llm.Error
+		if err == nil || !errors.As(err, &failure) || ctx.Err() != nil {
 			return answer, err
 		}
-		failed = append(failed, failedLLM{cmp.Or(answer.Model, c.settings.Model), said})
+		failed = append(failed, failedLLM{cmp.Or(answer.Model, c.settings.Model), failure})
 		if n < len(r.candidates)-1 {
 			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.Model, "next",
 				r.candidates[n+1].settings.Model,
-				"code", said.Code)
-			r.a.endRequest(seen, nil, said)
+				"code", failure.Code)
+			r.a.endRequest(seen, nil, failure)
 			seen.Began = time.Now()
 		}
 	}

@@ -95,8 +95,8 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 
 // endRequest reports the outcome of a Request to the observer.
 func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err error) {
-	var said *llm.Error
-	if a.Observer == nil || (errors.As(err, &said) && said.HeldBack) { // nobody was asked
+	var failure *llm.Error
+	if a.Observer == nil || (errors.As(err, &failure) && failure.HeldBack) { // nobody was asked
 		return
 	}
 	seen.Ended, seen.Outcome = time.Now(), outcomeOfError(err, OutcomeWhole)
@@ -114,7 +114,7 @@ func (s *RequestAttempt) describeReply(r *llm.Reply) {
 
 func outcomeOfError(err error, good string) string {
 	var app *temporal.ApplicationError
-	var said *llm.Error
+	var failure *llm.Error
 	switch {
 	case err == nil:
 		return good
@@ -122,8 +122,8 @@ func outcomeOfError(err error, good string) string {
 		return OutcomeCutOff
 	case errors.As(err, &app) && app.Type() != "":
 		return app.Type()
-	case errors.As(err, &said):
-		return said.Code
+	case errors.As(err, &failure):
+		return failure.Code
 	}
 	return ideafile.CodeToolFailed
 }

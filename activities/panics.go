@@ -37,8 +37,8 @@ func (p *inboundActivity) ExecuteActivity(ctx context.Context, in *interceptor.E
 	if err == nil {
 		return value, nil
 	}
-	var said *temporal.ApplicationError
-	if panicked := safego.PanicOf(ctx, err); panicked != nil && !errors.As(err, &said) {
+	var failure *temporal.ApplicationError
+	if panicked := safego.PanicOf(ctx, err); panicked != nil && !errors.As(err, &failure) {
 		return nil, panicError(panicked, false)
 	}
 	return value, err

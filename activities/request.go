@@ -72,8 +72,8 @@ func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestState
 
 // requestSize is about how many bytes of JSON a Request is made of.
 func requestSize(setup protocol.SharedRequestSetup, states protocol.RequestStates) int {
-	const most = 1 << 30
-	return jsonval.SizeUpToLimit(setup.Idea, most) + jsonval.SizeUpToLimit(states.Changes, most)
+	const maxTimes = 1 << 30
+	return jsonval.SizeUpToLimit(setup.Idea, maxTimes) + jsonval.SizeUpToLimit(states.Changes, maxTimes)
 }
 
 func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,

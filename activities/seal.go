@@ -17,8 +17,8 @@ import (
 	"processidea/store/chain"
 )
 
-// codeIdeaTaken is the error type of an Idea whose place is held by another one for good.
-const codeIdeaTaken = "idea_taken"
+// codeIdeaConflict is the error type of an Idea whose place is held by another one for good.
+const codeIdeaConflict = "idea_taken"
 
 // SealIdea adds one Idea to a process's chain, and counts its decisions. A repetition changes nothing.
 func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
@@ -66,9 +66,9 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
-	if errors.Is(err, chain.ErrTaken) || errors.Is(err, blobs.ErrForgotten) {
+	if errors.Is(err, chain.ErrConflict) || errors.Is(err, blobs.ErrForgotten) {
 		// The chain belongs to a former process of this id, or was forgotten: a retry changes nothing.
-		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeIdeaTaken, err)
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeIdeaConflict, err)
 	}
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 	"processidea/tools/runner"
 )
 
-// minToldWait is the shortest wait for a Tool's server that is reported to its process.
-const minToldWait = 30 * time.Second
+// minReportedWait is the shortest wait for a Tool's server that is reported to its process.
+const minReportedWait = 30 * time.Second
 
 // toolWaits are the Calls that wait for something outside, by process. Of Calls that wait about as long, the process is
 // told of one.
@@ -26,9 +26,9 @@ type toolWaits struct {
 }
 
 type processWaits struct {
-	calls     map[string]*turn.HeldUp // by instance and Call
-	told      string                  // the Call that the process was told of
-	toldUntil time.Time
+	calls         map[string]*turn.HeldUp // by instance and Call
+	reported      string                  // the Call that the process was told of
+	reportedUntil time.Time
 }
 
 // maxKept is how long after a wait it is remembered: of a Call that was cancelled nobody hears the end.
@@ -40,7 +40,7 @@ func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *t
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now, call := time.Now(), in.Token+"/"+in.Call
-	maps.DeleteFunc(w.ofProcess, func(_ string, p *processWaits) bool { return now.Sub(p.toldUntil) > maxKept })
+	maps.DeleteFunc(w.ofProcess, func(_ string, p *processWaits) bool { return now.Sub(p.reportedUntil) > maxKept })
 	p := w.ofProcess[in.Process]
 	if p == nil && held == nil {
 		return nil, false
@@ -64,22 +64,22 @@ func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *t
 	switch {
 	case longest == nil:
 		delete(w.ofProcess, in.Process)
-	case p.calls[p.told] != nil && longest.Next.Sub(p.toldUntil) < minToldWait:
+	case p.calls[p.reported] != nil && longest.Next.Sub(p.reportedUntil) < minReportedWait:
 		return nil, false
 	default:
-		p.told, p.toldUntil = last, longest.Next
+		p.reported, p.reportedUntil = last, longest.Next
 	}
 	return longest, true
 }
 
 // tellOfWait informs a process that a Call waits, or waits no more: held is nil then.
 func (a *Activities) tellOfWait(ctx context.Context, waits *toolWaits, cause string, in protocol.ExecuteInput,
-	held *turn.HeldUp) (told bool) {
-	longest, told := waits.set(in, held)
-	if told {
+	held *turn.HeldUp) (reported bool) {
+	longest, reported := waits.set(in, held)
+	if reported {
 		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: cause, HeldUp: longest})
 	}
-	return told
+	return reported
 }
 
 // tellOfToolWait informs a process that something is retried only when a Tool's server allows it, and when that is
@@ -90,7 +90,7 @@ func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInpu
 		return
 	}
 	var held *turn.HeldUp
-	if wait >= minToldWait && !tools.IsFinal(err) && (info.RetryPolicy == nil ||
+	if wait >= minReportedWait && !tools.IsFinal(err) && (info.RetryPolicy == nil ||
 		info.RetryPolicy.MaximumAttempts <= 0 || info.Attempt < info.RetryPolicy.MaximumAttempts) {
 		now := time.Now()
 		held = &turn.HeldUp{

@@ -40,9 +40,9 @@ type turns struct {
 // askedTurns are what is asked of one limit.
 type askedTurns struct {
 	limit.TurnRequest
-	answers map[string]chan limit.Turn // to those that want a turn
-	heard   []chan struct{}            // closed when what was said has arrived
-	wake    chan struct{}              // there is something new to ask
+	answers   map[string]chan limit.Turn // to those that want a turn
+	delivered []chan struct{}            // closed when what was said has arrived
+	wake      chan struct{}              // there is something new to ask
 }
 
 // takeTurn waits for a Call's turn, and returns what ends it. Where the turn is far away, the Call is to wait in
@@ -97,9 +97,9 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 		return nil
 	}
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
-	if t.Wait >= minToldWait || now.Sub(since) >= minToldWait {
+	if t.Wait >= minReportedWait || now.Sub(since) >= minReportedWait {
 		a.tellOfWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HeldUp{Cause: turn.CodeRateLimited,
-			Since: since, Next: now.Add(max(t.Wait, minToldWait)), Message: turnIsAway(in, t.Wait),
+			Since: since, Next: now.Add(max(t.Wait, minReportedWait)), Message: turnIsAway(in, t.Wait),
 			Mend: "it goes on by itself; a higher `_rate` is for new processes only"})
 	}
 	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), turn.CodeRateLimited,
@@ -197,8 +197,8 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		a.turns.mu.Lock()
 		q := s.TurnRequest
 		q.Wants, q.Costs, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Costs), slices.Clone(q.Holds)
-		heard := s.heard
-		s.Done, s.Spent, s.heard = nil, 0, nil
+		delivered := s.delivered
+		s.Done, s.Spent, s.delivered = nil, 0, nil
 		select {
 		case <-s.wake: // it is for what is asked now
 		default:
@@ -210,7 +210,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		}
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		pause := a.turns.handOutAnswers(s, q, heard, answers, err)
+		pause := a.turns.handOutAnswers(s, q, delivered, answers, err)
 		<-time.After(askPause) // what comes meanwhile is asked together
 		select {
 		case <-s.wake:
@@ -221,15 +221,15 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 
 // handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else
 // happens.
-func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, heard []chan struct{}, answers []limit.Turn,
+func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, delivered []chan struct{}, answers []limit.Turn,
 	err error) (pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil || len(answers) != len(q.Wants) {
-		s.Done, s.Spent, s.heard = append(q.Done, s.Done...), s.Spent+q.Spent, append(heard, s.heard...)
+		s.Done, s.Spent, s.delivered = append(q.Done, s.Done...), s.Spent+q.Spent, append(delivered, s.delivered...)
 		return time.Second
 	}
-	for _, h := range heard {
+	for _, h := range delivered {
 		close(h)
 	}
 	pause = turnRenewInterval

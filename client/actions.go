@@ -8,8 +8,8 @@ import (
 	"processidea/protocol"
 )
 
-// ActionsTaken is what a process has taken so far of what a hosted Temporal server bills.
-type ActionsTaken struct {
+// ActionCounts is what a process has taken so far of what a hosted Temporal server bills.
+type ActionCounts struct {
 	Total int            `json:"total" doc:"all of them"`
 	Kinds actions.Counts `json:"kinds" doc:"how many there were of each kind"`
 	Runs  int            `json:"runs" doc:"runs of workflows, whose histories were read"`
@@ -17,9 +17,9 @@ type ActionsTaken struct {
 
 // Actions counts the billed actions in the histories of all the process's workflows: its own, and those of its
 // instances, parts and delegates, as far as the server still has them. Histories do not show queries and heartbeats.
-func (p *Process) Actions(ctx context.Context) (ActionsTaken, error) {
+func (p *Process) Actions(ctx context.Context) (ActionCounts, error) {
 	if _, err := p.describe(ctx); err != nil {
-		return ActionsTaken{}, err
+		return ActionCounts{}, err
 	}
 	counter, runs := actions.NewCounter(), 0
 	for run, err := range p.client.Executions(ctx, protocol.QueryForAllOf(p.id)) {
@@ -29,8 +29,8 @@ func (p *Process) Actions(ctx context.Context) (ActionsTaken, error) {
 			err = counter.AddRun(ctx, p.client.temporal, of.GetWorkflowId(), of.GetRunId())
 		}
 		if err != nil {
-			return ActionsTaken{}, kind.Errorf(ErrUnreachable, "count the actions of %s: %w", p.id, err)
+			return ActionCounts{}, kind.Errorf(ErrUnreachable, "count the actions of %s: %w", p.id, err)
 		}
 	}
-	return ActionsTaken{Total: counter.Counts.Total(), Kinds: counter.Counts, Runs: runs}, nil
+	return ActionCounts{Total: counter.Counts.Total(), Kinds: counter.Counts, Runs: runs}, nil
 }

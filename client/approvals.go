@@ -67,9 +67,9 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 
 func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, error) {
 	v := protocol.ProcessApprovals{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
-	soon, cancel := context.WithTimeout(ctx, queryTimeout)
+	bounded, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	info, err := p.describe(soon)
+	info, err := p.describe(bounded)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrForgotten):
 		return v, err

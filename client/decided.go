@@ -23,7 +23,7 @@ type PastDecision struct {
 // DecidedBy lists what a person decided on Calls and Plans in all processes, and what they asked or handed over, the
 // latest first: at most so many, without the first skipped ones. What standing orders did in their name is no part of
 // it. total counts all. It reads the chains, as Insights does.
-func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, most int) (list []PastDecision, total int,
+func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, limit int) (list []PastDecision, total int,
 	err error) {
 	_, err = c.eachDecision(ctx, func(process string, d Decided) {
 		if d.OrderID == "" && d.Identity().Is(who) {
@@ -34,21 +34,21 @@ func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, most 
 		return cmp.Or(b.DecidedAt.Compare(a.DecidedAt), cmp.Compare(a.CallID, b.CallID))
 	})
 	total = len(list)
-	list = list[min(skip, total):min(skip+most, total)]
+	list = list[min(skip, total):min(skip+limit, total)]
 	byProcess := map[string][]*PastDecision{}
 	for n := range list {
 		byProcess[list[n].Process] = append(byProcess[list[n].Process], &list[n])
 	}
 	for process, some := range byProcess {
 		if err == nil {
-			err = c.addTold(ctx, process, some)
+			err = c.addOutcomes(ctx, process, some)
 		}
 	}
 	return list, total, err
 }
 
-// addTold adds to decisions in one process what its record tells of them. Where it was forgotten it tells nothing.
-func (c *Client) addTold(ctx context.Context, process string, list []*PastDecision) error {
+// addOutcomes adds to decisions in one process what its record tells of them. Where it was forgotten it tells nothing.
+func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDecision) error {
 	from := list[0].Idea
 	for _, d := range list {
 		if from = min(from, d.Idea); approval.IsRemark(d.Kind) {

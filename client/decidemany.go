@@ -70,16 +70,16 @@ func manyPayload(list []Decision) map[string]any {
 		own := d.payload()
 		own["decision"] = d.Kind
 		for _, key := range []string{"by", "groups", "reason", "proof"} {
-			v, said := own[key]
-			if n == 0 && said {
+			v, isGiven := own[key]
+			if n == 0 && isGiven {
 				common[key], payload[key] = v, v
 			}
 			switch shared, isShared := common[key]; {
 			case isShared && jsonval.Equal(v, shared):
 				delete(own, key)
-			case isShared && !said && key == "groups":
+			case isShared && !isGiven && key == "groups":
 				own[key] = []any{} // overrides the common value
-			case isShared && !said:
+			case isShared && !isGiven:
 				own[key] = ""
 			}
 		}
@@ -150,7 +150,7 @@ func (b *bulk) setOutcomes(ctx context.Context, became []approval.Outcome) error
 	return safego.Each(ctx, "client.decisions", len(b.open), maxQueries, func(ctx context.Context, n int) error {
 		d := b.open[n]
 		d.outcome.Count, d.outcome.Refused = became[n].Count, became[n].Reason
-		if became[n].Became == approval.ActTaken || became[n].Became == approval.ActRefused {
+		if became[n].Became == approval.ActAccepted || became[n].Became == approval.ActRefused {
 			return nil
 		}
 		d.outcome.Refused = b.process.whyNotWaiting(ctx, d.instance, d.outcome.Call).Error()

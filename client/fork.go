@@ -34,7 +34,7 @@ func (c *Client) StartFork(ctx context.Context, of string, at int, changes ideaf
 // ForkEffects is what a process takes up that starts from the Idea of another.
 type ForkEffects struct {
 	AskedAgain int // Calls that a person is asked about again
-	TakenUp    int // Calls that had not ended at that moment: what had its effect since has it twice
+	Resumed    int // Calls that had not ended at that moment: what had its effect since has it twice
 	Ended      int // instances that are left as settled or failed
 	// Undone says of each Call that was done that it was undone since.
 	Undone []string
@@ -54,12 +54,12 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 			if c.ReviewReason != "" {
 				e.AskedAgain++
 			} else {
-				e.TakenUp++
+				e.Resumed++
 			}
 		}
 	}
-	asked, takenUp := resumed.CountResumedDirectPlanCalls()
-	e.AskedAgain, e.TakenUp = e.AskedAgain+asked, e.TakenUp+takenUp
+	asked, resumedCalls := resumed.CountResumedDirectPlanCalls()
+	e.AskedAgain, e.Resumed = e.AskedAgain+asked, e.Resumed+resumedCalls
 	for _, inst := range resumed.TakeEndedInstances() {
 		if inst.Status == ideafile.InstanceForgotten {
 			e.Forgotten = append(e.Forgotten, inst.Token)
@@ -68,7 +68,7 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 		}
 	}
 	for _, m := range idea.Context {
-		if t, is := turn.ReadContextError(m); is && t.Fault.Code == turn.CodeTakenBack {
+		if t, is := turn.ReadContextError(m); is && t.Fault.Code == turn.CodeWithdrawn {
 			e.Undone = append(e.Undone, t.Fault.Message)
 		}
 	}
@@ -127,26 +127,26 @@ func (c *Chain) tellOfUndone(ctx context.Context, fork map[string]any, at int) e
 		return err
 	}
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
-	eachPast(read, func(p turn.PastCall, token string) {
+	eachRecorded(read, func(p turn.PastCall, token string) {
 		if id := p.CallKey().ID(token); p.StatusByInstance[token] == ideafile.Undone {
 			delete(undone, id) // its values are not in State any more
 		}
 	})
-	told := map[UndoneCall][]string{} // the instances, of a Call without one
+	reported := map[UndoneCall][]string{} // the instances, of a Call without one
 	for id, one := range undone {
-		if told := ends[ideafile.Done][id]; told == 0 || told > at {
+		if reported := ends[ideafile.Done][id]; reported == 0 || reported > at {
 			continue
 		}
 		key, _ := ideafile.ParseCallKey(id)
 		one.CallID = key.ID("")
-		told[one] = append(told[one], ideafile.InstanceTokenOfCallID(id))
+		reported[one] = append(reported[one], ideafile.InstanceTokenOfCallID(id))
 	}
-	for _, one := range slices.SortedFunc(maps.Keys(told), UndoneCall.compare) {
-		e := turn.ContextError{CallID: one.CallID, Fault: *diag.Faultf(turn.CodeTakenBack,
+	for _, one := range slices.SortedFunc(maps.Keys(reported), UndoneCall.compare) {
+		e := turn.ContextError{CallID: one.CallID, Fault: *diag.Faultf(turn.CodeWithdrawn,
 			"what call %s did does not stand: it was taken back by %s, for %s: %s", one.CallID, one.As, one.By,
 			one.Reason)}
-		if slices.Sort(told[one]); told[one][0] != "" {
-			e.Instances = told[one]
+		if slices.Sort(reported[one]); reported[one][0] != "" {
+			e.Instances = reported[one]
 		}
 		fork["context"] = append(jsonval.AsList(fork["context"]), e.Message())
 	}
@@ -192,7 +192,7 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, e
 
 // delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were under way.
 func delegatesUnderWay(idea *ideafile.Idea) (ids []string) {
-	eachPast(idea, func(p turn.PastCall, token string) {
+	eachRecorded(idea, func(p turn.PastCall, token string) {
 		t := idea.Tool(p.WrittenCall.Tool)
 		if t != nil && t.DelegateFile != "" && p.StatusByInstance[token] == ideafile.Running {
 			ids = append(ids, p.CallKey().ID(token))
@@ -201,8 +201,8 @@ func delegatesUnderWay(idea *ideafile.Idea) (ids []string) {
 	return ids
 }
 
-// eachPast visits the Calls in the records of an Idea, in each of their instances.
-func eachPast(idea *ideafile.Idea, visit func(p turn.PastCall, token string)) {
+// eachRecorded visits the Calls in the records of an Idea, in each of their instances.
+func eachRecorded(idea *ideafile.Idea, visit func(p turn.PastCall, token string)) {
 	tokens := idea.InstanceTokens()
 	for _, msg := range idea.Context {
 		for _, p := range turn.ReadPast(msg, tokens) {

@@ -52,7 +52,7 @@ const refusal = "the worker: "
 // only be slow.
 func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswered error) *turn.HeldUp {
 	if failed, is := errors.AsType[*serviceerror.QueryFailed](unanswered); is {
-		if why, said := strings.CutPrefix(failed.Error(), refusal); said {
+		if why, isRefusal := strings.CutPrefix(failed.Error(), refusal); isRefusal {
 			return keysMissing(why)
 		}
 		if !strings.HasPrefix(failed.Error(), "unknown queryType") { // an older worker's answer
@@ -123,7 +123,7 @@ func (s *Summary) addHoldUp(h *turn.HeldUp) {
 
 // HeldUp counts the processes that are held up, as far as the search attributes tell, up to a bound. Where no worker
 // serves the task queue, all that run are.
-func (c *Client) HeldUp(ctx context.Context, most int) (int, error) {
+func (c *Client) HeldUp(ctx context.Context, limit int) (int, error) {
 	seen := map[string]bool{}
 	query := processQuery + " AND ExecutionStatus = 'Running'"
 	if c.hasWorker(ctx) {
@@ -134,7 +134,7 @@ func (c *Client) HeldUp(ctx context.Context, most int) (int, error) {
 			return 0, fmt.Errorf("count what is held up: %w", err)
 		}
 		root, _, _ := strings.Cut(info.GetExecution().GetWorkflowId(), "/")
-		if seen[root] = true; len(seen) >= most {
+		if seen[root] = true; len(seen) >= limit {
 			break
 		}
 	}

@@ -42,7 +42,7 @@ func (p *Process) act(
 		o = list[0]
 	}
 	switch o.Became {
-	case approval.ActTaken:
+	case approval.ActAccepted:
 		return o.Count, nil
 	case approval.ActRefused:
 		return Count{}, &RefusedError{p.id, name, call, o.Reason, o.Code}

@@ -255,10 +255,10 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (made PlanDeci
 	}
 	made.Process, made.Request = plan.Process, plan.Request
 	d.Request, d.Digest = plan.Request, plan.Digest
-	said, err := approval.ReadPlanDecision(d.signal(), d.payload())
+	decision, err := approval.ReadPlanDecision(d.signal(), d.payload())
 	if err == nil && d.Key != nil && d.Proof == "" {
-		said.CallID, said.ApprovalDigest = plan.ProofCall(), plan.Digest
-		d.Proof, err = d.Key.Sign(signing.NewClaims(said.ToProve(plan.Process), plan.Digest, d.Groups))
+		decision.CallID, decision.ApprovalDigest = plan.ProofCall(), plan.Digest
+		d.Proof, err = d.Key.Sign(signing.NewClaims(decision.ToProve(plan.Process), plan.Digest, d.Groups))
 	}
 	if err != nil {
 		return made, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)

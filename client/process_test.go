@@ -119,11 +119,11 @@ func answering(t *testing.T, became approval.Outcome) *Process {
 }
 
 func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
-	p := answering(t, approval.Outcome{Became: approval.ActTaken})
+	p := answering(t, approval.Outcome{Became: approval.ActAccepted})
 	if err := p.Pause(t.Context(), By{Name: "ann"}); err != nil {
 		t.Error(err)
 	}
-	p = answering(t, approval.Outcome{Became: approval.ActTaken, Count: Count{Have: 1, Want: 2}})
+	p = answering(t, approval.Outcome{Became: approval.ActAccepted, Count: Count{Have: 1, Want: 2}})
 	count, err := p.DecideAndCount(t.Context(), Decision{Kind: Approve, Call: "1.1"})
 	if err != nil || count.Have != 1 || count.Want != 2 {
 		t.Errorf("%+v, %v", count, err)
@@ -134,7 +134,7 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 func TestAnActWhoseQuestionMeetsATaskThatFailsIsAskedAbout(t *testing.T) {
 	f := &fakeTemporal{
 		signal:  func(string, map[string]any) error { return nil },
-		outcome: func(string) approval.Outcome { return approval.Outcome{Became: approval.ActTaken} },
+		outcome: func(string) approval.Outcome { return approval.Outcome{Became: approval.ActAccepted} },
 		fails:   2,
 	}
 	if err := f.on(t).Pause(t.Context(), By{Name: "ann"}); err != nil || f.fails != 0 {

@@ -45,7 +45,7 @@ func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 }
 
 // queueHeldUp says what holds up the activities of a task queue, which are called so and set by settings.
-func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) (said *turn.HeldUp) {
+func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) (heldUp *turn.HeldUp) {
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: queue},
 		TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY, ReportStats: true})
@@ -62,13 +62,13 @@ func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) 
 		if rate <= 0 || !isThere || last < minReportedWait.Seconds() {
 			continue
 		}
-		said = &turn.HeldUp{Cause: turn.CodeRateLimited,
+		heldUp = &turn.HeldUp{Cause: turn.CodeRateLimited,
 			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last one %s",
 				rate, what, settings, waiting, time.Duration(last)*time.Second),
 			Mend: "raise the limit of all workers (" + settings + "), or wait"}
 	}
 	if !served {
-		said = noWorker(queue)
+		heldUp = noWorker(queue)
 	}
-	return said
+	return heldUp
 }

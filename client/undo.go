@@ -182,11 +182,11 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 		for _, c := range i.Calls {
 			when := ends[i.ProcessID]
 			c.Idea = u.ideaOfWhole(i.ProcessID, cmp.Or(when[ideafile.Done][c.ID], when[ideafile.Failed][c.ID]))
-			c.TakenBackWith = caller
-			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
+			c.UndoneWith = caller
+			c.UndoneBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
 			c.DoneBefore, c.MustWait = before[i.ProcessID].processThatDid(c), u.AtWork && i.HasEnded
 			if c.DoneBefore != "" {
-				c.TakenBackBy = cmp.Or(c.TakenBackBy, before[i.ProcessID].undone[c.ID].As)
+				c.UndoneBy = cmp.Or(c.UndoneBy, before[i.ProcessID].undone[c.ID].As)
 			}
 			if t := i.Idea.Tool(c.Tool); t != nil {
 				c.How = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
@@ -209,13 +209,13 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	c.Delegate = protocol.DelegateID(c.Process, c.ID)
 	switch {
-	case c.TakenBackBy+c.DoneBefore != "":
+	case c.UndoneBy+c.DoneBefore != "":
 		return nil
 	case c.How.Kind == ideafile.UndoByTool:
 		made, err := u.archive.Chain(c.Delegate).UndoneCalls(ctx)
 		for _, one := range made {
 			if one.As != c.Delegate { // what it has taken back itself, it may have done anew
-				c.TakenBackBy = one.As
+				c.UndoneBy = one.As
 			}
 		}
 		return err
@@ -307,8 +307,8 @@ func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[str
 	last, err := c.number(ctx, "undo", 0)
 	for at := 1; at <= last && err == nil; at++ {
 		tell := func(status ideafile.CallStatus, id string) {
-			if told := first[status]; told != nil && told[id] == 0 {
-				told[id] = at
+			if reported := first[status]; reported != nil && reported[id] == 0 {
+				reported[id] = at
 			}
 		}
 		var log []turn.LogEntry
@@ -327,7 +327,7 @@ func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[str
 		}
 		if err == nil {
 			idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
-			eachPast(idea, func(p turn.PastCall, token string) {
+			eachRecorded(idea, func(p turn.PastCall, token string) {
 				tell(p.StatusByInstance[token], p.CallKey().ID(token))
 			})
 		}

@@ -182,7 +182,7 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 func readUndoneCalls(as string, source map[string]any, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
-	eachPast(idea, func(p turn.PastCall, token string) {
+	eachRecorded(idea, func(p turn.PastCall, token string) {
 		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
 		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
 		// it counts what was taken back of the process itself, or of the other one that this one takes back

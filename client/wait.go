@@ -40,7 +40,7 @@ func (c *Client) signal(ctx context.Context, workflow, name string, payload map[
 // until calls ask repeatedly until it is done. Without an answer it waits as long as the server is reachable, and calls
 // OnNoWorker: a signal takes effect when a worker is back.
 func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) error {
-	heard, told, every := time.Now(), false, 20*time.Millisecond
+	lastEventAt, printed, every := time.Now(), false, 20*time.Millisecond
 	for {
 		done, err := ask()
 		switch {
@@ -49,14 +49,14 @@ func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) 
 		case ctx.Err() != nil:
 			return fmt.Errorf("wait for %s: %w", p.id, ctx.Err())
 		case err == nil:
-			heard = time.Now()
+			lastEventAt = time.Now()
 		default:
 			down := p.client.health(ctx)
-			if down != nil && time.Since(heard) > silence {
+			if down != nil && time.Since(lastEventAt) > silence {
 				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, down)
 			}
-			if down == nil && !told && time.Since(heard) > workersGrace {
-				told = true
+			if down == nil && !printed && time.Since(lastEventAt) > workersGrace {
+				printed = true
 				p.client.notifyNoWorker(p.id, err)
 			}
 		}

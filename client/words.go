@@ -26,7 +26,7 @@ func WithLanguage(ctx context.Context, l shown.Language) context.Context {
 
 // LanguageOf is the language of a context.
 func LanguageOf(ctx context.Context) shown.Language {
-	if l, said := ctx.Value(languageKey{}).(shown.Language); said {
+	if l, isSet := ctx.Value(languageKey{}).(shown.Language); isSet {
 		return l
 	}
 	return shown.English

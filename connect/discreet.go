@@ -30,9 +30,9 @@ func withoutTexts(kv []any) []any {
 			continue
 		}
 		err, _ := v.(error)
-		var said *temporal.ApplicationError
-		if errors.As(err, &said) {
-			out[n] = said.Type() + " (its text is encrypted)"
+		var failure *temporal.ApplicationError
+		if errors.As(err, &failure) {
+			out[n] = failure.Type() + " (its text is encrypted)"
 		}
 	}
 	return out

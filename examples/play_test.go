@@ -272,7 +272,7 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 			PlanFailure: run.DirectPlanFault()},
 		Writes: run.TakeNewWrites()}
 	if lost {
-		r.ToldThroughRequest = p.number
+		r.ReportedThroughRequest = p.number
 	}
 	for _, rec := range run.CallRecords() {
 		if p.told[rec.ID] == rec.Status {

@@ -104,9 +104,9 @@ func countAt(v *fastjson.Value, path ...string) int {
 	if found == nil {
 		return 0
 	}
-	const most = 1e12
+	const maxIndex = 1e12
 	n, err := strconv.ParseFloat(strings.Trim(found.String(), `"`), 64)
-	if err != nil || !(n > 0 && n < most) {
+	if err != nil || !(n > 0 && n < maxIndex) {
 		return 0
 	}
 	return int(n)

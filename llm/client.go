@@ -122,16 +122,16 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	}
 	streamErr := reader.streamError()
 	var inStream errInStream
-	if reader.saidNothing() && (streamErr == nil || errors.As(streamErr, &inStream)) {
-		return reply, x.nothingSaid(ctx, reader, streamErr)
+	if reader.isSilent() && (streamErr == nil || errors.As(streamErr, &inStream)) {
+		return reply, x.silentError(ctx, reader, streamErr)
 	}
 	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incompleteFault(reader, parseErr, streamErr))
 	return reply, nil
 }
 
-// nothingSaid is the server's error where it accepted a Request, and then sent an error in its stream, or the end
+// silentError is the server's error where it accepted a Request, and then sent an error in its stream, or the end
 // (nil), in place of a reply.
-func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, inStream error) *Error {
+func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream error) *Error {
 	if inStream != nil {
 		x.serverError = readServerError(inStream, nil)
 		return x.failure(ctx, inStream)

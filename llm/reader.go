@@ -172,8 +172,8 @@ func (r *replyReader) secondFault() *diag.Fault {
 		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
 }
 
-// saidNothing reports whether a finished reply has no text, and no reason for that.
-func (r *replyReader) saidNothing() bool {
+// isSilent reports whether a finished reply has no text, and no reason for that.
+func (r *replyReader) isSilent() bool {
 	why := r.reply.Refusal != "" || r.reply.Finish == "length" || isFiltered(r.reply.Finish)
 	return (r.filter.bytes == 0 || r.filter.onlyThoughts()) && len(r.functions) == 0 && !why
 }

@@ -56,7 +56,7 @@ func TestADeputyDecidesWhereverACallWaitsUntilTheEnd(t *testing.T) {
 				s.signal(s.id, kind, p)
 				return s.became(s.id, id)[0]
 			}
-			if got := says(policy.Approve, "0.1@1", "bob", "one"); got != approval.ActTaken {
+			if got := says(policy.Approve, "0.1@1", "bob", "one"); got != approval.ActAccepted {
 				t.Error(got)
 			}
 			s.waitsFor(2)

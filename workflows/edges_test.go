@@ -19,7 +19,7 @@ import (
 // edge is a process with one number of its Idea at an edge.
 type edge struct {
 	*scenario
-	leaf  modeltest.Leaf
+	leaf  modeltest.NumberPlace
 	value string
 }
 
@@ -44,7 +44,7 @@ func (e edge) endsItself() bool {
 func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 	t.Parallel()
 	rows := map[string]edge{}
-	for _, leaf := range modeltest.NumberLeaves(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any)) {
+	for _, leaf := range modeltest.NumberPlaces(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any)) {
 		for _, value := range edgesThatRun(leaf) {
 			e := newEdge(t, fmt.Sprintf("edge-%d", len(rows)), leaf, value)
 			rows[e.String()] = e
@@ -63,7 +63,7 @@ func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 	}
 }
 
-func newEdge(t *testing.T, id string, leaf modeltest.Leaf, value string) edge {
+func newEdge(t *testing.T, id string, leaf modeltest.NumberPlace, value string) edge {
 	t.Helper()
 	base := modeltest.MustDecodeJSON(`{"config": {"llm": {"model": "` + id + `"}}, "schema": {"tools": {"shout": ` + textTool + `}},
 		"context": [{"type": "text", "text": "Go."}]}`).(map[string]any)
@@ -75,7 +75,7 @@ func newEdge(t *testing.T, id string, leaf modeltest.Leaf, value string) edge {
 }
 
 // edgesThatRun are the values that an Idea may have at a place, each once.
-func edgesThatRun(leaf modeltest.Leaf) (values []string) {
+func edgesThatRun(leaf modeltest.NumberPlace) (values []string) {
 	read := map[any]bool{}
 	for _, value := range append(leaf.Edges(), leaf.Smallest(), leaf.Largest()) {
 		idea := leaf.In(map[string]any{"schema": modeltest.MustDecodeJSON(`{"tools": {"shout": ` + textTool + `}}`)},
@@ -89,7 +89,7 @@ func edgesThatRun(leaf modeltest.Leaf) (values []string) {
 }
 
 // meaning is what a value comes to, however it is written.
-func meaning(leaf modeltest.Leaf, value string) any {
+func meaning(leaf modeltest.NumberPlace, value string) any {
 	v := modeltest.MustDecodeJSON(value)
 	if leaf.IsDuration {
 		d, _ := jsonval.ReadDuration(v)

@@ -47,7 +47,7 @@ func TestWhatAWorkerLacksIsSaidBeforeAnythingRuns(t *testing.T) {
 			}
 			s.signal(s.id, approval.SteerResume, map[string]any{"id": "again"})
 			eventually(t, "it is asked again, and paused", func() bool {
-				return s.became(s.id, "again")[0] == approval.ActTaken && s.processStatus().Status == loop.StatusPaused
+				return s.became(s.id, "again")[0] == approval.ActAccepted && s.processStatus().Status == loop.StatusPaused
 			})
 			if n := reached.Load(); n > 0 {
 				t.Errorf("a Tool ran %d times", n)

@@ -23,7 +23,7 @@ func (s *scenario) steer(name string, payload map[string]any) (refused string) {
 	payload = maps.Clone(payload)
 	payload[key] = act
 	s.signal(s.id, name, payload)
-	if became := s.became(s.id, act)[0]; became != approval.ActTaken {
+	if became := s.became(s.id, act)[0]; became != approval.ActAccepted {
 		return became
 	}
 	return ""

@@ -66,7 +66,7 @@ func (s *scenario) askedOnce(workflow string, ids []string) (list []string) {
 func (s *scenario) areTaken(ids ...string) {
 	s.t.Helper()
 	for n, became := range s.became(s.id, ids...) {
-		if became != approval.ActTaken {
+		if became != approval.ActAccepted {
 			s.t.Errorf("%s: %s", ids[n], became)
 		}
 	}
@@ -141,7 +141,7 @@ func TestClientsThatOnlySignalAreHeardAndAnActIsAnsweredOnceAndForAll(t *testing
 				map[string]any{"call": "0.1@2", "decision": "perhaps", "id": "odd"}}})
 			got := s.became(s.id, "once", "never sent", "many", "many/1", "odd")
 			for n, want := range []string{
-				approval.ActTaken, approval.ActUnknown, approval.ActTaken,
+				approval.ActAccepted, approval.ActUnknown, approval.ActAccepted,
 				`there is no Call "9.9@2"`, `"decision" is one of`,
 			} {
 				if !strings.Contains(got[n], want) {
@@ -151,7 +151,7 @@ func TestClientsThatOnlySignalAreHeardAndAnActIsAnsweredOnceAndForAll(t *testing
 			// A task that fails, since a signal came as it was to continue as new, passes on again what it had passed on: that
 			// is refused once more.
 			eventually(t, "the repetition is refused", func() bool { return s.processStatus().Refused >= 3 })
-			if again := s.became(s.id, "once")[0]; again != approval.ActTaken {
+			if again := s.became(s.id, "once")[0]; again != approval.ActAccepted {
 				t.Errorf("then %s", again)
 			}
 			s.signal(s.id, policy.Approve, map[string]any{"call": waiting[2].CallID})
@@ -251,7 +251,7 @@ func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
 	if err := ask.Get(t.Context(), &answer); err != nil {
 		t.Fatal(err)
 	}
-	notTaken := func(o approval.Outcome) bool { return o.Became != approval.ActTaken }
+	notTaken := func(o approval.Outcome) bool { return o.Became != approval.ActAccepted }
 	if slices.ContainsFunc(answer.Acts, notTaken) || len(answer.Acts) != 2 {
 		t.Errorf("%+v", answer)
 	}

@@ -134,7 +134,7 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 	}
 	made := s.decisionsInChain()
 	for _, d := range made {
-		if d.Told.String() != "reminded once, escalated to people of heads" {
+		if d.Notified.String() != "reminded once, escalated to people of heads" {
 			t.Errorf("on record: %+v", d)
 		}
 	}
@@ -165,7 +165,7 @@ func TestWhatIsToComeIsShownAndDoesNotHappenEarly(t *testing.T) {
 	}
 	s.end(run)
 	for _, d := range s.decisionsInChain() {
-		if d.Told != nil {
+		if d.Notified != nil {
 			t.Errorf("%+v", d)
 		}
 	}

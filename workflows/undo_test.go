@@ -290,7 +290,7 @@ func (s *scenario) acts(kind string, payload map[string]any) string {
 	if err := s.client.SignalWorkflow(s.t.Context(), s.id, "", kind, payload); err != nil {
 		s.t.Fatal(err)
 	}
-	if became := s.became(s.id, payload["id"].(string))[0]; became != approval.ActTaken {
+	if became := s.became(s.id, payload["id"].(string))[0]; became != approval.ActAccepted {
 		return became
 	}
 	return ""

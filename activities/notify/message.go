@@ -86,9 +86,9 @@ func callsToOpen(n approval.Notices) []approval.Notice {
 }
 
 func (s *Sender) sentence(w approval.Notice, words map[string]shown.Call) string {
-	said := words[w.Digest]
-	return jsonval.Clip(cmp.Or(said.Sentence, w.CallID+" "+w.Tool), maxFieldChars) +
-		strings.TrimSuffix(" · "+jsonval.Clip(said.InstanceName, maxFieldChars), " · ")
+	call := words[w.Digest]
+	return jsonval.Clip(cmp.Or(call.Sentence, w.CallID+" "+w.Tool), maxFieldChars) +
+		strings.TrimSuffix(" · "+jsonval.Clip(call.InstanceName, maxFieldChars), " · ")
 }
 
 // fieldsOf are the parameters of a Call that fit into a message.

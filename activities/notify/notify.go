@@ -114,12 +114,12 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 		return &Error{Retry: true, text: s.striker.StrikeText(err.Error())}
 	}
 	defer answer.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
+	reply, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
 	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
 		return nil
 	}
 	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
 	return &Error{Retry: retry,
 		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
-			s.striker.StrikeText(strings.TrimSpace(string(said))))}
+			s.striker.StrikeText(strings.TrimSpace(string(reply))))}
 }

@@ -105,9 +105,9 @@ func effectsCase(b *bed) (testCase, error) {
 // writeFile writes the Idea of one process, with a text by which the LLM can tell the process.
 func (c testCase) writeFile(dir, process string) (string, error) {
 	context, _ := c.idea["context"].([]any)
-	said := jsonval.Object{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}
+	content := jsonval.Object{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}
 	idea := maps.Clone(c.idea)
-	idea["context"] = append([]any{said}, context...)
+	idea["context"] = append([]any{content}, context...)
 	file := filepath.Join(dir, process+".json")
 	return file, os.WriteFile(file, jsonval.Encode(idea), 0o600)
 }

@@ -103,17 +103,17 @@ func (a *asker) stream(question llm.Request) (*llm.Reply, error) {
 	wait := firstWait
 	for attempt := 1; ; attempt++ {
 		answer, err := a.client.Stream(a.ctx, question)
-		var said *llm.Error
+		var failure *llm.Error
 		switch {
 		case err == nil:
 			return answer, nil
 		case a.scripted:
 			return nil, fmt.Errorf("%w: no recorded reply matches it", backtest.ErrNoReply)
-		case !errors.As(err, &said) || !said.Retry || attempt == maxAttempts || a.ctx.Err() != nil:
+		case !errors.As(err, &failure) || !failure.Retry || attempt == maxAttempts || a.ctx.Err() != nil:
 			return nil, err
 		}
-		if said.RetryAfter > 0 {
-			wait = said.RetryAfter
+		if failure.RetryAfter > 0 {
+			wait = failure.RetryAfter
 		}
 		client.Pause(a.ctx, wait)
 		wait *= 2

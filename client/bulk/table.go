@@ -160,7 +160,7 @@ func fieldsOf(a client.Approval) []Field {
 	if a.ParamsAdaptation != nil {
 		add(FieldFitted, a.ParamsAdaptation.OriginalParams, true)
 	}
-	add(FieldWhy, strings.Join(a.Told(), "; "), len(a.Told()) > 0)
+	add(FieldWhy, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
 	add(FieldDeciders, a.Deciders.String(), len(a.Deciders) > 0)
 	var soFar []string
 	for _, v := range a.DecidedSoFar {

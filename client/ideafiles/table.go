@@ -54,10 +54,10 @@ var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "
 // separator, as Excel writes it; otherwise it is the separator found in the header, outside quotes.
 func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err error) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
-	said := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
-	if len(said) > len("sep=") && strings.EqualFold(said[:len("sep=")], "sep=") {
-		r, size := utf8.DecodeRuneInString(said[len("sep="):])
-		if len(said) == len("sep=")+size {
+	firstLine := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
+	if len(firstLine) > len("sep=") && strings.EqualFold(firstLine[:len("sep=")], "sep=") {
+		r, size := utf8.DecodeRuneInString(firstLine[len("sep="):])
+		if len(firstLine) == len("sep=")+size {
 			return r, rest, 1, nil
 		}
 	}

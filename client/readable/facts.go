@@ -59,12 +59,12 @@ func (t *FactBuilder) BuildAt(path jsonval.Path, name string, format shown.Forma
 	return t.build(name, path, format, "", v)
 }
 
-func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format, said string, v any) Fact {
+func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format, description string, v any) Fact {
 	t.Left--
 	f := Fact{Name: Visible(Clip(name, CellLength))}
 	if t.From != nil {
-		if from := t.From(path, v); from != "" && from != said {
-			f.From, said = from, from
+		if from := t.From(path, v); from != "" && from != description {
+			f.From, description = from, from
 		}
 	}
 	object, isObject := v.(map[string]any)
@@ -84,7 +84,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 		if isList {
 			name = fmt.Sprint(len(f.Facts) + 1)
 		}
-		f.Facts = append(f.Facts, t.build(name, path.With(step), member, said, one))
+		f.Facts = append(f.Facts, t.build(name, path.With(step), member, description, one))
 	}
 	f.Folded = len(path) > 0 && size >= foldThreshold
 	switch {

@@ -170,8 +170,8 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 
 // isVerified reports whether the email counts.
 func (g *IssuerGuard) isVerified(claims Claims) bool {
-	verified, said := claims[claimVerified]
-	return verified == true || verified == "true" || !said && g.issuer.Unverified
+	verified, isGiven := claims[claimVerified]
+	return verified == true || verified == "true" || !isGiven && g.issuer.Unverified
 }
 
 // Known returns the person with a name, groups and an account from an earlier login, with their current rights.

@@ -128,9 +128,9 @@ const plansTime = 3 * time.Second
 func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) {
 	out.Format = in.Format
 	drawing := &client.PlanDrawing{}
-	soon, cancel := context.WithTimeout(ctx, plansTime)
+	bounded, cancel := context.WithTimeout(ctx, plansTime)
 	defer cancel()
-	list, err := a.PlansOf(soon, in.ID)
+	list, err := a.PlansOf(bounded, in.ID)
 	if err != nil && in.Digest != "" {
 		return out, err
 	}

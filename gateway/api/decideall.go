@@ -17,10 +17,10 @@ const processesAtOnce = 8
 
 // Outcomes of decisions.
 const (
-	OutcomeTaken   = "taken"
-	OutcomeRefused = "refused"
-	OutcomeInvalid = "invalid" // it was not sent
-	OutcomeFailed  = "failed"  // its outcome is unknown
+	OutcomeAccepted = "taken"
+	OutcomeRefused  = "refused"
+	OutcomeInvalid  = "invalid" // it was not sent
+	OutcomeFailed   = "failed"  // its outcome is unknown
 )
 
 // decideAll takes decisions, those of one process together.
@@ -89,7 +89,7 @@ func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []cli
 }
 
 func (r *DecisionResult) take(count client.Count) {
-	r.Outcome, r.Count = OutcomeTaken, &count
+	r.Outcome, r.Count = OutcomeAccepted, &count
 }
 
 // fail records why a decision was not taken. An empty outcome is derived from the error.

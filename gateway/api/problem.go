@@ -184,11 +184,11 @@ func init() {
 			}
 		}
 		if len(p.Problems) > 0 {
-			var said []string
+			var texts []string
 			for _, at := range p.Problems {
-				said = append(said, strings.TrimPrefix(at.Path+": "+at.Message, ": "))
+				texts = append(texts, strings.TrimPrefix(at.Path+": "+at.Message, ": "))
 			}
-			p.Detail += ": " + strings.Join(said, "; ")
+			p.Detail += ": " + strings.Join(texts, "; ")
 		}
 		return p
 	}

@@ -53,7 +53,7 @@ func (a *API) addProcesses() {
 	get(a, tag, "count-actions", of+"/actions", "Count what a hosted Temporal bills",
 		"Counts the actions that the process has taken so far. It reads the histories of all its workflows that "+
 			"the server still has, so do not ask often. Queries and heartbeats are not counted.",
-		func(ctx context.Context, in *Target) (client.ActionsTaken, error) {
+		func(ctx context.Context, in *Target) (client.ActionCounts, error) {
 			return a.Client.Process(in.ID).Actions(ctx)
 		})
 }

@@ -38,8 +38,8 @@ func ruleTerms(f shown.Format, schema jsonval.Object, l shown.Language) (terms [
 				if member.Title == "" {
 					member.Title = name
 				}
-				more, isSaid := ruleTerms(member, jsonval.AsObject(below), l)
-				if !isSaid || member.Display == shown.Hidden {
+				more, isGiven := ruleTerms(member, jsonval.AsObject(below), l)
+				if !isGiven || member.Display == shown.Hidden {
 					return nil, false
 				}
 				terms = append(terms, more...)

@@ -102,11 +102,11 @@ func (v *visit) showOutcome() error {
 
 type outcomePage struct {
 	frame
-	Kind, Back    string
-	Taken, Failed int
-	List          []outcome // those first that were not taken
-	Plan          *client.PlanDecided
-	Again         string // the Call that waits again, as its policy asks about what it is now
+	Kind, Back       string
+	Accepted, Failed int
+	List             []outcome // those first that were not taken
+	Plan             *client.PlanDecided
+	Again            string // the Call that waits again, as its policy asks about what it is now
 }
 
 // waitsAgain gives the page of a Call that was decided on and waits all the same; "" where it does not.
@@ -133,17 +133,17 @@ func (v *visit) renderOutcome(o outcomes) error {
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}
-	var taken []outcome
+	var accepted []outcome
 	for _, one := range o.List {
-		if one.Outcome == api.OutcomeTaken {
-			taken = append(taken, one)
+		if one.Outcome == api.OutcomeAccepted {
+			accepted = append(accepted, one)
 		} else {
 			p.List = append(p.List, one)
 		}
 	}
-	p.Taken, p.Failed = len(taken), len(p.List)
-	p.List = append(p.List, taken...)
-	if len(o.List) == 1 && p.Taken == 1 {
+	p.Accepted, p.Failed = len(accepted), len(p.List)
+	p.List = append(p.List, accepted...)
+	if len(o.List) == 1 && p.Accepted == 1 {
 		p.Again = v.waitsAgain(o.List[0].DecisionResult)
 	}
 	return v.show("outcome", p)
@@ -152,10 +152,10 @@ func (v *visit) renderOutcome(o outcomes) error {
 // inWords describes the outcome of a decision.
 func inWords(one api.DecisionResult, done string) string {
 	switch {
-	case one.Outcome == api.OutcomeTaken && one.Count != nil && one.Count.Have < one.Count.Want:
+	case one.Outcome == api.OutcomeAccepted && one.Count != nil && one.Count.Have < one.Count.Want:
 		return fmt.Sprintf("Your decision counts: %d of %d people have decided so. It waits for the others.",
 			one.Count.Have, one.Count.Want)
-	case one.Outcome == api.OutcomeTaken:
+	case one.Outcome == api.OutcomeAccepted:
 		return "It is " + done + "."
 	case one.Outcome == api.OutcomeFailed:
 		return "Its outcome is unknown: " + one.Reason

@@ -47,11 +47,11 @@ func (v *visit) decideCall() error {
 		}
 	}
 	results := v.Decide(v.Context(), []api.Decision{decision})
-	taken := results[0].Outcome == api.OutcomeTaken
-	if taken && approval.IsRemark(decision.Kind) {
+	accepted := results[0].Outcome == api.OutcomeAccepted
+	if accepted && approval.IsRemark(decision.Kind) {
 		return v.lead(callHref(decision.Process, decision.Call) + "#why")
 	}
-	if now, found := v.find(); !taken && err == nil && found == nil {
+	if now, found := v.find(); !accepted && err == nil && found == nil {
 		p := v.callPageAfter(decision, now)
 		if !p.Changed {
 			p.read(&decision, v.PostForm) // shows what was entered

@@ -43,7 +43,7 @@ type Options struct {
 const (
 	readAtOnce  = 2 // Ideas of ten thousand instances take much memory while they are read
 	askedAtOnce = 64
-	mostFound   = 1024
+	maxFound    = 1024
 )
 
 // Desk answers requests for pages.
@@ -67,10 +67,10 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _ := lru.New[string, any](mostFound) // it fails only for a size below one
-	checks, _ := lru.New[string, *check](mostChecks)
+	found, _ := lru.New[string, any](maxFound) // it fails only for a size below one
+	checks, _ := lru.New[string, *check](maxChecks)
 	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), checks: checks,
-		seen:    blobs.NewRecent(mostSeen, mostSeenBytes, func(i *seenIdea) int { return i.size }),
+		seen:    blobs.NewRecent(maxSeenPages, maxSeenBytes, func(i *seenIdea) int { return i.size }),
 		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
 	d.addPages()
 	return d, nil
@@ -129,8 +129,8 @@ func Has(path string) bool { return path == "/" || strings.HasPrefix(path, "/des
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// mostForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
-const mostForm = 2 << 20
+// maxForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
+const maxForm = 2 << 20
 
 // ServeHTTP answers a request.
 func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {

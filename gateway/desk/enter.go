@@ -19,12 +19,12 @@ func enterOr(otherwise act) act {
 	}
 }
 
-// mostUnknown bounds, in bytes, a form of a person who is not logged in yet.
-const mostUnknown = 64 << 10
+// maxUnknown bounds, in bytes, a form of a person who is not logged in yet.
+const maxUnknown = 64 << 10
 
 // enter takes the token from a form.
 func (v *visit) enter() error {
-	v.Body = http.MaxBytesReader(v.w, v.Body, mostUnknown)
+	v.Body = http.MaxBytesReader(v.w, v.Body, maxUnknown)
 	to := pageAt(v.PostFormValue("next"))
 	asked := v.Clone(v.Context())
 	asked.URL.RawQuery = url.Values{"token": {strings.TrimSpace(v.PostFormValue("token"))}}.Encode()

@@ -258,7 +258,7 @@ func callHref(process, call string) string {
 
 // byItself describes what happens at the deadline.
 func byItself(a client.Approval) string {
-	said := map[string]string{client.Reject: "it is rejected", client.Approve: "it is approved",
+	effects := map[string]string{client.Reject: "it is rejected", client.Approve: "it is approved",
 		"pause": "the process pauses"}
-	return cmp.Or(said[a.OnTimeout], a.OnTimeout)
+	return cmp.Or(effects[a.OnTimeout], a.OnTimeout)
 }

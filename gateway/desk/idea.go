@@ -14,7 +14,7 @@ import (
 	"processidea/store/ideadiff"
 )
 
-const mostChanges = 200 // that a page shows
+const maxChanges = 200 // that a page shows
 
 type ideaPage struct {
 	frame
@@ -57,7 +57,7 @@ func (v *visit) showIdea() error {
 	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
 		p.Since = p.At - 1
 	}
-	s, err := soon(v.Context(), v.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
+	s, err := inPatience(v.Context(), v.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
 		func(ctx context.Context, _ *work) (*sight, error) {
 			return v.look(ctx, id, p.At, p.Since)
 		})
@@ -140,7 +140,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 	add := func(instance, what, path string, from, to any) {
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
-		case len(p.Changes) == mostChanges:
+		case len(p.Changes) == maxChanges:
 			p.Left++
 		default:
 			row := changeRow{Instance: visible(instance), What: what, Path: short(path)}

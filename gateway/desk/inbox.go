@@ -28,7 +28,7 @@ type filter struct {
 
 const (
 	usualSize = 100
-	mostSize  = client.MaxDecisionsAtOnce
+	maxSize   = client.MaxDecisionsAtOnce
 )
 
 // spans are the ages and deadlines that are asked for.
@@ -46,7 +46,7 @@ func readFilter(q url.Values) filter {
 	if f.Size <= 0 {
 		f.Size = usualSize
 	}
-	f.Size = min(f.Size, mostSize)
+	f.Size = min(f.Size, maxSize)
 	return f
 }
 
@@ -170,27 +170,27 @@ func denialOf(a client.Approval, d approval.Decision, as policy.Person) string {
 	return a.Excluded.WhyNot(as, a.CallID, a.Deciders)
 }
 
-// mostHeldUp bounds the count of held-up processes.
-const mostHeldUp = 1000
+// maxHeldUp bounds the count of held-up processes.
+const maxHeldUp = 1000
 
 type inboxPage struct {
 	frame
-	Filter     filter
-	Narrowed   bool
-	Tools      map[string]string // titles, by name
-	Groups     []group
-	Plans      []planRow
-	part                // of those that fit the filter
-	Others     int      // Calls that match, and are for others to decide
-	OtherPlans int      // as Others
-	Unanswered []string // processes whose Calls and Plans are missing
-	HeldUp     int      // processes, up to mostHeldUp
-	All        string   // the page with the Calls for others too
-	Mine       string
-	Back       string // this page
-	Larger     string // the page with more Calls
-	MostAtOnce int
-	Wrong      string // the error in what was sent
+	Filter       filter
+	Narrowed     bool
+	Tools        map[string]string // titles, by name
+	Groups       []group
+	Plans        []planRow
+	part                  // of those that fit the filter
+	Others       int      // Calls that match, and are for others to decide
+	OtherPlans   int      // as Others
+	Unanswered   []string // processes whose Calls and Plans are missing
+	HeldUp       int      // processes, up to maxHeldUp
+	All          string   // the page with the Calls for others too
+	Mine         string
+	Back         string // this page
+	Larger       string // the page with more Calls
+	MaxDecisions int
+	Wrong        string // the error in what was sent
 }
 
 func (v *visit) inbox() error {
@@ -227,12 +227,12 @@ func (v *visit) showInboxAgain(wrong error, ticked []string) error {
 
 func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 	f, who := readFilter(query), v.decider()
-	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize,
+	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MaxDecisions: maxSize,
 		Unanswered: all.Unanswered}
 	p.Live = true
 	// If they cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", func(ctx context.Context) (int, error) {
-		return v.Client.HeldUp(ctx, mostHeldUp)
+		return v.Client.HeldUp(ctx, maxHeldUp)
 	})
 	p.Tools = map[string]string{}
 	var fit []client.Approval
@@ -277,8 +277,8 @@ func (p *inboxPage) setLinks(f filter) {
 	p.All = f.query()
 	f.Who = ""
 	p.Mine = f.query()
-	if p.Total > f.Size && f.Size < mostSize {
-		f.Who, f.Size = own, mostSize
+	if p.Total > f.Size && f.Size < maxSize {
+		f.Who, f.Size = own, maxSize
 		p.Larger = f.query()
 	}
 }

@@ -54,6 +54,6 @@ func (v *visit) because(tool string, rule client.RuleInsights) string {
 		return ""
 	}
 	format := v.Client.Process(rule.Process).Words(v.Context()).ParamsFormat(tool)
-	said := ruleInWords(format, rule.When, client.LanguageOf(v.Context()))
-	return cmp.Or(said, string(jsonval.Encode(rule.When)))
+	sentence := ruleInWords(format, rule.When, client.LanguageOf(v.Context()))
+	return cmp.Or(sentence, string(jsonval.Encode(rule.When)))
 }

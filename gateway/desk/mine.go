@@ -30,7 +30,8 @@ func (v *visit) showMine() error {
 	number, _ := strconv.Atoi(v.URL.Query().Get("page"))
 	number = max(number, 1)
 	who := policy.Identity{Name: v.who.Name, Account: v.who.Account}
-	found, err := soon(v.Context(), v.reading, v.sinceActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who)),
+	key := v.sinceActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who))
+	found, err := inPatience(v.Context(), v.reading, key,
 		func(ctx context.Context, _ *work) (all decidedByMe, err error) {
 			all.list, all.total, err = v.Client.DecidedBy(ctx, who, (number-1)*decidedAtOnce, decidedAtOnce)
 			return all, err
@@ -43,8 +44,8 @@ func (v *visit) showMine() error {
 		partOf(found.total, decidedAtOnce, number, at), found.list})
 }
 
-// whatBecame says what became of what somebody decided on.
-func whatBecame(d client.PastDecision) string {
+// outcomeText says what became of what somebody decided on.
+func outcomeText(d client.PastDecision) string {
 	switch {
 	case d.CallID == "":
 		return "see the page of the process"
@@ -53,7 +54,7 @@ func whatBecame(d client.PastDecision) string {
 	case d.Last.Outcome == nil:
 		return "not recorded yet"
 	}
-	said := map[ideafile.CallStatus]string{ideafile.Done: "it has happened", ideafile.Undone: "it was taken back",
+	outcomes := map[ideafile.CallStatus]string{ideafile.Done: "it has happened", ideafile.Undone: "it was taken back",
 		ideafile.Failed: "it failed"}
-	return cmp.Or(said[d.Last.Outcome.Status], "it did not happen")
+	return cmp.Or(outcomes[d.Last.Outcome.Status], "it did not happen")
 }

@@ -239,8 +239,8 @@ type orderRow struct {
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		terms, said := ruleTerms(words.ParamsFormat(o.Tool), o.When, l)
-		if row.Terms = terms; !said {
+		terms, complete := ruleTerms(words.ParamsFormat(o.Tool), o.When, l)
+		if row.Terms = terms; !complete {
 			row.Terms = []string{string(jsonval.Encode(o.When))}
 		}
 		rows = append(rows, row)

@@ -68,8 +68,8 @@ func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
 // collectPlaces records the place of each value. A value at several places is marked, since it does not show where
 // another came from.
 func collectPlaces(places map[string]string, at string, f shown.Format, v any, depth int) {
-	const mostPlaces, deepest = 2000, 6
-	if len(places) > mostPlaces || depth > deepest {
+	const maxPlaces, deepest = 2000, 6
+	if len(places) > maxPlaces || depth > deepest {
 		return
 	}
 	switch v := v.(type) {

@@ -19,7 +19,7 @@ func TestWhoLooksHearsOfAPanicAndMayLookAgain(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared")
 	all := newWorks(1)
 	look := func() (int, error) {
-		return soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 1, nil })
+		return inPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 1, nil })
 	}
 	if _, err := look(); err == nil || !strings.Contains(err.Error(), "gateway.shared panicked") {
 		t.Errorf("%v", err)
@@ -32,7 +32,7 @@ func TestWhoLooksHearsOfAPanicAndMayLookAgain(t *testing.T) {
 func TestAPanicWhileAPageIsForgottenIsLogged(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared.forget")
 	synctest.Test(t, func(t *testing.T) {
-		_, err := soon(t.Context(), newWorks(1), "key", func(context.Context, *work) (int, error) {
+		_, err := inPatience(t.Context(), newWorks(1), "key", func(context.Context, *work) (int, error) {
 			<-time.After(time.Minute)
 			return 1, nil
 		})

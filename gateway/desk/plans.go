@@ -59,8 +59,8 @@ type planPage struct {
 	More    int    // Calls that InWords leaves out
 }
 
-// mostInWords bounds the Calls of a Plan that its page tells.
-const mostInWords = 100
+// maxSentences bounds the Calls of a Plan that its page tells.
+const maxSentences = 100
 
 // summaryOf counts the Calls of a Plan by the titles of their Tools.
 func summaryOf(p approval.Plan, words *shown.Words) string {
@@ -90,7 +90,7 @@ func (v *visit) planPage(plan client.Plan) planPage {
 		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), func(t *ideafile.Tool) form.Form {
 			return replaceForm(t, client.LanguageOf(v.Context()))
 		}),
-		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= mostDrawn}
+		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Denied = planDenial(v.who, plan.PlanView)
 	p.Summary = summaryOf(plan.Plan, v.Client.Process(plan.Process).Words(v.Context()))
 	for _, one := range plan.CallsByTool {
@@ -101,7 +101,7 @@ func (v *visit) planPage(plan client.Plan) planPage {
 		amounts = slices.DeleteFunc(amounts, func(f *shown.Field) bool { return f == nil })
 		p.Sum = sumOf(amounts, plan.InWords[0].Language)
 	}
-	p.InWords = plan.InWords[:min(len(plan.InWords), mostInWords)]
+	p.InWords = plan.InWords[:min(len(plan.InWords), maxSentences)]
 	p.More -= len(p.InWords)
 	return p
 }
@@ -121,7 +121,7 @@ func (v *visit) drawWaiting() error {
 		return err
 	}
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), mostDrawn)], nil)))
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), maxDrawnCalls)], nil)))
 	return nil
 }
 
@@ -132,13 +132,13 @@ func (v *visit) decidePlan() error {
 	if err != nil && !errors.As(err, &gone) {
 		return err
 	}
-	said := client.PlanDecision{Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
+	decision := client.PlanDecision{Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
 		Reason: v.entered("reason")}
 	p := planPage{}
 	if err == nil {
 		p = v.planPage(plan)
-		p.Reason, p.WrongIn, p.Changed = said.Reason, said.Kind, plan.Digest != said.Digest
-		if p.Changed || !p.Take(&said, v.PostForm) {
+		p.Reason, p.WrongIn, p.Changed = decision.Reason, decision.Kind, plan.Digest != decision.Digest
+		if p.Changed || !p.Take(&decision, v.PostForm) {
 			status := http.StatusUnprocessableEntity
 			if p.Changed {
 				status = http.StatusConflict
@@ -148,11 +148,11 @@ func (v *visit) decidePlan() error {
 			return v.render(status, "plan", p)
 		}
 	}
-	done, err := v.DecidePlan(v.Context(), v.process, said)
+	done, err := v.DecidePlan(v.Context(), v.process, decision)
 	if err != nil {
 		return v.planRefused(p, err)
 	}
-	return v.tell(outcomes{Kind: said.Kind, Plan: &done})
+	return v.tell(outcomes{Kind: decision.Kind, Plan: &done})
 }
 
 // planRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.

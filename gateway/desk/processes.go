@@ -29,8 +29,8 @@ import (
 const (
 	processesAtOnce = 100
 	instancesAtOnce = 100
-	mostIdeas       = 500 // that are listed: the latest
-	mostDrawn       = 200 // Calls of a Plan that is drawn
+	maxIdeas        = 500 // that are listed: the latest
+	maxDrawnCalls   = 200 // Calls of a Plan that is drawn
 )
 
 func processHref(id string) string { return "/desk/processes/" + url.PathEscape(id) }
@@ -42,7 +42,7 @@ type processesPage struct {
 	Rows     []client.Summary
 	Next     string
 	Codes    []string // why processes pause, of those that are mostly mended from outside
-	Told     string   // what became of those that were to go on
+	Notice   string   // what became of those that were to go on
 }
 
 // showProcesses lists the processes that somebody started.
@@ -55,14 +55,14 @@ func (v *visit) showProcesses() error {
 		p.Status = ""
 	}
 	key := fmt.Sprintf("processes\n%d %s %s", v.Acts(), p.Status, q.Get("page"))
-	list, err := soon(v.Context(), v.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
+	list, err := inPatience(v.Context(), v.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
 		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesAtOnce, q.Get("page"))
 	})
 	if err != nil {
 		return err
 	}
-	p.Codes, p.Told = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached,
-		turn.CodePaused}, toldOfResumed(q)
+	p.Codes, p.Notice = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached,
+		turn.CodePaused}, resumedNotice(q)
 	p.Rows = list.Processes
 	if list.Next != "" {
 		p.Next = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
@@ -91,7 +91,7 @@ type processPage struct {
 	Plans     []string // the processes in which Plans wait: this one, or its parts
 	AwaitCall int      // Calls that wait for a person
 	WaitsFor  []string // beside people, whose Calls are counted
-	Actions   *client.ActionsTaken
+	Actions   *client.ActionCounts
 	Orders    []orderRow
 	Undoes    map[string]any // the process of which it takes back what that did, by whom and why; empty: of none
 	Undo      string         // the page on which that is done; empty: it is not offered
@@ -117,14 +117,14 @@ func (v *visit) showProcess() error {
 	p := processPage{frame: v.frame(short(id)), Status: status}
 	p.Live = true
 	p.Ended = hasEnded(status.Status)
-	plan, err := v.planSoon(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
+	plan, err := v.planInPatience(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
 	if err != nil {
 		return err
 	}
 	if plan.PlanDrawing != nil {
 		p.Calls, p.PlanIsLive, p.Picture = len(plan.Calls), plan.live, pictureOf(p.Href, plan)
 	}
-	p.Drawn = p.Calls > 0 && p.Calls <= mostDrawn
+	p.Drawn = p.Calls > 0 && p.Calls <= maxDrawnCalls
 	p.Ideas, p.Left = v.ideas(id)
 	if len(p.Ideas) > 0 {
 		p.Latest, p.Undoes = p.Ideas[0].At, jsonval.AsObject(p.Ideas[0].Undoes)
@@ -137,11 +137,11 @@ func (v *visit) showProcess() error {
 	p.list(v.URL.Query(), words)
 	p.Orders = orderRows(status.Orders, words, client.LanguageOf(v.Context()), p.Now)
 	if v.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
-		taken, err := v.Client.Process(id).Actions(v.Context())
+		actions, err := v.Client.Process(id).Actions(v.Context())
 		if err != nil {
 			return err
 		}
-		p.Actions, p.Live = &taken, false
+		p.Actions, p.Live = &actions, false
 	}
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
@@ -153,8 +153,8 @@ func (v *visit) showProcess() error {
 		}
 	}
 	for _, one := range status.Waiting {
-		isSaid := status.Error != nil && one == "paused: "+status.Error.Message
-		if !isSaid && !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
+		isShown := status.Error != nil && one == "paused: "+status.Error.Message
+		if !isShown && !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
 			p.WaitsFor = append(p.WaitsFor, long(one))
 		}
 	}
@@ -171,7 +171,7 @@ func (v *visit) ideas(id string) (list []report.Idea, left int) {
 	}
 	list = report.Ideas(links)
 	slices.Reverse(list)
-	left = max(len(list)-mostIdeas, 0)
+	left = max(len(list)-maxIdeas, 0)
 	return list[:len(list)-left], left
 }
 
@@ -208,7 +208,7 @@ func (v *visit) drawPlan() error {
 	if err != nil {
 		return err
 	}
-	if len(plan.Calls) > mostDrawn {
+	if len(plan.Calls) > maxDrawnCalls {
 		return gone("The Plan has too many Calls for a picture.")
 	}
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
@@ -225,9 +225,9 @@ type drawnPlan struct {
 // manyInstances is the number of instances from which a status and a Plan may take longer to read than a page may.
 const manyInstances = 1000
 
-// planSoon gives the Plan of a process, or how it was a moment ago where it is still being read. It holds none where
-// none can be read.
-func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive bool) (drawnPlan, error) {
+// planInPatience gives the Plan of a process, or how it was a moment ago where it is still being read. It holds
+// none where none can be read.
+func (d *Desk) planInPatience(ctx context.Context, id string, instances int, wantLive bool) (drawnPlan, error) {
 	works := d.asking
 	if instances > manyInstances {
 		works = d.reading
@@ -249,9 +249,9 @@ const liveTime = 2 * time.Second
 // the latest Idea.
 func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
 	if wantLive {
-		soon, cancel := context.WithTimeout(ctx, liveTime)
+		bounded, cancel := context.WithTimeout(ctx, liveTime)
 		defer cancel()
-		if plan, err := d.LivePlan(soon, process); err == nil && len(plan.Calls) > 0 {
+		if plan, err := d.LivePlan(bounded, process); err == nil && len(plan.Calls) > 0 {
 			return drawnPlan{plan, true}, nil
 		}
 	}

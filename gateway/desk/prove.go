@@ -49,9 +49,9 @@ type check struct {
 }
 
 const (
-	mostChecks = 8
-	// mostKept is how many decisions of a process are kept with its check.
-	mostKept = 20_000
+	maxChecks = 8
+	// maxKept is how many decisions of a process are kept with its check.
+	maxKept = 20_000
 	// justNow is how old a check is that is not done again.
 	justNow = 15 * time.Second
 )
@@ -67,7 +67,7 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 	if c, known := d.checks.Get(key); known && (!again || time.Since(c.at) < justNow) {
 		return c, nil
 	}
-	return soon(ctx, d.reading, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
+	return inPatience(ctx, d.reading, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
 		checked, err := chain.VerifyWithProgress(ctx, w.Progress)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 			return nil, err
 		}
 		c := &check{checked, report.Decisions(made), time.Now()}
-		if len(c.decisions) <= mostKept && latest.Digest != "" {
+		if len(c.decisions) <= maxKept && latest.Digest != "" {
 			d.checks.Add(key, c)
 		}
 		return c, nil

@@ -46,8 +46,8 @@ func (i *seenIdea) changesSince(ctx context.Context, since int,
 // The bounds of the Ideas that pages showed last and that are remembered: an Idea never changes, and a page of a
 // process of ten thousand instances reads one that is large.
 const (
-	mostSeen      = 16
-	mostSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for the changes in them
+	maxSeenPages = 16
+	maxSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for the changes in them
 )
 
 // idea reads an Idea of a process; 0 is the latest. It is for reading alone.
@@ -68,10 +68,10 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 	}
 	i.States = client.StatesOf(i.Idea)
 	i.Tokens = ideafiles.SortedTokens(i.States)
-	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, mostSeenBytes) // with the changes in it
+	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxSeenBytes) // with the changes in it
 	i.authors = once(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
 	i.plan = once(c.PlanWithStatus)
-	if i.size <= mostSeenBytes/2 {
+	if i.size <= maxSeenBytes/2 {
 		d.seen.Keep(key, i)
 	}
 	return i, nil

@@ -94,7 +94,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 		return "", fmt.Errorf("desk: keep files for a moment: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	source, err := p.lay(folder)
+	source, err := p.store(folder)
 	if err != nil {
 		return "", err
 	}
@@ -191,8 +191,8 @@ func (p *startPage) keep(f file) {
 	p.Files = append(p.Files, f)
 }
 
-// lay writes the files into a folder, from which they are read like those of any process.
-func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
+// store writes the files into a folder, from which they are read like those of any process.
+func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 	ideas, data := filepath.Join(folder, "idea"), filepath.Join(folder, "data")
 	p.folders = []string{ideas, data}
 	if s, err = p.source(ideas); err != nil {

@@ -57,13 +57,13 @@ func (v *visit) resumeAll() error {
 			left++
 		}
 	}
-	told := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
+	query := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
 		"left": {strconv.Itoa(left)}}
-	return v.lead("/desk/processes?" + told.Encode())
+	return v.lead("/desk/processes?" + query.Encode())
 }
 
-// toldOfResumed describes how many held-up processes were resumed; the address has the numbers.
-func toldOfResumed(q url.Values) string {
+// resumedNotice describes how many held-up processes were resumed; the address has the numbers.
+func resumedNotice(q url.Values) string {
 	resumed, err := strconv.Atoi(q.Get("resumed"))
 	left, _ := strconv.Atoi(q.Get("left"))
 	switch {

@@ -56,7 +56,7 @@ func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
 
 func (v *visit) showUndo() error {
 	p, o := v.undoChoice()
-	u, err := soon(v.Context(), v.reading, fmt.Sprintf("undo\n%d %s", v.Acts(), v.URL),
+	u, err := inPatience(v.Context(), v.reading, fmt.Sprintf("undo\n%d %s", v.Acts(), v.URL),
 		func(ctx context.Context, _ *work) (*client.Undoing, error) {
 			u, _, err := v.Undo(ctx, p.Process, o, nil)
 			return u, err

@@ -11,17 +11,17 @@ import (
 	"processidea/model/diag"
 )
 
-// mostUpload is in bytes of what a form with files sends: all that is kept of earlier files comes again.
-const mostUpload = 12 << 20
+// maxUpload is in bytes of what a form with files sends: all that is kept of earlier files comes again.
+const maxUpload = 12 << 20
 
 // readForm reads a form, with the files that it brings, which stay in memory. Call done when the request has been
 // answered.
 func (v *visit) readForm() (done func(), err error) {
-	most, parse := int64(mostForm), v.ParseForm
+	maxBytes, parse := int64(maxForm), v.ParseForm
 	if strings.HasPrefix(v.Header.Get("Content-Type"), "multipart/form-data") {
-		most, parse = mostUpload, func() error { return v.ParseMultipartForm(mostUpload) }
+		maxBytes, parse = maxUpload, func() error { return v.ParseMultipartForm(maxUpload) }
 	}
-	if _, done, err = v.Intake.Read(v.w, v.Request, most); err != nil {
+	if _, done, err = v.Intake.Read(v.w, v.Request, maxBytes); err != nil {
 		return done, err
 	}
 	if err = parse(); err != nil {

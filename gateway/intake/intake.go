@@ -82,11 +82,11 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 
 // awaitMemory waits for the memory of a body.
 func (i *Intake) awaitMemory(ctx context.Context, size int64) (done func(), err error) {
-	room, most := i.small, int64(smallAtOnce)
+	room, maxBytes := i.small, int64(smallAtOnce)
 	if size > smallBodyBytes {
-		room, most = i.large, largeAtOnce
+		room, maxBytes = i.large, largeAtOnce
 	}
-	size = min(max(size, 1<<10), most)
+	size = min(max(size, 1<<10), maxBytes)
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()
 	if room.Acquire(ctx, size) != nil {

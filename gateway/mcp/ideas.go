@@ -65,8 +65,8 @@ func (s startable) description() string {
 	text := "Starts the process " + cmp.Or(s.Read.ProcessPath, s.name) +
 		", and gives its id and, where it ends soon, its result."
 	for _, m := range s.Read.Context {
-		if said, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
-			return text + " What it is told: " + jsonval.Clip(said, maxDescriptionLength)
+		if isText, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
+			return text + " What it is told: " + jsonval.Clip(isText, maxDescriptionLength)
 		}
 	}
 	return text

@@ -211,9 +211,9 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	stopped := make(chan struct{})
 	safego.Go("gateway.shutdown", func() error {
 		<-ctx.Done()
-		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		return s.Shutdown(soon)
+		return s.Shutdown(bounded)
 	}, func(err error) {
 		if err != nil {
 			cut()

@@ -66,7 +66,7 @@ func Ask[T any](
 	case <-late:
 		return v, all.putOff(w)
 	case <-w.done:
-		all.dropTaken(key, w)
+		all.dropHandedOut(key, w)
 		v, _ = w.value.(T)
 		return v, w.err
 	}
@@ -118,8 +118,8 @@ func (all *Works) putOff(w *Work) error {
 	return &Late{w.checked, w.total}
 }
 
-// dropTaken drops a result once a caller that was asked to come back has received it.
-func (all *Works) dropTaken(key string, w *Work) {
+// dropHandedOut drops a result once a caller that was asked to come back has received it.
+func (all *Works) dropHandedOut(key string, w *Work) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if w.awaited && all.byKey[key] == w {

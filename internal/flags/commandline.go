@@ -26,10 +26,10 @@ func SetArgs(root *cobra.Command, args []string) {
 // allWrong is all that is wrong. The flags are set for nothing: it is known that there is something.
 func allWrong(c *cobra.Command, args []string) error {
 	var wrong []error
-	said := map[string]bool{}
+	isGiven := map[string]bool{}
 	note := func(err error) {
-		if err != nil && !said[err.Error()] {
-			said[err.Error()] = true
+		if err != nil && !isGiven[err.Error()] {
+			isGiven[err.Error()] = true
 			wrong = append(wrong, err)
 		}
 	}

@@ -21,9 +21,9 @@ import (
 
 // Value is a flag's value that has bounds.
 type Value struct {
-	kind, least, most string
-	text              func() string
-	set               func(string) error
+	kind, lowest, highest string
+	text                  func() string
+	set                   func(string) error
 }
 
 // String is the value as it would be written; "0" for a duration of none.
@@ -41,16 +41,16 @@ func (v *Value) Set(text string) error { return v.set(strings.TrimSpace(text)) }
 func (v *Value) Type() string { return v.kind }
 
 // Bounds are the smallest and the largest that the flag takes, as one writes them.
-func (v *Value) Bounds() (least, most string) { return v.least, v.most }
+func (v *Value) Bounds() (lowest, highest string) { return v.lowest, v.highest }
 
 // Int adds a flag for a whole number from least to most. into holds the default.
-func Int[N int | int64](f *pflag.FlagSet, into *N, name string, least, most N, usage string) {
-	v := &Value{kind: "int", least: fmt.Sprint(least), most: fmt.Sprint(most),
+func Int[N int | int64](f *pflag.FlagSet, into *N, name string, lowest, highest N, usage string) {
+	v := &Value{kind: "int", lowest: fmt.Sprint(lowest), highest: fmt.Sprint(highest),
 		text: func() string { return fmt.Sprint(*into) }}
 	v.set = func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || N(n) < least || N(n) > most {
-			return fmt.Errorf("want a whole number from %d to %d", least, most)
+		if err != nil || N(n) < lowest || N(n) > highest {
+			return fmt.Errorf("want a whole number from %d to %d", lowest, highest)
 		}
 		*into = N(n)
 		return nil
@@ -59,14 +59,15 @@ func Int[N int | int64](f *pflag.FlagSet, into *N, name string, least, most N, u
 }
 
 // Float adds a flag for a number from least to most, or 0. into holds the default.
-func Float(f *pflag.FlagSet, into *float64, name string, least, most float64, usage string) {
+func Float(f *pflag.FlagSet, into *float64, name string, lowest, highest float64, usage string) {
 	shown := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
-	v := &Value{kind: "float", least: shown(least), most: shown(most), text: func() string { return shown(*into) }}
+	v := &Value{kind: "float", lowest: shown(lowest), highest: shown(highest),
+		text: func() string { return shown(*into) }}
 	v.set = func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
 		tiny := n == 0 && strings.ContainsAny(mantissa(text), "123456789")
-		if err != nil || math.IsNaN(n) || n != 0 && (n < least || n > most) || tiny {
-			return fmt.Errorf("want 0, or a number from %s to %s", v.least, v.most)
+		if err != nil || math.IsNaN(n) || n != 0 && (n < lowest || n > highest) || tiny {
+			return fmt.Errorf("want 0, or a number from %s to %s", v.lowest, v.highest)
 		}
 		*into = n
 		return nil
@@ -81,11 +82,11 @@ func mantissa(text string) string {
 }
 
 // Duration adds a flag for a duration from least to jsonval.MaxDuration, or 0 if orZero is set. into holds the default.
-func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Duration, orZero bool, usage string) {
-	v := &Value{kind: "duration", least: shortDuration(least), most: shortDuration(jsonval.MaxDuration),
+func Duration(f *pflag.FlagSet, into *time.Duration, name string, lowest time.Duration, orZero bool, usage string) {
+	v := &Value{kind: "duration", lowest: shortDuration(lowest), highest: shortDuration(jsonval.MaxDuration),
 		text: func() string { return shortDuration(*into) }}
 	if orZero {
-		v.least = "0"
+		v.lowest = "0"
 	}
 	v.set = func(text string) error {
 		if d, err := time.ParseDuration(text); orZero && err == nil && d == 0 &&
@@ -94,8 +95,8 @@ func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Dur
 			return nil
 		}
 		d, err := jsonval.ParseDuration(text)
-		if err == nil && d < least {
-			err = fmt.Errorf("want %s at least", shortDuration(least))
+		if err == nil && d < lowest {
+			err = fmt.Errorf("want %s at least", shortDuration(lowest))
 		}
 		if err == nil {
 			*into = d
@@ -122,7 +123,7 @@ func shortDuration(d time.Duration) string {
 
 // Money adds a flag for an amount of US dollars, exactly. 0 is price.NoLimit; into is 0 where the flag is not given.
 func Money(f *pflag.FlagSet, into *price.Money, name, usage string) {
-	v := &Value{kind: "float", least: "0", most: "9000000000", text: func() string { return "" }}
+	v := &Value{kind: "float", lowest: "0", highest: "9000000000", text: func() string { return "" }}
 	v.set = func(text string) error {
 		var m price.Money
 		if err := m.UnmarshalJSON([]byte(text)); err != nil || m < 0 || !json.Valid([]byte(text)) {

@@ -118,9 +118,9 @@ func parseContainer(text string) int64 {
 // DefaultLimit is the default limit of a program: usual, or four fifths of its container if that is less. A usual of 0
 // is no limit.
 func DefaultLimit(usual int64) int64 {
-	most := ContainerLimit() / 5 * 4
-	if usual == 0 || (most > 0 && most < usual) {
-		return most
+	available := ContainerLimit() / 5 * 4
+	if usual == 0 || (available > 0 && available < usual) {
+		return available
 	}
 	return usual
 }

@@ -89,8 +89,8 @@ func askWhole(t *testing.T, server *Server, prompt string) heard {
 	if err != nil {
 		return heard{err: err}
 	}
-	said := got.Choices[0]
-	return heard{content: said.Message.Content, refusal: said.Message.Refusal, finish: said.FinishReason,
+	solution := got.Choices[0]
+	return heard{content: solution.Message.Content, refusal: solution.Message.Refusal, finish: solution.FinishReason,
 		ids: map[string]bool{got.ID: true}, llms: map[string]bool{got.Model: true},
 		prompt: got.Usage.PromptTokens, completion: got.Usage.CompletionTokens}
 }

@@ -38,20 +38,20 @@ func FuzzWhatParseTakesIsWrittenAsLinesThatItTakesAlike(f *testing.F) {
 // checkPieces holds the pieces of a reply together: they are whole characters, in order,
 // and all that is said up to the cut.
 func checkPieces(t *testing.T, reply Reply) {
-	var said strings.Builder
+	var solution strings.Builder
 	chars := 0
 	for _, p := range reply.pieces(3) {
 		if p.after != chars || !utf8.ValidString(p.text) || p.text == "" {
 			t.Errorf("piece %q after %d, said %d", p.text, p.after, chars)
 		}
-		said.WriteString(p.text)
+		solution.WriteString(p.text)
 		chars += utf8.RuneCountInString(p.text)
 	}
 	want := []rune(reply.Refusal + reply.Content)
 	if reply.Cut != nil {
 		want = want[:min(len(want), *reply.Cut)]
 	}
-	if said.String() != string(want) {
-		t.Errorf("pieces say %q, want %q", said.String(), string(want))
+	if solution.String() != string(want) {
+		t.Errorf("pieces say %q, want %q", solution.String(), string(want))
 	}
 }

@@ -12,16 +12,16 @@ import (
 
 func TestACutReplyEndsAfterItsCharactersWithoutAFinishReason(t *testing.T) {
 	t.Parallel()
-	for cut, said := range map[int]string{1: "①", 4: "①234", 6: "①23456", 8: "①2345678", 99: "①2345678"} {
+	for cut, solution := range map[int]string{1: "①", 4: "①234", 6: "①23456", 8: "①2345678", 99: "①2345678"} {
 		server := start(t, fmt.Sprintf(`{"raw": "①2345678", "cut": %d}`, cut))
 		got := ask(t, server, "plan")
-		if got.content != said || got.finish != "" || got.completion != 0 {
+		if got.content != solution || got.finish != "" || got.completion != 0 {
 			t.Errorf("cut %d: heard %q, finish %q, usage %d", cut, got.content, got.finish, got.completion)
 		}
 		if !errors.Is(got.err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut %d: error %v", cut, got.err)
 		}
-		if seen := server.Requests()[0]; seen.End != EndCut || seen.Sent != len([]rune(said)) {
+		if seen := server.Requests()[0]; seen.End != EndCut || seen.Sent != len([]rune(solution)) {
 			t.Errorf("cut %d: logged %+v", cut, seen)
 		}
 	}
@@ -98,9 +98,9 @@ func TestAPacedTokenIsHeardBeforeTheNextIsDue(t *testing.T) {
 	c := client(t, server.URL())
 	stream := c.Chat.Completions.NewStreaming(context.Background(), params("plan"))
 	defer stream.Close()
-	for said := ""; said != "a lo"; said += stream.Current().Choices[0].Delta.Content {
+	for solution := ""; solution != "a lo"; solution += stream.Current().Choices[0].Delta.Content {
 		if !stream.Next() {
-			t.Fatalf("heard %q and error %v", said, stream.Err())
+			t.Fatalf("heard %q and error %v", solution, stream.Err())
 		}
 	}
 	if seen := server.Requests()[0]; seen.Sent != 4 || seen.End != "" {

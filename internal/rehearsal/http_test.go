@@ -18,11 +18,11 @@ func post(t *testing.T, server *Server, body string) (int, string) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	said, err := io.ReadAll(answer.Body)
+	solution, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(said)
+	return answer.StatusCode, string(solution)
 }
 
 func TestARequestThatCannotBeReadIsRefusedAndLogged(t *testing.T) {
@@ -31,9 +31,9 @@ func TestARequestThatCannotBeReadIsRefusedAndLogged(t *testing.T) {
 	for _, body := range []string{``, `{`, `[]`, `{"messages": "hi"}`, `{"model": "m"}`,
 		`{"messages": [{"content": 5}]}`,
 		`{"messages": [{"content": [5]}]}`} {
-		if status, said := post(t, server, body); status != 400 ||
-			!strings.Contains(said, "rehearsal: read request: ") {
-			t.Errorf("%s was answered with %d %s", body, status, said)
+		if status, solution := post(t, server, body); status != 400 ||
+			!strings.Contains(solution, "rehearsal: read request: ") {
+			t.Errorf("%s was answered with %d %s", body, status, solution)
 		}
 	}
 	for _, seen := range server.Requests() {
@@ -62,8 +62,8 @@ func TestOnlyTheCompletionsEndpointIsServed(t *testing.T) {
 func TestAStreamIsEventsThatEndWithDone(t *testing.T) {
 	t.Parallel()
 	server := start(t, `{"raw": "12345"}`)
-	_, said := post(t, server, `{"model": "m", "stream": true, "messages": [{"role": "user", "content": "hi"}]}`)
-	events := strings.Split(strings.TrimSuffix(said, "\n\n"), "\n\n")
+	_, solution := post(t, server, `{"model": "m", "stream": true, "messages": [{"role": "user", "content": "hi"}]}`)
+	events := strings.Split(strings.TrimSuffix(solution, "\n\n"), "\n\n")
 	if len(events) != 5 || events[4] != "data: [DONE]" {
 		t.Fatalf("the stream was %q", events)
 	}
@@ -91,11 +91,11 @@ func TestAStreamIsEventsThatEndWithDone(t *testing.T) {
 func TestUsageIsNullInEveryChunkButTheLast(t *testing.T) {
 	t.Parallel()
 	server := start(t, `{"raw": "12345"}`)
-	_, said := post(t, server,
+	_, solution := post(t, server,
 		`{"model": "m", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"content": "hi"}]}`)
-	if strings.Count(said, `"usage":null`) != 4 ||
-		strings.Count(said, `"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`) != 1 {
-		t.Errorf("the stream was %s", said)
+	if strings.Count(solution, `"usage":null`) != 4 ||
+		strings.Count(solution, `"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`) != 1 {
+		t.Errorf("the stream was %s", solution)
 	}
 }
 

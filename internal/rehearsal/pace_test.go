@@ -142,8 +142,8 @@ func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
 		OnEnd(func(request int, end End) { note("end %d %s", request, end) }))
 	c := client(t, server.URL())
 	stream := c.Chat.Completions.NewStreaming(context.Background(), params("plan"))
-	for said := ""; said != "1234" && stream.Next(); {
-		said += stream.Current().Choices[0].Delta.Content
+	for solution := ""; solution != "1234" && stream.Next(); {
+		solution += stream.Current().Choices[0].Delta.Content
 	}
 	<-held
 	note("heard 1234")

@@ -25,8 +25,8 @@ func (r *Recorder) Record(content string, finishReason string, refusal string) e
 		cut := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
 		reply.Cut = &cut
 	}
-	if said, err := encodeSolution([]byte(content)); err == nil && finishReason == "stop" && refusal == "" {
-		reply.Content = said
+	if solution, err := encodeSolution([]byte(content)); err == nil && finishReason == "stop" && refusal == "" {
+		reply.Content = solution
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -50,10 +50,10 @@ func TestWhatWasSaidIsRecordedInTheFormThatSaysItAgain(t *testing.T) {
 
 func TestARecordSaysTheSameWhenItIsReplayed(t *testing.T) {
 	t.Parallel()
-	said := rapid.OneOf(rapid.String(),
+	solution := rapid.OneOf(rapid.String(),
 		rapid.SampledFrom([]string{"", "{}", `{"calls":[]}`, "{\"output\":\"\u2028&\"}", "\xff\xfe"}))
 	rapid.Check(t, func(t *rapid.T) {
-		content, refusal := said.Draw(t, "content"), said.Draw(t, "refusal")
+		content, refusal := solution.Draw(t, "content"), solution.Draw(t, "refusal")
 		finish := rapid.SampledFrom([]string{"", "stop", "length", "content_filter"}).Draw(t, "finish")
 		replies, err := Parse([]byte(record(t, content, finish, refusal)))
 		if err != nil || len(replies) != 1 {

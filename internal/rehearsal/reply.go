@@ -45,8 +45,8 @@ func (r Reply) isPlain() bool {
 	if r.Status != 0 || r.Refusal != "" || r.Cut != nil || r.finishReason() != "stop" {
 		return false
 	}
-	said, err := encodeSolution([]byte(r.Content))
-	return err == nil && said == r.Content
+	solution, err := encodeSolution([]byte(r.Content))
+	return err == nil && solution == r.Content
 }
 
 // line encodes the reply around its text, and reports whether Parse would take it: a solution can be nested so deep

@@ -58,7 +58,7 @@ func encodeSolution(data []byte) (string, error) {
 			members = append(members, fmt.Sprintf("%q:%s", key, value))
 		}
 	}
-	var said bytes.Buffer
-	err = json.Compact(&said, []byte("{"+strings.Join(members, ",")+"}"))
-	return said.String(), err
+	var solution bytes.Buffer
+	err = json.Compact(&solution, []byte("{"+strings.Join(members, ",")+"}"))
+	return solution.String(), err
 }

@@ -137,16 +137,16 @@ func (c *jsonWriter) write(p piece) error {
 func (c *jsonWriter) flush() error { return nil }
 
 func (c *jsonWriter) finish(reason string, used usage) error {
-	said := answer{Role: "assistant"}
+	solution := answer{Role: "assistant"}
 	if refusal := c.refusal.String(); refusal != "" {
-		said.Refusal = &refusal
+		solution.Refusal = &refusal
 	}
-	if content := c.content.String(); content != "" || said.Refusal == nil {
-		said.Content = &content
+	if content := c.content.String(); content != "" || solution.Refusal == nil {
+		solution.Content = &content
 	}
 	body := c.head
 	body.Object = "chat.completion"
-	body.Choices = []choice{{Message: &said, FinishReason: &reason}}
+	body.Choices = []choice{{Message: &solution, FinishReason: &reason}}
 	body.Usage, _ = json.Marshal(used)
 	c.w.Header().Set("Content-Type", "application/json")
 	return json.NewEncoder(c.w).Encode(body)

@@ -13,12 +13,12 @@ import (
 
 func TestCharactersOfManyBytesArriveWhole(t *testing.T) {
 	t.Parallel()
-	said := "①②③ 你好，世界 👩‍👩‍👧 naïve 𝄞 e\u0301 \u2028 " + strings.Repeat("文", 50)
-	raw, _ := json.Marshal(said)
+	solution := "①②③ 你好，世界 👩‍👩‍👧 naïve 𝄞 e\u0301 \u2028 " + strings.Repeat("文", 50)
+	raw, _ := json.Marshal(solution)
 	for _, size := range []int{1, 2, 3, 4, 7, 1000} {
 		server := start(t, fmt.Sprintf(`{"raw": %s}`, raw), ChunkChars(size))
 		got := ask(t, server, "plan")
-		got.want(t, said, "stop")
+		got.want(t, solution, "stop")
 		for _, chunk := range got.chunks {
 			if !utf8.ValidString(chunk) || strings.ContainsRune(chunk, utf8.RuneError) ||
 				utf8.RuneCountInString(chunk) > size {

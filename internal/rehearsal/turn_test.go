@@ -109,17 +109,17 @@ func TestConcurrentRequestsEachGetTheirTurnOnce(t *testing.T) {
 	c := client(t, server.URL())
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	said := map[string]int{}
+	solution := map[string]int{}
 	for range 20 {
 		group.Go(func() {
 			got := listen(c, params("a"))
 			mu.Lock()
 			defer mu.Unlock()
-			said[got.content]++
+			solution[got.content]++
 		})
 	}
 	group.Wait()
-	if len(said) != 20 || len(server.Requests()) != 20 {
-		t.Errorf("heard %v in %d requests", said, len(server.Requests()))
+	if len(solution) != 20 || len(server.Requests()) != 20 {
+		t.Errorf("heard %v in %d requests", solution, len(server.Requests()))
 	}
 }

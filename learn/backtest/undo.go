@@ -46,16 +46,16 @@ func withoutWrite(state any, e turn.LogEntry, prune bool) any {
 		return state
 	}
 	list := jsonval.AsList(at)
-	taken := 0
+	undone := 0
 	switch e.OutputMethod {
 	case "push":
-		taken = 1
+		undone = 1
 	case "concat":
 		values := jsonval.AsList(e.Value)
-		taken = len(values)
+		undone = len(values)
 	}
-	if taken > 0 && taken < len(list) {
-		state, _ = jsonval.SetAt(state, e.Path, list[:len(list)-taken:len(list)-taken])
+	if undone > 0 && undone < len(list) {
+		state, _ = jsonval.SetAt(state, e.Path, list[:len(list)-undone:len(list)-undone])
 		return state
 	}
 	return removeValue(state, e.Path, prune)

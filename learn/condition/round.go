@@ -24,9 +24,9 @@ func (f *field) roundedSchema(k kind, edge, near int) jsonval.Object {
 
 // roundBetween returns the number with the fewest digits of those that are at least low and less than high.
 func roundBetween(low, high float64) json.Number {
-	const most, fewest = 15, -9
+	const maxCount, fewest = 15, -9
 	middle := low + (high-low)/2
-	for e := most; e >= fewest; e-- {
+	for e := maxCount; e >= fewest; e-- {
 		step := math.Pow(10, float64(e))
 		best, found := 0.0, false
 		for m := math.Ceil(low / step); m*step < high && m <= math.Ceil(low/step)+20; m++ {

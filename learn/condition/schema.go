@@ -28,15 +28,15 @@ func viewSchemas(zones []constraint) []jsonval.Object {
 }
 
 // nestedSchema is a JSON Schema of objects in each other, down to what the value at a path must fit.
-func nestedSchema(path jsonval.Path, leaf jsonval.Object, required bool) jsonval.Object {
+func nestedSchema(path jsonval.Path, valueSchema jsonval.Object, required bool) jsonval.Object {
 	if len(path) == 0 {
-		return leaf
+		return valueSchema
 	}
 	s := jsonval.Object{}
 	if required {
 		s["required"] = []any{path[0]}
 	}
-	if below := nestedSchema(path[1:], leaf, required); len(below) > 0 {
+	if below := nestedSchema(path[1:], valueSchema, required); len(below) > 0 {
 		s["properties"] = jsonval.Object{path[0]: below}
 	}
 	return s

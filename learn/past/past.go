@@ -83,11 +83,11 @@ func Open(run Run) (*Chain, error) {
 		return nil, errors.New("it was simulated: its values are made up, and no Tool ran")
 	}
 	// A Call for "*" was for the instances that its Request covered; a record of it lists them.
-	isTold := map[ideafile.CallKey]bool{}
+	recorded := map[ideafile.CallKey]bool{}
 	for _, p := range c.recorded {
-		isTold[p.CallKey()] = true
+		recorded[p.CallKey()] = true
 	}
-	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.PastCall) bool { return isTold[p.CallKey()] })
+	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.PastCall) bool { return recorded[p.CallKey()] })
 	c.Status = endStatuses(c.Last())
 	return c, nil
 }
@@ -109,12 +109,12 @@ func OpenParts(run Run) (chains []*Chain, err error) {
 }
 
 // RecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request 0.
-func RecordedCalls(idea *ideafile.Idea) (told []turn.PastCall) {
+func RecordedCalls(idea *ideafile.Idea) (calls []turn.PastCall) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		told = append(told, turn.ReadPast(m, tokens)...)
+		calls = append(calls, turn.ReadPast(m, tokens)...)
 	}
-	return told
+	return calls
 }
 
 // plannedCalls are the Calls of an Idea's solution: a Call that was not done would have a record.

@@ -57,8 +57,8 @@ type Decision struct {
 	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules for who may take the decision; none: anybody may.
 	Deciders policy.Rules `json:"deciders,omitempty"`
-	// Told records how people were notified while the Call waited; nil: only that it waits.
-	Told *policy.Told `json:"told,omitempty"`
+	// Notified records how people were notified while the Call waited; nil: only that it waits.
+	Notified *policy.Notified `json:"told,omitempty"`
 	// AmendedParams of an amended Call: values, never References.
 	AmendedParams map[string]any `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.

@@ -72,17 +72,17 @@ func (o *GivenOrder) untoldOfDeputy(owner string, p Pending, now time.Time) (tel
 		return tell, false
 	}
 	tell = o.StandingOrder
-	var told *StandingOrder
+	var order *StandingOrder
 	for _, r := range p.currentRemarks() {
 		if r.Kind == SteerDeputy && r.OrderID == o.ID {
-			told = r.Order
+			order = r.Order
 		}
 	}
 	if o.Ended == nil {
-		return tell, told == nil && o.IsInForce(now)
+		return tell, order == nil && o.IsInForce(now)
 	}
 	tell.Until, tell.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
-	return tell, told != nil && tell.Until.Before(told.Until)
+	return tell, order != nil && tell.Until.Before(order.Until)
 }
 
 // Deputies are the remarks by which a Plan is told of deputies.

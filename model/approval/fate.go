@@ -162,7 +162,7 @@ func (l *Fates) Refusals() []Fate {
 
 // The states of an act in an Outcome.
 const (
-	ActTaken    = "taken"
+	ActAccepted = "taken"
 	ActRefused  = "refused"
 	ActUnderWay = "underWay" // its Fate is not known yet: the workflow goes on in another run, which is asked again
 	ActUnknown  = "unknown"
@@ -183,7 +183,7 @@ const unknownAct = "the process knows no act with this id: none has arrived, or 
 // otherwise an unknown act may still be received.
 func (l *Fates) Outcomes(ids []string, allHeard bool) (list []Outcome) {
 	for _, id := range ids {
-		o := Outcome{ID: id, Became: ActTaken}
+		o := Outcome{ID: id, Became: ActAccepted}
 		switch f, known := l.find(id); {
 		case known && f.Reason != "":
 			o.Became, o.Reason, o.Code = ActRefused, f.Reason, f.Code

@@ -45,7 +45,7 @@ func TestAnActKeepsTheFateThatItWasGivenFirst(t *testing.T) {
 	}
 	l.Begin("a")
 	o := l.Outcomes([]string{"a"}, true)[0]
-	if o.Became != approval.ActTaken || o.Count.Have != 1 || l.RefusedCount != 1 || len(l.UnderWay) > 0 {
+	if o.Became != approval.ActAccepted || o.Count.Have != 1 || l.RefusedCount != 1 || len(l.UnderWay) > 0 {
 		t.Errorf("%+v, %+v", o, l)
 	}
 }
@@ -80,7 +80,7 @@ func TestWhoAsksForAnActTooLongAgoIsToldSo(t *testing.T) {
 	if l.Known([]string{"1", "0"}, false) || !l.Known([]string{"1", "0"}, true) || !l.Known([]string{"1"}, false) {
 		t.Error("what may still come is waited for, and no more")
 	}
-	if became(&l, "1") != approval.ActRefused || became(&l, "5000") != approval.ActTaken || len(l.Latest) != 5000 {
+	if became(&l, "1") != approval.ActRefused || became(&l, "5000") != approval.ActAccepted || len(l.Latest) != 5000 {
 		t.Errorf("%s, %s of %d", became(&l, "1"), became(&l, "5000"), len(l.Latest))
 	}
 }

@@ -91,9 +91,9 @@ func (p Pending) Notice(token string) Notice {
 			}
 		}
 	}
-	if told := p.WhileWaiting.Told(); told != nil {
-		n.Reminders = len(told.RemindedAt)
-		for _, e := range told.Escalated {
+	if notified := p.WhileWaiting.Notified(); notified != nil {
+		n.Reminders = len(notified.RemindedAt)
+		for _, e := range notified.Escalated {
 			n.EscalatedTo = append(n.EscalatedTo, e.To)
 		}
 	}

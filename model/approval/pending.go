@@ -151,9 +151,9 @@ func (p Pending) DecidersInWords() string {
 	return text
 }
 
-// Told are the lines that people are shown about why they are asked, beside who decides and until when. Every surface
-// shows them; a new one has its German under "told: " in gateway/desk/wording/de.json.
-func (p Pending) Told() (lines []string) {
+// Explanation holds the lines that people are shown about why they are asked, beside who decides and until when. Every
+// surface shows them; a new one has its German under "told: " in gateway/desk/wording/de.json.
+func (p Pending) Explanation() (lines []string) {
 	if p.ReviewReason != "" {
 		lines = append(lines, p.ReviewReason)
 	}

@@ -98,24 +98,24 @@ func (p Plan) Describe(d Decision) string {
 	return s
 }
 
-// maxTold bounds, in bytes, how much the next Request reports of the Calls of a Plan.
-const maxTold = 2000
+// maxExplanation bounds, in bytes, how much the next Request reports of the Calls of a Plan.
+const maxExplanation = 2000
 
-// ToldOfRejection is the text for the LLM that nothing of the Plan ran. It names the Calls, so that the LLM does not
+// ExplainRejection is the text for the LLM that nothing of the Plan ran. It names the Calls, so that the LLM does not
 // propose the same again.
-func (p Plan) ToldOfRejection(d Decision) string {
+func (p Plan) ExplainRejection(d Decision) string {
 	return jsonval.Clip(fmt.Sprintf("%s; none of its calls ran. They were: %s", p.Describe(d),
-		jsonval.Encode(jsonval.ToJSONValue(p.Planned()))), maxTold)
+		jsonval.Encode(jsonval.ToJSONValue(p.Planned()))), maxExplanation)
 }
 
-// ToldOfAmendment is the text for the LLM that the Plan ran as a person had changed it, with the Calls that did not
+// ExplainAmendment is the text for the LLM that the Plan ran as a person had changed it, with the Calls that did not
 // run.
-func (p Plan) ToldOfAmendment(d Decision) string {
+func (p Plan) ExplainAmendment(d Decision) string {
 	s := p.Describe(d) + "; the calls that are listed are as amended"
 	if gone := p.removedCalls(); len(gone) > 0 {
 		s += ". These did not run as planned: " + string(jsonval.Encode(jsonval.ToJSONValue(gone)))
 	}
-	return jsonval.Clip(s, maxTold)
+	return jsonval.Clip(s, maxExplanation)
 }
 
 // Planned are the Calls as they were planned, before people amended them.

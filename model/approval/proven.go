@@ -91,24 +91,24 @@ func (d Decision) ToProve(process string) proof.Decision {
 
 // detailsDigest is proof.DetailsDigest of the decision, as its signal had it.
 func (d Decision) detailsDigest() string {
-	said := map[string]any{"reason": d.Reason}
+	content := map[string]any{"reason": d.Reason}
 	switch d.Kind {
 	case HandOver:
-		said["to"], said["toGroup"] = d.To, d.ToGroup
+		content["to"], content["toGroup"] = d.To, d.ToGroup
 	case policy.Amend:
-		said["params"] = jsonval.UnescapeBlobHandles(d.AmendedParams)
+		content["params"] = jsonval.UnescapeBlobHandles(d.AmendedParams)
 		if d.Signed != nil {
-			said["params"] = jsonval.UnescapeBlobHandles(d.Signed.Params)
+			content["params"] = jsonval.UnescapeBlobHandles(d.Signed.Params)
 		}
 	case policy.Replace:
-		said["with"] = jsonval.UnescapeBlobHandles(d.Replacement)
+		content["with"] = jsonval.UnescapeBlobHandles(d.Replacement)
 	case policy.Answer:
-		said["output"] = jsonval.UnescapeBlobHandles(d.GivenResult)
+		content["output"] = jsonval.UnescapeBlobHandles(d.GivenResult)
 	}
 	if d.Calls != nil {
-		said["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.Calls))
+		content["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.Calls))
 	}
-	return proof.DetailsDigest(said)
+	return proof.DetailsDigest(content)
 }
 
 // Decider is who takes the decision, for the rules on who may; of a deputy's in whose place, proven where both are.

@@ -109,8 +109,8 @@ func (c *checker) checkRechecks() {
 // for each.
 func (c *checker) checkInstancesPerRequest() {
 	n, because, _ := quality.RecommendedSize(c.idea, c.bindings)
-	if said := c.idea.Config.MaxInstancesPerPart; said > n && !c.idea.LLMForbidden() {
+	if limit := c.idea.Config.MaxInstancesPerPart; limit > n && !c.idea.LLMForbidden() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
-			"above that; \"quality\" measures it", said, n, because)
+			"above that; \"quality\" measures it", limit, n, because)
 	}
 }

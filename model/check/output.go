@@ -38,9 +38,9 @@ func (f outputFormChecker) checkValue(v any, at jsonval.Path, path string) {
 		return
 	}
 	is, wanted := jsonval.TypeOf(v), jsonschema.TypesAt(f.outputForm, at)
-	said := map[string]string{"array": "a list", "object": "an object"}[is]
-	if said != "" && jsonschema.CompareTypes([]string{is}, wanted) == jsonschema.FitsNever {
-		f.addError(path, "the output form wants %s here, not %s", jsonschema.JoinWithOr(wanted), said)
+	kindName := map[string]string{"array": "a list", "object": "an object"}[is]
+	if kindName != "" && jsonschema.CompareTypes([]string{is}, wanted) == jsonschema.FitsNever {
+		f.addError(path, "the output form wants %s here, not %s", jsonschema.JoinWithOr(wanted), kindName)
 	} else if object, ok := v.(jsonval.Object); ok {
 		f.checkObject(object, at, path)
 	}

@@ -242,8 +242,8 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 }
 
 // checkParamTakes reports a value with References in it if the parameter does not take its type: whatever the
-// References resolve to, it stays a list, an object or a text. said describes the value.
-func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path, said string) bool {
+// References resolve to, it stays a list, an object or a text. kindName describes the value.
+func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path, kindName string) bool {
 	if s.tool == nil {
 		return true
 	}
@@ -254,7 +254,7 @@ func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param
 	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wanted) != jsonschema.FitsNever {
 		return true
 	}
-	p.addCallError(s, location, "%s; the parameter %q wants %s", said, param, jsonschema.JoinWithOr(wanted))
+	p.addCallError(s, location, "%s; the parameter %q wants %s", kindName, param, jsonschema.JoinWithOr(wanted))
 	return false
 }
 

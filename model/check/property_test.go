@@ -105,7 +105,7 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 5, Requests: 1, OnlyWriteOnce: true,
 			NoWholeState: true})
 		for _, rec := range p.Instance.CallRecords() {
-			if rec.Status == ideafile.Failed || rec.UntakenBranchReference != "" || rec.BranchTaken > 1 {
+			if rec.Status == ideafile.Failed || rec.UntakenBranchReference != "" || rec.Branch > 1 {
 				return // whether a result fits its schema, and which branch is taken, is only known at run time
 			}
 		}

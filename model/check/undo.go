@@ -14,7 +14,7 @@ import (
 // checkUndo checks the file's `_undo` of a Tool. Otherwise an error in it would show only when the undo is needed most.
 func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	if t.Undo == nil {
-		c.checkUndoIsSaid(t, path)
+		c.checkUndoIsDeclared(t, path)
 	}
 	if path += "._undo"; t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
 		return
@@ -37,9 +37,9 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	c.checkUndoParams(t, by, path)
 }
 
-// checkUndoIsSaid reports a Tool with an effect but without `_undo`, if instances that fail are undone, and a Tool
+// checkUndoIsDeclared reports a Tool with an effect but without `_undo`, if instances that fail are undone, and a Tool
 // whose Go function names an unknown undo Tool. The undo of Go functions that are registered elsewhere is unknown here.
-func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
+func (c *checker) checkUndoIsDeclared(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
 	if b.Undo != nil && b.Undo.Tool != "" && c.idea.Tool(b.Undo.Tool) == nil {
 		c.addWarning(path,

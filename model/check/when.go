@@ -50,8 +50,8 @@ type whenSubject struct {
 // members lists the names that a value may have; nil: any.
 func (s whenSubject) members() []string {
 	m := jsonval.AsObject(s.schema)
-	more, said := m["additionalProperties"]
-	if said && more != false || m["patternProperties"] != nil ||
+	more, isGiven := m["additionalProperties"]
+	if isGiven && more != false || m["patternProperties"] != nil ||
 		slices.ContainsFunc(jsonschema.InPlaceKeywords, func(k string) bool { return m[k] != nil }) {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (c *checker) checkCondition(schema any, about whenSubject, path string) {
 		c.checkCondition(property, about.member(k), at)
 	}
 	for _, k := range jsonschema.Required(s) {
-		if _, told := properties[k]; !told {
+		if _, known := properties[k]; !known {
 			name(k, path+".required")
 		}
 	}

@@ -148,7 +148,7 @@ func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 		rec.moveTo(running)
 		return []ReadyCall{ready}
 	case rec.HasOutput:
-		result, _ := i.recordBranchTaken(rec, rec.Output) // never an error: a latent Tool names no branch
+		result, _ := i.recordBranch(rec, rec.Output) // never an error: a latent Tool names no branch
 		i.acceptResult(rec, result)
 	default:
 		rec.moveTo(askingLLM)

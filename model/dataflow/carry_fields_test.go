@@ -17,7 +17,7 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey",
 				"starters", "causers", "earlierDecisions", "KnowsChange"}},
 		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",
-			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken",
+			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "Branch",
 			"ConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",
 			"TimesAsked", "ResultGivenByPerson", "Began", "Ended"},
 			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},

@@ -207,7 +207,7 @@ func (i *Instance) addVote(rec *CallRecord, d approval.Decision) error {
 		if _, err := i.readGivenResult(rec, d); err != nil {
 			return err
 		}
-		rec.BranchTaken = 0
+		rec.Branch = 0
 	}
 	rec.Decisions = append(rec.Decisions, d)
 	p := *rec.PendingApproval

@@ -49,7 +49,7 @@ func TestWhoIsAskedIsToldThePolicysNoteWhichIsNoPartOfWhatRuns(t *testing.T) {
 	plain := vault(t, `{"people": ["ann"]}`, "").PendingApprovals()[0]
 	noted := carried(t, vault(t, `{"people": ["ann"]}, "note": "look at the receipt"`,
 		`{"all": true}`)).PendingApprovals()[0]
-	if told := noted.Told(); !slices.Equal(told, []string{"look at the receipt"}) || plain.Told() != nil ||
+	if told := noted.Explanation(); !slices.Equal(told, []string{"look at the receipt"}) || plain.Explanation() != nil ||
 		noted.Digest != plain.Digest {
 		t.Errorf("told %q, of %s and %s", told, noted.Digest, plain.Digest)
 	}

@@ -119,7 +119,7 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 }
 
 func (r *CallRecord) recordDecision(d approval.Decision) {
-	d.Told, d.WaitingSince = r.PendingApproval.WhileWaiting.Told(), r.PendingApproval.Since
+	d.Notified, d.WaitingSince = r.PendingApproval.WhileWaiting.Notified(), r.PendingApproval.Since
 	r.PendingApproval = nil
 	r.Decisions = append(r.Decisions, d)
 }
@@ -200,7 +200,7 @@ func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
 		return nil
 	}
 	if f := i.applyResult(rec, value); f != nil {
-		rec.ResultGivenByPerson, rec.BranchTaken = "", 0
+		rec.ResultGivenByPerson, rec.Branch = "", 0
 		return fmt.Errorf("output: %s", f.Message)
 	}
 	rec.recordDecision(d)
@@ -210,12 +210,12 @@ func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
 
 // readGivenResult checks the result that a person gives.
 func (i *Instance) readGivenResult(rec *CallRecord, d approval.Decision) (any, error) {
-	value, err := i.recordBranchTaken(rec, d.GivenResult)
+	value, err := i.recordBranch(rec, d.GivenResult)
 	if err == nil {
 		err = ideafile.FindTool(i.palette.Tools, rec.Tool).OutputSchema.Validate(value)
 	}
 	if err != nil {
-		rec.BranchTaken = 0
+		rec.Branch = 0
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return value, nil

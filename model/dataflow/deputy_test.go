@@ -38,7 +38,7 @@ func TestADeputyDecidesInPlaceOfAnotherAndTheDecisionNamesBoth(t *testing.T) {
 	i = carried(t, i)
 	_ = approve(i, "1.1", "bob")
 	p := i.PendingApprovals()[0]
-	if told := p.Told()[0]; p.Digest != digest ||
+	if told := p.Explanation()[0]; p.Digest != digest ||
 		!strings.HasSuffix(p.DecidersInWords(), "(so far bob in place of ann)") || told != "bob may decide in place "+
 		"of ann from 2026-11-01T08:00:00Z until 2026-11-01T10:00:00Z: on leave" {
 		t.Errorf("%q, %q", p.DecidersInWords(), told)

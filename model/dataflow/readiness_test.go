@@ -71,7 +71,7 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 			if rec.Status != ideafile.Done || rec.OutputPath == nil || rec.Update() {
 				continue
 			}
-			for _, path := range rec.OutputPath[max(rec.BranchTaken, 1)-1] {
+			for _, path := range rec.OutputPath[max(rec.Branch, 1)-1] {
 				// it may be replaced, and is not written
 				_, before := jsonval.ValueAt(modeltest.NewPlanExecution(p.Plan).Instance.State(), path)
 				if _, ok := jsonval.ValueAt(p.Instance.State(), path); !ok && !before {

@@ -23,8 +23,8 @@ type CallRecord struct {
 	UntakenBranchReference string `json:"untaken,omitempty"`
 	// ConditionMet means that the Call's condition held.
 	ConditionMet bool `json:"met,omitempty"`
-	// BranchTaken is the branch that the result took, from 1; 0: none yet, or the Call has only one.
-	BranchTaken int `json:"taken,omitempty"`
+	// Branch is the branch that the result took, from 1; 0: none yet, or the Call has only one.
+	Branch int `json:"taken,omitempty"`
 	// FaultWrittenToBranch is the failure that was written to the last branch.
 	FaultWrittenToBranch *diag.Fault `json:"cause,omitempty"`
 	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
@@ -81,12 +81,12 @@ func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 // possibleResultPaths is possibleWritePaths without what a delegate may hand back.
 func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 	switch {
-	case r.hasResult() && r.BranchTaken > 0:
-		taken, last := r.BranchTaken-1, len(r.OutputPath)-1
-		if taken == last {
+	case r.hasResult() && r.Branch > 0:
+		branch, last := r.Branch-1, len(r.OutputPath)-1
+		if branch == last {
 			return r.OutputPath[last]
 		}
-		return slices.Concat(r.OutputPath[taken], r.OutputPath[last])
+		return slices.Concat(r.OutputPath[branch], r.OutputPath[last])
 	case !r.hasResult() || r.OutputMethod != "" || !r.OutputPath.WritesWholeState():
 		return r.OutputPath.Paths()
 	}

@@ -56,7 +56,7 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 		t.Errorf("two: %v", err)
 	}
 	made := i.CallRecords()[0].Decisions
-	if told := made[1].Told; told.String() != "reminded twice, escalated to people of heads" {
+	if told := made[1].Notified; told.String() != "reminded twice, escalated to people of heads" {
 		t.Errorf("on record: %+v", made)
 	}
 }

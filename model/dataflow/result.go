@@ -19,7 +19,7 @@ func (i *Instance) SucceedCall(id string, value any) {
 	if rec == nil || !rec.expectsResult() {
 		return
 	}
-	result, err := i.recordBranchTaken(rec, value)
+	result, err := i.recordBranch(rec, value)
 	if err != nil {
 		i.failCall(rec, diag.Faultf(ideafile.CodeBadOutput, "%s", err))
 		return
@@ -53,13 +53,13 @@ func (i *Instance) failCall(rec *CallRecord, f *diag.Fault) {
 		rec.endWithStatus(ideafile.Failed, f)
 		return
 	}
-	rec.BranchTaken, rec.FaultWrittenToBranch = len(rec.OutputPath), f
+	rec.Branch, rec.FaultWrittenToBranch = len(rec.OutputPath), f
 	i.acceptResult(rec, diag.FaultAsJSON(f))
 }
 
-// recordBranchTaken notes which of several branches a result takes and returns the bare result: an activity, or who
+// recordBranch notes which of several branches a result takes and returns the bare result: an activity, or who
 // answers in its place, may name the branch.
-func (i *Instance) recordBranchTaken(rec *CallRecord, value any) (result any, err error) {
+func (i *Instance) recordBranch(rec *CallRecord, value any) (result any, err error) {
 	if !rec.OutputPath.HasBranches() {
 		return value, nil
 	}
@@ -68,7 +68,7 @@ func (i *Instance) recordBranchTaken(rec *CallRecord, value any) (result any, er
 		branch, value, _, err = rec.OutputPath.SelectBranch(value)
 	}
 	if err == nil {
-		rec.BranchTaken = branch + 1
+		rec.Branch = branch + 1
 	}
 	return value, err
 }
@@ -111,13 +111,13 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 // once, and waits there too for the earlier Calls that write its path.
 func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
-		rec.BranchTaken, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
+		rec.Branch, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
 			rec.combined = len(rec.OutputPath), f, nil, nil, nil
 		i.acceptResult(rec, diag.FaultAsJSON(f))
 		return
 	}
 	f = cmp.Or(rec.FaultWrittenToBranch, f)
-	rec.BranchTaken, rec.FaultWrittenToBranch, rec.NotWrittenPaths = 0, nil, nil
+	rec.Branch, rec.FaultWrittenToBranch, rec.NotWrittenPaths = 0, nil, nil
 	rec.endWithStatus(ideafile.Failed, f)
 	if f.Code == ideafile.CodeBadPath {
 		rec.Result = value // it fits, and has no place
@@ -160,7 +160,7 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 	if len(rec.OutputPath) == 0 {
 		return nil, nil
 	}
-	for n, p := range rec.takenBranchPaths() {
+	for n, p := range rec.branchPaths() {
 		_, closed := i.state.AuthorWhoClosedPath(p)
 		if closed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
 			i.recordUnwrittenPath(rec, p)

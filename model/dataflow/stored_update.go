@@ -73,7 +73,7 @@ func (i *Instance) startCombineIfNeeded(rec *CallRecord, value any) bool {
 
 func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 	u := BlobUpdate{CallID: rec.ID, OutputMethod: rec.OutputMethod, Contract: i.ResultContract(rec)}
-	for _, p := range rec.takenBranchPaths() {
+	for _, p := range rec.branchPaths() {
 		old := i.valueBefore(rec, p)
 		if len(p) == 0 {
 			old = onlyKeysOf(value, old)
@@ -83,8 +83,8 @@ func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 	return u
 }
 
-// takenBranchPaths lists the paths of the branch that the result takes.
-func (r *CallRecord) takenBranchPaths() []jsonval.Path { return r.OutputPath[max(r.BranchTaken, 1)-1] }
+// branchPaths lists the paths of the branch that the result takes.
+func (r *CallRecord) branchPaths() []jsonval.Path { return r.OutputPath[max(r.Branch, 1)-1] }
 
 // valueBefore returns the value at a path before a Call; nil if there is none.
 func (i *Instance) valueBefore(rec *CallRecord, p jsonval.Path) any {

@@ -97,10 +97,10 @@ func (i *Instance) nameForPeople(key ideafile.CallKey) string {
 // UndoesWhilePaused reports whether a person ordered the undo.
 func (i *Instance) UndoesWhilePaused() bool { return i.Undoing != nil && i.Undoing.By != "" }
 
-// TakeTakenBack returns, once, what came of BeginUndo; nil before all has ended. looksAtFollowers is asked only if it
+// DrainWithdrawn returns, once, what came of BeginUndo; nil before all has ended. looksAtFollowers is asked only if it
 // matters.
-func (i *Instance) TakeTakenBack(looksAtFollowers func() bool) *turn.TakenBack {
-	t := i.takenBack()
+func (i *Instance) DrainWithdrawn(looksAtFollowers func() bool) *turn.Withdrawn {
+	t := i.withdrawn()
 	if t != nil {
 		i.Undoing = nil
 		i.lookAgainAtReaders(looksAtFollowers)
@@ -124,7 +124,7 @@ func (i *Instance) lookAgainAtReaders(looksAtFollowers func() bool) {
 	}
 }
 
-func (i *Instance) takenBack() *turn.TakenBack {
+func (i *Instance) withdrawn() *turn.Withdrawn {
 	if i.Undoing == nil {
 		return nil
 	}
@@ -145,13 +145,13 @@ func (i *Instance) takenBack() *turn.TakenBack {
 			failed, left = true, append(left, why)
 		}
 	}
-	said := "nothing was taken back"
+	sentence := "nothing was taken back"
 	if len(done) > 0 {
-		said = "taken back: " + strings.Join(done, ", ")
+		sentence = "taken back: " + strings.Join(done, ", ")
 	}
 	if left = append(left, i.Undoing.Left...); len(left) > 0 {
-		said += "; not taken back: " + strings.Join(left, "; ")
+		sentence += "; not taken back: " + strings.Join(left, "; ")
 	}
-	return &turn.TakenBack{Said: said, Failed: failed || i.Undoing.Stays && i.Undoing.By == "",
+	return &turn.Withdrawn{Said: sentence, Failed: failed || i.Undoing.Stays && i.Undoing.By == "",
 		Nothing: len(done)+len(i.Undoing.Withdraw) == 0}
 }

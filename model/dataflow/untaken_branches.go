@@ -79,8 +79,8 @@ func (r *CallRecord) leftPathUnwrittenByBranch(p jsonval.Path) bool {
 		return true
 	case !r.OutputPath.HasBranches() || (r.Status != ideafile.Done && r.Status != ideafile.Skipped):
 		return false
-	case r.BranchTaken == 0:
+	case r.Branch == 0:
 		return true
 	}
-	return !slices.ContainsFunc(r.OutputPath[r.BranchTaken-1], p.Overlaps)
+	return !slices.ContainsFunc(r.OutputPath[r.Branch-1], p.Overlaps)
 }

@@ -20,7 +20,7 @@ var beyondSchema = []string{"want a duration", "nine digits after the point"}
 // The table is made from the JSON Schema, so that a new number or duration is in it by itself.
 func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 	t.Parallel()
-	leaves := modeltest.NumberLeaves(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any))
+	leaves := modeltest.NumberPlaces(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any))
 	if len(leaves) < 25 {
 		t.Errorf("the schema has only %d numbers: %v", len(leaves), leaves)
 	}
@@ -28,7 +28,7 @@ func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 		t.Run(leaf.String(), func(t *testing.T) {
 			t.Parallel()
 			base := modeltest.MustDecodeJSON(edgesIdea).(map[string]any)
-			if !leaf.IsDuration && (leaf.Least == "" || leaf.Most == "") {
+			if !leaf.IsDuration && (leaf.Minimum == "" || leaf.Maximum == "") {
 				t.Fatal("the schema does not say its smallest and its largest number")
 			}
 			for _, value := range leaf.Edges() {
@@ -48,7 +48,7 @@ func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 }
 
 // readAtEdge reads an Idea with a value at a place. The schema for editors must say of it what the reader says.
-func readAtEdge(t *testing.T, leaf modeltest.Leaf, base map[string]any,
+func readAtEdge(t *testing.T, leaf modeltest.NumberPlace, base map[string]any,
 	value string) (read *ideafile.Idea, refused string) {
 	t.Helper()
 	idea := leaf.In(base, modeltest.MustDecodeJSON(value))

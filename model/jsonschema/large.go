@@ -101,7 +101,7 @@ func (m *misfits) validate(s *jsonschema.Schema, v any, at string) {
 	if !errors.As(s.Validate(v), &ve) {
 		return
 	}
-	texts := leafTexts(ve, at)
+	texts := causeTexts(ve, at)
 	m.texts = append(m.texts, texts[:min(len(texts), maxErrors+1-len(m.texts))]...)
 }
 

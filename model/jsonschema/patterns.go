@@ -57,7 +57,7 @@ func stepsAndRanges(re *syntax.Regexp) (steps, ranges int) {
 
 // CountPatternSteps counts the steps of all patterns in schemas, and refuses more than most. It ignores unreadable
 // patterns, which the compiler reports.
-func CountPatternSteps(schemas any, most int) (steps int, err error) {
+func CountPatternSteps(schemas any, limit int) (steps int, err error) {
 	for k, v := range keysWithin(schemas) {
 		var patterns []string
 		switch v := v.(type) {
@@ -72,9 +72,9 @@ func CountPatternSteps(schemas any, most int) (steps int, err error) {
 		}
 		for _, pattern := range patterns {
 			n, _ := CompiledPatternSteps(pattern)
-			if steps += n; steps > most {
+			if steps += n; steps > limit {
 				return steps, fmt.Errorf("its patterns come to more than %d steps when they are compiled, with %s: "+
-					"repeat less in them", most, jsonval.Clip(pattern, 100))
+					"repeat less in them", limit, jsonval.Clip(pattern, 100))
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for depth, values := range countByDepth(v, 0, nil) {
-		steps += float64(values) * c.mostWays(s, depth)
+		steps += float64(values) * c.maxWays(s, depth)
 	}
 	return steps
 }
@@ -70,7 +70,7 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 			continue
 		}
 		c.checked[at] = true
-		if c.mostWays(at, 0) > maxInPlace {
+		if c.maxWays(at, 0) > maxInPlace {
 			return fmt.Errorf("its references multiply: one value would be held against more than %d parts of it",
 				maxInPlace)
 		}
@@ -79,9 +79,9 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	return nil
 }
 
-// mostWays counts the parts of a schema that check the same value depth levels within: infinitely many if a part leads
+// maxWays counts the parts of a schema that check the same value depth levels within: infinitely many if a part leads
 // back to itself over the same value.
-func (c *stepCounter) mostWays(s *jsonschema.Schema, depth int) float64 {
+func (c *stepCounter) maxWays(s *jsonschema.Schema, depth int) float64 {
 	ways := c.countWays(schemaAtDepth{s, depth, false})
 	if depth > 0 {
 		ways = max(ways, c.countWays(schemaAtDepth{s, depth, true}))
@@ -89,7 +89,7 @@ func (c *stepCounter) mostWays(s *jsonschema.Schema, depth int) float64 {
 	return ways
 }
 
-// countWays is mostWays for a value that is an array, or an object. Only the key of an object with the most parts
+// countWays is maxWays for a value that is an array, or an object. Only the key of an object with the most parts
 // counts, since no value is behind two keys.
 func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
 	if w, ok := c.waysByDepth[at]; ok {
@@ -107,15 +107,15 @@ func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
 	case at.inArray:
 		fixed, others = nil, subschemasForItems(at.schema)
 	}
-	most := 0.0
+	highest := 0.0
 	for _, p := range fixed {
-		most = max(most, c.mostWays(p, at.depth-1))
+		highest = max(highest, c.maxWays(p, at.depth-1))
 	}
 	for _, p := range others {
-		ways += c.mostWays(p, at.depth-1)
+		ways += c.maxWays(p, at.depth-1)
 	}
-	c.waysByDepth[at] = ways + most
-	return ways + most
+	c.waysByDepth[at] = ways + highest
+	return ways + highest
 }
 
 // countByDepth adds to counts the number of values at each level below a value that is itself at a depth.

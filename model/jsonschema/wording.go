@@ -22,7 +22,7 @@ func validationErrorText(err error) string {
 	if !errors.As(err, &ve) {
 		return compilerErrorText(strings.TrimPrefix(err.Error(), "jsonschema: "))
 	}
-	texts := leafTexts(ve, "")
+	texts := causeTexts(ve, "")
 	if len(texts) > maxErrors {
 		texts = append(texts[:maxErrors], fmt.Sprintf("and %d more", len(texts)-maxErrors))
 	}
@@ -51,10 +51,10 @@ func sortQuotedNames(message string) string {
 	return before + strings.Join(names, "', '") + after
 }
 
-// leafTexts returns the texts of the errors without causes of their own, sorted, each once. at is the place of the
+// causeTexts returns the texts of the errors without causes of their own, sorted, each once. at is the place of the
 // value.
-func leafTexts(ve *jsonschema.ValidationError, at string) (texts []string) {
-	for _, l := range leafErrors(ve) {
+func causeTexts(ve *jsonschema.ValidationError, at string) (texts []string) {
+	for _, l := range causes(ve) {
 		text := strings.Replace(sortQuotedNames(l.Message), "valid must be", "the elements that fit must be", 1)
 		texts = append(texts, strings.TrimPrefix(at+l.InstanceLocation+": ", ": ")+text)
 	}
@@ -62,14 +62,14 @@ func leafTexts(ve *jsonschema.ValidationError, at string) (texts []string) {
 	return slices.Compact(texts)
 }
 
-// leafErrors lists the errors that have no causes of their own.
-func leafErrors(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
+// causes lists the errors that have no causes of their own.
+func causes(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(ve.Causes) == 0 {
 		return []*jsonschema.ValidationError{ve}
 	}
 	var out []*jsonschema.ValidationError
 	for _, c := range ve.Causes {
-		out = append(out, leafErrors(c)...)
+		out = append(out, causes(c)...)
 	}
 	return out
 }

@@ -15,15 +15,15 @@ const MaxCount = 1<<31 - 1
 func ReadPositiveInt(v any) (int, error) { return ReadCount(v, MaxCount) }
 
 // ReadCount reads a whole number from 1 to most, however it is written: 20, 20.0, 2e1.
-func ReadCount(v any, most int) (int, error) {
+func ReadCount(v any, limit int) (int, error) {
 	n, _ := v.(json.Number)
 	about, err := n.Float64()
-	if err == nil && about >= 1 && about <= float64(most) && len(n) <= 60 { // so that it can be reckoned with exactly
+	if err == nil && about >= 1 && about <= float64(limit) && len(n) <= 60 { // so that it can be reckoned with exactly
 		if exact, ok := new(big.Rat).SetString(n.String()); ok && exact.IsInt() {
 			return int(exact.Num().Int64()), nil
 		}
 	}
-	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", most, Shown(v))
+	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", limit, Shown(v))
 }
 
 // The range of all durations that people may write: a shorter one is no different from zero to a server of processes,

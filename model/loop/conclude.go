@@ -84,7 +84,7 @@ func (l *Loop) hasRequestEnded() bool {
 		switch {
 		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isGone():
 		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() &&
-			inst.ToldThroughRequest < number:
+			inst.ReportedThroughRequest < number:
 			return false
 		}
 	}

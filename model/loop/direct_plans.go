@@ -245,17 +245,17 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume:
 // those on which a person is asked again, and the others.
-func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
+func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, resumed int) {
 	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
 		case status.IsFinal(), !inst.runsDirectPlan():
 		case ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status) != "":
 			askedAgain++
 		default:
-			takenUp++
+			resumed++
 		}
 	})
-	return askedAgain, takenUp
+	return askedAgain, resumed
 }
 
 // anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. A delegate whose Plans

@@ -19,7 +19,7 @@ func TestALostReplyIsConcludedWithoutAnInstanceThatIsGone(t *testing.T) {
 	s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
 	s.RunToIdle("①", 1)
 	r := s.Report("①", 1)
-	r.ToldThroughRequest = 1
+	r.ReportedThroughRequest = 1
 	s.DeliverReport(r)
 	s.Loop.ApplyReply(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	if s.Loop.ConcludeRequest() != nil {
@@ -41,7 +41,7 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 	for _, inst := range s.Loop.Instances {
 		inst.UndoneBy = order
 	}
-	s.Loop.Instances[0].TookBack = &turn.TakenBack{Said: "all was undone"}
+	s.Loop.Instances[0].TookBack = &turn.Withdrawn{Said: "all was undone"}
 	if o, _ := s.Loop.TakeEndedUndo(); o != nil {
 		t.Error("it has ended before ②")
 	}

@@ -180,7 +180,7 @@ func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 		turn.RejectPlan(p, req.Reply, d)
 	case p.Original != nil:
 		turn.AmendPlan(req.RequestInput, req.Reply, p.WrittenCalls())
-		req.amendment = p.ToldOfAmendment(d)
+		req.amendment = p.ExplainAmendment(d)
 	}
 	req.hadUnsealedChanges = true
 	req.LogBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
@@ -194,9 +194,9 @@ func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
 		l.rejectResumedCalls(d)
-		l.rejectDirectPlans(diag.Faultf(approval.CodePlanRejected, "%s", p.ToldOfRejection(d)))
+		l.rejectDirectPlans(diag.Faultf(approval.CodePlanRejected, "%s", p.ExplainRejection(d)))
 	case p.Original != nil:
-		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", p.ToldOfAmendment(d)))
+		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", p.ExplainAmendment(d)))
 	}
 }
 
@@ -303,7 +303,7 @@ func (l *Loop) MarkGone(tokens []string) {
 		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {
 			inst.InstanceStanding = turn.InstanceStanding{Idle: true}
 			if inst.UndoneBy != nil {
-				inst.TookBack = &turn.TakenBack{Said: "its workflow was terminated or deleted", Failed: true}
+				inst.TookBack = &turn.Withdrawn{Said: "its workflow was terminated or deleted", Failed: true}
 			}
 			l.endInstance(inst, ideafile.InstanceFailed,
 				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))

@@ -45,7 +45,7 @@ type carriedProgress struct {
 	// The highest Request from which it accepts no more Calls while the reply is streamed; 0: none.
 	RefusedThroughRequest int `json:"refused,omitempty"`
 	// The highest Request with a lost reply for which it has reported all Calls that it accepted.
-	ToldThroughRequest int `json:"toldCalls,omitempty"`
+	ReportedThroughRequest int `json:"toldCalls,omitempty"`
 	// Invariant: AckedCorrectionCount <= SentCorrectionCount.
 	SentCorrectionCount  int `json:"corrected,omitempty"`
 	AckedCorrectionCount int `json:"taken,omitempty"`
@@ -64,7 +64,7 @@ type carriedProgress struct {
 	// UndoneBy is a person's order to undo what it did; nil: none. TookBack is the result, until the other instances
 	// have one too.
 	UndoneBy *approval.UndoOrder `json:"undoneBy,omitempty"`
-	TookBack *turn.TakenBack     `json:"tookBack,omitempty"`
+	TookBack *turn.Withdrawn     `json:"tookBack,omitempty"`
 
 	// SettledForNow means that it has settled, but that a Call which names it reopens it.
 	SettledForNow bool `json:"forNow,omitempty"`
@@ -170,13 +170,13 @@ func (l *Loop) StateOf(token string) any {
 // missingRequiredPathsForLLM returns the missing paths to report in the next Request: none, until a Request or a Plan
 // should have provided them.
 func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
-	if !p.isToldOfLack() {
+	if !p.knowsOfLack() {
 		return nil
 	}
 	return p.MissingRequiredPaths
 }
 
-func (p *InstanceProgress) isToldOfLack() bool {
+func (p *InstanceProgress) knowsOfLack() bool {
 	return p.MissingRetries > 0 || p.FellBackToLLM
 }
 
@@ -205,7 +205,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	}
 	inst.ClosedThroughRequest = max(inst.ClosedThroughRequest, r.ClosedThroughRequest)
 	inst.RefusedThroughRequest = max(inst.RefusedThroughRequest, r.RefusedThroughRequest, r.ClosedThroughRequest)
-	inst.ToldThroughRequest = max(inst.ToldThroughRequest, r.ToldThroughRequest)
+	inst.ReportedThroughRequest = max(inst.ReportedThroughRequest, r.ReportedThroughRequest)
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
@@ -213,8 +213,8 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	if !inst.hasStalePauseFault(r) {
 		l.PauseWithFault(r.PauseFault)
 	}
-	if r.TakenBack != nil && inst.isWorking() {
-		l.endTakenBack(inst, *r.TakenBack)
+	if r.Withdrawn != nil && inst.isWorking() {
+		l.endWithdrawn(inst, *r.Withdrawn)
 	}
 	return true
 }

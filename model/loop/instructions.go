@@ -127,8 +127,8 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 // unfulfilledForLLM returns the steps to report as unfulfilled in the next Request: none, until a Request or a Plan
 // should have fulfilled them, here or in the earlier process.
 func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
-	isTakenUp := inst.ReopenCount > 0 || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
-	if !inst.isToldOfLack() && !isTakenUp {
+	isReopened := inst.ReopenCount > 0 || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
+	if !inst.knowsOfLack() && !isReopened {
 		return nil
 	}
 	return l.unfulfilledSteps(inst)

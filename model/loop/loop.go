@@ -169,9 +169,9 @@ func (l *Loop) instancesWhere(holds func(*InstanceProgress) bool) []*InstancePro
 
 // takeAll returns the elements of a list, and empties it.
 func takeAll[T any](list *[]T) []T {
-	taken := *list
+	all := *list
 	*list = nil
-	return taken
+	return all
 }
 
 // HasInstance reports whether the process has an instance with a token.

@@ -22,9 +22,9 @@ func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
 		})
 }
 
-// tellWhatIsKnown adds to a Request the LLM's notes and the draft output that the reply may correct. It omits the draft
+// addKnownFacts adds to a Request the LLM's notes and the draft output that the reply may correct. It omits the draft
 // if it no longer holds for an instance that the Request does not cover.
-func (l *Loop) tellWhatIsKnown(input *turn.RequestInput, covered []*InstanceProgress) {
+func (l *Loop) addKnownFacts(input *turn.RequestInput, covered []*InstanceProgress) {
 	input.Notes = l.Notes
 	if input.OutputOnly || !l.areKnownBesides(covered) {
 		return

@@ -110,7 +110,7 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 // reopenByPerson reopens an instance. If the instance has been notified of its end, it is started anew: TakeRestarts
 // returns it.
 func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
-	told := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
+	reported := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
 	l.newlyEndedInstances = jsonval.Filter(l.newlyEndedInstances,
 		func(e *InstanceProgress) bool { return e != inst })
 	l.reopenInstance(inst)
@@ -118,7 +118,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 	if s.Reason != "" {
 		inst.ReopenReason += ": " + s.Reason
 	}
-	if told {
+	if reported {
 		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // that was free for others
 		l.restarts = append(l.restarts, inst)
 	}

@@ -35,7 +35,7 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 		input.ReopenableTokens, input.MayBeLast = l.reopenableTokens(), l.mayBeLast(about)
 	}
 	if len(input.Questions) == 0 {
-		l.tellWhatIsKnown(input, about)
+		l.addKnownFacts(input, about)
 	}
 	input.PlanEntries, input.Errors = l.planEntries(about), l.errorsToReport(about)
 	return input

@@ -22,8 +22,8 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 	candidates := l.instancesThatMaySettle(req)
 	if l.Idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
-		taken := l.takeReplyOutput(req)
-		if !taken {
+		accepted := l.takeReplyOutput(req)
+		if !accepted {
 			return
 		}
 	}
@@ -31,7 +31,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 		draftCounts := req.DraftOutput == nil || l.DraftOutput != nil // the one that it puts right
 		isDraft := wasFinished && req.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
 		if !isDraft {
-			l.addError(diag.Faultf(turn.CodeOutputNotTaken,
+			l.addError(diag.Faultf(turn.CodeOutputTooEarly,
 				"the output given in request %d was not taken: there was more to do. You are asked for it again, at "+
 					"the latest when all is done. Beside Calls it counts where \"finished\" is true",
 				req.RequestNumber))
@@ -96,8 +96,8 @@ func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 // hasRequired reports whether an instance that is ready for a Request needs none, if its Plan has not failed and its
 // instructions are fulfilled.
 func (p *InstanceProgress) hasRequired() bool {
-	saidFinished := !p.HasGoal && p.LastWantedRequest == p.LastPlanningRequest
-	return (p.HasGoal || saidFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
+	replyFinished := !p.HasGoal && p.LastWantedRequest == p.LastPlanningRequest
+	return (p.HasGoal || replyFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
 		len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }

@@ -98,25 +98,25 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 			list = append(list, inst)
 		}
 	}
-	var said []string
+	var sentences []string
 	failed, nothing := false, true
 	for _, inst := range list {
 		t := *inst.TookBack
 		o, failed, nothing = inst.UndoneBy, failed || t.Failed, nothing && t.Nothing
 		inst.UndoneBy, inst.TookBack, inst.RevisedSinceRequest = nil, nil, true
 		if t.Failed || t.Nothing {
-			said = append(said, t.Said)
+			sentences = append(sentences, t.Said)
 		}
 		if !t.Nothing {
 			why := "by " + cmp.Or(o.By, "a person")
 			if o.Reason != "" {
 				why += ", since: " + o.Reason
 			}
-			l.addErrorsFor([]*InstanceProgress{inst}, turn.ContextError{Fault: *diag.Faultf(turn.CodeTakenBack,
+			l.addErrorsFor([]*InstanceProgress{inst}, turn.ContextError{Fault: *diag.Faultf(turn.CodeWithdrawn,
 				"%s; %s", why, t.Said)})
 		}
 	}
-	switch text := strings.Join(said, "; "); {
+	switch text := strings.Join(sentences, "; "); {
 	case failed:
 		refusal = errors.New(text)
 	case len(list) > 0 && nothing:
@@ -125,8 +125,8 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	return o, refusal
 }
 
-// endTakenBack ends an instance that failed and has undone what it could.
-func (l *Loop) endTakenBack(inst *InstanceProgress, t turn.TakenBack) {
+// endWithdrawn ends an instance that failed and has undone what it could.
+func (l *Loop) endWithdrawn(inst *InstanceProgress, t turn.Withdrawn) {
 	if inst.UndoneBy != nil {
 		inst.TookBack = &t
 	}

@@ -132,7 +132,7 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 // dropWiredOutput drops the wired output. If it was not taken, the next Request reports that.
 func (l *Loop) dropWiredOutput() {
 	if !l.HasOutput {
-		l.addError(diag.Faultf(turn.CodeOutputNotTaken,
+		l.addError(diag.Faultf(turn.CodeOutputTooEarly,
 			"the output given in request %d was not taken, since not all Calls brought their values: give it again, "+
 				"beside the Calls that mend this or when all is done", l.wiredRequest.RequestNumber))
 	}

@@ -139,7 +139,7 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, ch
 func (p *PlanExecution) Outcome() string {
 	var b strings.Builder
 	for _, rec := range p.Instance.CallRecords() {
-		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.BranchTaken,
+		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.Branch,
 			rec.UntakenBranchReference)
 		if rec.Fault != nil {
 			fmt.Fprintf(&b, " fault=%s", rec.Fault)

@@ -57,7 +57,7 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	m := DecodeJSON(s.T, reply).(jsonval.Object)
 	r := s.DeliverCalls(jsonval.AsList(m["calls"]))
 	r.Complete, r.Output = true, m["output"]
-	if finished, said := m["finished"].(bool); said {
+	if finished, isGiven := m["finished"].(bool); isGiven {
 		r.Finished, r.Unfinished = finished, !finished
 	}
 	r.Notes = jsonval.AsText(m["notes"])
@@ -74,7 +74,7 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 		list = append(list, DecodeJSON(s.T, c))
 	}
 	r := s.DeliverCalls(list)
-	for _, token := range s.ToldWhole {
+	for _, token := range s.ShownWhole {
 		s.runAndReport(token, s.Input.RequestNumber)
 	}
 	if end.WorkerLost {
@@ -163,7 +163,7 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 					})
 			}
 			report := s.Report(token, closed)
-			report.RefusedThroughRequest, report.ToldThroughRequest = s.Input.RequestNumber, s.retold
+			report.RefusedThroughRequest, report.ReportedThroughRequest = s.Input.RequestNumber, s.retold
 			s.DeliverReport(report)
 		default:
 			s.runAndReport(token, s.Input.RequestNumber)

@@ -194,7 +194,7 @@ func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 func (w *promptWriter) writeContextErrors() {
 	fileErrors := jsonval.Filter(w.idea.Context, func(m ideafile.Message) bool { return m.Type == ideafile.TypeError })
 	errors := jsonval.Filter(w.Errors, func(e turn.ContextError) bool {
-		return e.Fault.Code != turn.CodeOutputNotTaken || w.DraftOutput == nil // writeDraftOutput reports it
+		return e.Fault.Code != turn.CodeOutputTooEarly || w.DraftOutput == nil // writeDraftOutput reports it
 	})
 	if len(errors)+len(fileErrors) == 0 {
 		return

@@ -107,7 +107,7 @@ var prompts = []renderedRequest{
 			DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": "†state.message"}},
 			Instances:   []turn.InstanceInput{{State: map[string]any{}}},
 			Errors: []turn.ContextError{
-				{Fault: diag.Fault{Code: turn.CodeOutputNotTaken,
+				{Fault: diag.Fault{Code: turn.CodeOutputTooEarly,
 					Message: "the output given in request 1 was not taken"}}}}},
 	{file: "put right", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"sent": {"type": "integer"}}}}, "context": [{"type": "text", "text": "Answer the letters."},
 		{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}}]}`,

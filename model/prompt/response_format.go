@@ -212,8 +212,8 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 }
 
 func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {
-	said := []string{t.Description, b.input.ToolInstructions[t.Name]}
-	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")
+	texts := []string{t.Description, b.input.ToolInstructions[t.Name]}
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
 }
 
 // metaProperties are the schemas of the meta properties that the LLM may choose in a Tool's Calls.

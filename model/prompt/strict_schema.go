@@ -31,8 +31,8 @@ var looseKeywords = strings.Fields(`minLength maxLength uniqueItems contains min
 	minProperties maxProperties propertyNames dependentRequired dependentSchemas not if then else
 	unevaluatedProperties unevaluatedItems contentEncoding contentMediaType contentSchema`)
 
-// takenKeywords are the keywords of a schema that strict mode can express.
-var takenKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKeywords, []string{"oneOf"})
+// strictModeKeywords are the keywords of a schema that strict mode can express.
+var strictModeKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKeywords, []string{"oneOf"})
 
 var strictFormats = strings.Fields(`date-time time date duration email hostname ipv4 ipv6 uuid`)
 
@@ -47,7 +47,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 		return nil, "a schema that is not an object"
 	}
 	for k := range jsonval.Sorted(m) {
-		if !slices.Contains(takenKeywords, k) && !strings.HasPrefix(k, "_") && !jsonschema.IsDisplayKey(m, k) {
+		if !slices.Contains(strictModeKeywords, k) && !strings.HasPrefix(k, "_") && !jsonschema.IsDisplayKey(m, k) {
 			return nil, fmt.Sprintf("keyword %q", k)
 		}
 	}

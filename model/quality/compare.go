@@ -44,8 +44,8 @@ func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenC
 	return picked
 }
 
-// leaf is a string, number, boolean or null in a Call, not from a Reference.
-type leaf struct {
+// scalar is a string, number, boolean or null in a Call, not from a Reference.
+type scalar struct {
 	value  any
 	name   string // of the property that holds it, or the list that it is in
 	schema jsonval.Object
@@ -53,15 +53,15 @@ type leaf struct {
 
 // decisionRules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the
 // case, and another one is another decision. Any other text is not: it is worded differently each time.
-var decisionRules = []func(leaf) bool{
+var decisionRules = []func(scalar) bool{
 	// a number, a boolean, null: an amount or a yes is acted on unchanged; 1 and 1.0 are one number
-	func(l leaf) bool { _, isText := l.value.(string); return !isText },
+	func(l scalar) bool { _, isText := l.value.(string); return !isText },
 	// one of an enum, or a const: the file defines the choices
-	func(l leaf) bool { return anyChoice(l.schema, "enum", "const") },
+	func(l scalar) bool { return anyChoice(l.schema, "enum", "const") },
 	// a format or a pattern: dates, addresses, UUIDs and order numbers are not prose
-	func(l leaf) bool { return anyChoice(l.schema, "format", "pattern") },
+	func(l scalar) bool { return anyChoice(l.schema, "format", "pattern") },
 	// named as an id: it names a thing of the case, written out
-	func(l leaf) bool { return idName.MatchString(l.name) },
+	func(l scalar) bool { return idName.MatchString(l.name) },
 }
 
 // anyChoice reports whether a schema, or one that it chooses among, has one of some keywords.
@@ -179,13 +179,13 @@ func (d decision) decidedPart(at jsonval.Path, v any, references map[string]bool
 		}
 		return list, len(list) > 0
 	}
-	l := leaf{value: v, schema: d.schemaAt(at)}
+	l := scalar{value: v, schema: d.schemaAt(at)}
 	for n := len(at) - 1; n > 0 && l.name == ""; n-- {
 		if _, err := strconv.Atoi(at[n]); err != nil {
 			l.name = at[n]
 		}
 	}
-	return exactNumber(v), slices.ContainsFunc(decisionRules, func(decides func(leaf) bool) bool { return decides(l) })
+	return exactNumber(v), slices.ContainsFunc(decisionRules, func(decides func(scalar) bool) bool { return decides(l) })
 }
 
 // exactNumber gives equal numbers one form, without a float: 1 for 1.0.

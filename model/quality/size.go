@@ -116,16 +116,16 @@ func isChoice(schema jsonval.Object) bool {
 // hasEntryForEach reports whether a value is a list, or a map: an object with a schema for keys that it does not name.
 // An object of which nothing is said may be anything.
 func hasEntryForEach(schema jsonval.Object) bool {
-	more, isSaid := schema["additionalProperties"]
+	more, isGiven := schema["additionalProperties"]
 	isList := schema["items"] != nil || slices.Contains(jsonschema.Types(schema), "array")
-	isMap := isSaid || schema["patternProperties"] != nil
+	isMap := isGiven || schema["patternProperties"] != nil
 	return (isList && schema["items"] != false) || (isMap && more != false)
 }
 
 // NextSize is the size for the measured share: half if the share is above the limit with confidence, a quarter more, up
 // to most, if it is below with confidence.
-func NextSize(now, most int, c Count, limit float64) (size int, because string) {
-	switch grown := min(now+max(1, now/4), most); {
+func NextSize(now, largest int, c Count, limit float64) (size int, because string) {
+	switch grown := min(now+max(1, now/4), largest); {
 	case c.IsAbove(limit) && now > 1:
 		return now / 2, fmt.Sprintf("%s, above the limit of %s %%", c, formatPercent(limit))
 	case c.isBelow(limit) && grown > now:

@@ -16,11 +16,11 @@ type Parsed struct {
 
 // Parse parses the expressions in a parameter value. One that cannot be parsed is an error.
 func Parse(v any) (p Parsed, err error) {
-	p.tree, err = mapLeaves(v, p.parseLeaf)
+	p.tree, err = mapScalars(v, p.parseScalar)
 	return p, err
 }
 
-func (p *Parsed) parseLeaf(v any) (any, error) {
+func (p *Parsed) parseScalar(v any) (any, error) {
 	s, isText := v.(string)
 	switch {
 	case !isText:
@@ -37,13 +37,13 @@ func (p *Parsed) parseLeaf(v any) (any, error) {
 	return e, err
 }
 
-// mapLeaves returns a copy of a value with each leaf replaced by the result of f, in the order of keys.
-func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
+// mapScalars returns a copy of a value with each scalar replaced by the result of f, in the order of keys.
+func mapScalars(v any, f func(any) (any, error)) (out any, err error) {
 	switch v.(type) {
 	case jsonval.Object, []any:
 		out = jsonval.WithHeldValues(v, func(held any) (mapped any) {
 			if err == nil {
-				mapped, err = mapLeaves(held, f)
+				mapped, err = mapScalars(held, f)
 			}
 			return mapped
 		})
@@ -70,14 +70,14 @@ func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
 		}
 		return v, nil
 	}
-	return mapLeaves(p.tree, func(leaf any) (any, error) {
-		switch leaf := leaf.(type) {
+	return mapScalars(p.tree, func(scalar any) (any, error) {
+		switch scalar := scalar.(type) {
 		case Expression:
-			return value(leaf)
+			return value(scalar)
 		case Template:
-			return leaf.render(value)
+			return scalar.render(value)
 		}
-		return leaf, nil
+		return scalar, nil
 	})
 }
 

@@ -349,7 +349,7 @@ func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 	}
 	config := jsonval.WithKey(jsonval.AsObject(out["config"]), "limits",
 		jsonval.Object{"calls": nil, "duration": nil, "requests": nil, "tokens": nil})
-	if _, said := config["batch"].(json.Number); !said { // it is not split again, whatever its size
+	if _, isGiven := config["batch"].(json.Number); !isGiven { // it is not split again, whatever its size
 		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
 	}
 	out["config"] = config

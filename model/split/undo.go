@@ -106,16 +106,16 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 		return nil, nil
 	}
 	p.Undo = nil
-	taken := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return f.Reason == "" })
-	var said []string
+	accepted := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return f.Reason == "" })
+	var reasons []string
 	code := ""
 	for _, f := range u.Fates {
-		if f.Reason != "" && !(taken && f.NothingToDo) {
-			said, code = append(said, f.Reason), cmp.Or(code, f.Code)
+		if f.Reason != "" && !(accepted && f.NothingToDo) {
+			reasons, code = append(reasons, f.Reason), cmp.Or(code, f.Code)
 		}
 	}
-	if len(said) > 0 {
-		refusal = approval.Refusal{Code: code, Text: strings.Join(said, "; ")}
+	if len(reasons) > 0 {
+		refusal = approval.Refusal{Code: code, Text: strings.Join(reasons, "; ")}
 	}
 	return &u.Order, refusal
 }

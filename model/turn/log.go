@@ -126,7 +126,7 @@ func SummarizeDecisions(log []LogEntry) []any {
 				DecidedBy: d.DecidedBy,
 				Groups:    d.Groups, For: d.For, Reason: d.Reason, To: d.To, ToGroup: d.ToGroup, SignalID: d.SignalID,
 				DecidedAt: d.DecidedAt.UTC(),
-				Instances: d.Instances, Told: d.Told,
+				Instances: d.Instances, Notified: d.Notified,
 				PlanRequest: d.PlanRequest}))
 		}
 	}

@@ -93,16 +93,16 @@ func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 
 // newPastCall reads the parts of a record's entry other than the statuses.
 func newPastCall(key ideafile.CallKey, entry any) PastCall {
-	said := jsonval.AsObject(entry)
+	fields := jsonval.AsObject(entry)
 	p := PastCall{
 		Request: key.Request, Index: key.Index, StatusByInstance: map[string]ideafile.CallStatus{},
-		ResultByInstance:    jsonval.AsObject(said[recordResults]),
+		ResultByInstance:    jsonval.AsObject(fields[recordResults]),
 		DecisionsByInstance: map[string][]approval.Decision{}, FaultByInstance: map[string]*diag.Fault{},
 	}
-	for _, one := range readList[InstanceDecision](said[recordDecided]) {
+	for _, one := range readList[InstanceDecision](fields[recordDecided]) {
 		p.DecisionsByInstance[one.Token] = append(p.DecisionsByInstance[one.Token], one.Decision)
 	}
-	for _, one := range readList[RecordedFault](said[recordFaults]) {
+	for _, one := range readList[RecordedFault](fields[recordFaults]) {
 		for _, token := range one.Instances {
 			p.FaultByInstance[token] = &one.Fault
 		}
@@ -110,7 +110,7 @@ func newPastCall(key ideafile.CallKey, entry any) PastCall {
 			p.FaultByInstance[""] = &one.Fault
 		}
 	}
-	_ = decodeValue(said[recordRan], &p.RanCallByInstance)
+	_ = decodeValue(fields[recordRan], &p.RanCallByInstance)
 	return p
 }
 

@@ -158,7 +158,7 @@ func TestAnAmendmentIsANewPlanThatOthersMustSee(t *testing.T) {
 	if amended.Digest == p.Digest || len(amended.DecidedSoFar) != 0 || len(amended.Planned()) != 3 {
 		t.Errorf("%+v", amended)
 	}
-	told := amended.ToldOfAmendment(decision(t, p, approval.SteerAmendPlan, "ann"))
+	told := amended.ExplainAmendment(decision(t, p, approval.SteerAmendPlan, "ann"))
 	if !strings.Contains(told, "the Plan of Request 3 was amended by ann: so") || !strings.Contains(told, `"tell"`) ||
 		strings.Contains(told, `"pay"`) {
 		t.Error(told)

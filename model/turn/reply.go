@@ -149,7 +149,7 @@ const (
 	CodeWorkerFails     = "worker_fails"            // a worker is there and cannot go on with the process
 	CodeBadReplies      = "bad_replies"             // three bad replies in a row
 	CodeNotWritten      = "not_written"             // a part of a Call's result has no place in State
-	CodeOutputNotTaken  = "output_not_taken"        // an output came too early
+	CodeOutputTooEarly  = "output_not_taken"        // an output came too early
 	CodeBadOutputs      = "bad_outputs"             // three bad outputs in a row
 	CodeMissingRequired = "missing_required"        // an instance ended without what its schema requires
 	CodeUnfulfilled     = "instruction_unfulfilled" // an instance ended without what a step requires
@@ -157,7 +157,7 @@ const (
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
-	CodeTakenBack       = "taken_back"   // what Calls did, by a person
+	CodeWithdrawn       = "taken_back"   // what Calls did, by a person
 	CodePaused          = "paused"       // by a person
 	CodeDisagreement    = "disagreement" // asked twice, more is decided otherwise than the limit allows
 )

@@ -34,9 +34,9 @@ type InstanceReport struct {
 	// RefusedThroughRequest is the highest Request from which the instance accepts no more streamed Calls. The process
 	// may still have some to deliver, and then closes it.
 	RefusedThroughRequest int `json:"refused,omitempty"`
-	// ToldThroughRequest is the highest broken-off Request for which the instance has reported every Call that it
+	// ReportedThroughRequest is the highest broken-off Request for which the instance has reported every Call that it
 	// accepted, as it was written.
-	ToldThroughRequest int `json:"told,omitempty"`
+	ReportedThroughRequest int `json:"told,omitempty"`
 	InstanceStanding
 	// Calls are the Calls that changed since the last report, Writes the writes made since then.
 	Calls  []CallReport     `json:"calls,omitempty"`
@@ -51,8 +51,8 @@ type InstanceReport struct {
 	HeardReleaseNumber int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
 	QuotaUse QuotaUse `json:"use,omitzero"`
-	// TakenBack is the result of an ordered undo; nil: none was ordered, or it is under way.
-	TakenBack *TakenBack `json:"takenBack,omitempty"`
+	// Withdrawn is the result of an ordered undo; nil: none was ordered, or it is under way.
+	Withdrawn *Withdrawn `json:"takenBack,omitempty"`
 	// Fates are the outcomes of acts since the last report.
 	Fates []approval.Fate `json:"refusals,omitempty"`
 }
@@ -80,9 +80,9 @@ type InstanceStanding struct {
 	Stalled   bool           `json:"stalled,omitempty"`
 }
 
-// TakenBack is the result of undoing what an instance did. Said describes what was undone and what was not. Failed
+// Withdrawn is the result of undoing what an instance did. Said describes what was undone and what was not. Failed
 // means that some of that should have been undone; Nothing means that nothing was undone.
-type TakenBack struct {
+type Withdrawn struct {
 	Said    string `json:"said"`
 	Failed  bool   `json:"failed,omitempty"`
 	Nothing bool   `json:"nothing,omitempty"`

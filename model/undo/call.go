@@ -35,11 +35,11 @@ type Call struct {
 	Delegate string
 	// Within undoes that process, if How says so and its chain could be read.
 	Within *Within
-	// TakenBackBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
+	// UndoneBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
 	// from it.
-	TakenBackBy, DoneBefore string
-	// TakenBackWith is the Call that ran its process, if the Tool of that has an undo of its own.
-	TakenBackWith string
+	UndoneBy, DoneBefore string
+	// UndoneWith is the Call that ran its process, if the Tool of that has an undo of its own.
+	UndoneWith string
 	// MustWait is set if its instance has ended, and others of the process have not.
 	MustWait bool
 

@@ -81,7 +81,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 			}
 			running = append(running, p.Instance.Advance()...)
 		}
-		said := p.Instance.TakeTakenBack(func() bool { return true })
+		said := p.Instance.DrainWithdrawn(func() bool { return true })
 		if said == nil || said.Failed != u.Stays || len(taken) != len(u.Calls) {
 			t.Fatalf("%+v after %v of %+v", said, taken, u)
 		}

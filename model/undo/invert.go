@@ -54,7 +54,7 @@ type Left struct {
 
 // Alone is the process that the Call ran, of which what can be undone is undone alone; empty: there is none.
 func (l Left) Alone() string {
-	if l.Did.How.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.TakenBackBy+l.Did.DoneBefore != "" {
+	if l.Did.How.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.UndoneBy+l.Did.DoneBefore != "" {
 		return ""
 	}
 	return l.Did.Delegate
@@ -119,12 +119,12 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 		}
 	}
 	for n := range g.calls {
-		if c := &g.calls[n]; !chosen[n] && c.TakenBackBy == "" && leavesEffect(c) {
+		if c := &g.calls[n]; !chosen[n] && c.UndoneBy == "" && leavesEffect(c) {
 			because[n] = "is not to be taken back"
 		}
 	}
 	p.Withdraw = slices.Clone(p.Withdrawn)
-	p.keepWhatIsRead(g, steps, because)
+	p.keepReadWrites(g, steps, because)
 	p.order(g, steps)
 	return p, nil
 }
@@ -160,15 +160,15 @@ func isDone(c *Call) bool {
 // invertCall decides on one Call.
 func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fate, why string) {
 	switch {
-	case c.TakenBackBy != "":
-		return step, fateKeep, "it was taken back by " + c.TakenBackBy
+	case c.UndoneBy != "":
+		return step, fateKeep, "it was taken back by " + c.UndoneBy
 	case c.DoneBefore != "":
 		return step, fateKeep,
 			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
 		return step, leaveNothing, ""
-	case c.TakenBackWith != "":
-		return step, fateKeep, "it is taken back with " + c.TakenBackWith
+	case c.UndoneWith != "":
+		return step, fateKeep, "it is taken back with " + c.UndoneWith
 	case c.MustWait:
 		return step, fateKeep, "its instance has ended: it is taken back when all instances have"
 	case c.Within != nil && len(c.Within.Cannot) > 0:
@@ -287,8 +287,8 @@ func (g *graph) findDone(id string) (int, error) {
 	return 0, fmt.Errorf("there is no Call %s%s", id, diag.DidYouMeanOrListNames(id, ids))
 }
 
-// keepWhatIsRead keeps what is read by Calls that stay.
-func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]string) {
+// keepReadWrites keeps what is read by Calls that stay.
+func (p *Plan) keepReadWrites(g *graph, steps map[int]Step, because map[int]string) {
 	for reader := range g.calls {
 		why, stays := because[reader]
 		if !stays {
@@ -331,20 +331,20 @@ func (p *Plan) order(g *graph, steps map[int]Step) {
 }
 
 func (p *Plan) orderInstance(g *graph, steps map[int]Step, open []int) {
-	taken := map[int]bool{}
+	usedNumbers := map[int]bool{}
 	for len(open) > 0 {
 		at := len(open) - 1 // the records may give no order, but there must be one
 		for k, n := range slices.Backward(open) {
-			if !slices.ContainsFunc(g.nearestBehind(n, steps), func(m int) bool { return !taken[m] }) {
+			if !slices.ContainsFunc(g.nearestBehind(n, steps), func(m int) bool { return !usedNumbers[m] }) {
 				at = k
 				break
 			}
 		}
 		n := open[at]
-		open, taken[n] = slices.Delete(open, at, at+1), true
+		open, usedNumbers[n] = slices.Delete(open, at, at+1), true
 		step := steps[n]
 		for _, m := range g.nearestBehind(n, steps) {
-			if taken[m] {
+			if usedNumbers[m] {
 				step.After = append(step.After, steps[m].CallID)
 			}
 		}

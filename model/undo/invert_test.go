@@ -109,15 +109,15 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
 		})}, undo.Choice{}, " | 1.1: it is not known whether it took effect: a person must look and say"},
 		{"it was taken back before, and keeps nothing",
-			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.TakenBackBy = "p-undo-1" })}, undo.Choice{},
+			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.UndoneBy = "p-undo-1" })}, undo.Choice{},
 			"1.1 |  | 1.2: it was taken back by p-undo-1"},
 		{"it was done before the fork", []undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore = "p" }),
 			chain[1]}, undo.Choice{},
 			"1.2 |  | 1.1: it was done by p, from which this process was forked: take it back there"},
 		{"it was done before the fork, and taken back there",
-			[]undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore, c.TakenBackBy = "p", "p-undo-1" })}, undo.Choice{},
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore, c.UndoneBy = "p", "p-undo-1" })}, undo.Choice{},
 			" |  | 1.1: it was taken back by p-undo-1"},
-		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.TakenBackWith = "3.1 of q" })},
+		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoneWith = "3.1 of q" })},
 			undo.Choice{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
 			with(chain[0], func(c *undo.Call) { delegated(c); c.Within = nil })}, undo.Choice{},

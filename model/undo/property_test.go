@@ -303,7 +303,7 @@ func takeBackAgain(t *rapid.T, calls []undo.Call, p undo.Plan, w *world) {
 	for n := range calls {
 		if slices.ContainsFunc(p.Undo,
 			func(s undo.Step) bool { return s.CallID == calls[n].ID && s.Process == calls[n].Process }) {
-			calls[n].TakenBackBy = "u"
+			calls[n].UndoneBy = "u"
 		}
 	}
 	again, err := undo.Invert(calls, undo.Choice{}, findRemove, noState)

@@ -66,8 +66,8 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 			all = append(all, e)
 		}
 	}
-	const most = 200 // writes that are followed one by one
-	if len(all) <= most && slices.ContainsFunc(all,
+	const maxWrites = 200 // writes that are followed one by one
+	if len(all) <= maxWrites && slices.ContainsFunc(all,
 		func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
 		all = a.withoutOverwritten(instance, path, all)
 	}

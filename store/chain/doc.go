@@ -14,7 +14,7 @@
 //
 // Invariants:
 //   - The digest is SHA-256 over the canonical bytes of the whole Idea without meta.digest, however the Idea is stored.
-//   - Sealing the same again changes nothing. An Idea that others follow is never replaced (ErrTaken).
+//   - Sealing the same again changes nothing. An Idea that others follow is never replaced (ErrConflict).
 //   - A changed or missing byte is found by Verify, with the first Idea that it harms and the part that it is in.
 //   - At most 45 differences lead to any Idea, and a difference is written three times at most.
 //   - Collect removes nothing that is younger than blobs.Freshness, and no chain of which anything is open.

@@ -11,7 +11,7 @@ import (
 
 // Seal puts an Idea on its process's chain and gives its digest: SHA-256, in hex, over the canonical bytes of the whole
 // Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
-// never replaced: the error wraps ErrTaken.
+// never replaced: the error wraps ErrConflict.
 func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err error) {
 	defer wrapError(&err, "seal Idea %d of %s", e.At, e.Process)
 	ctx = blobs.ForProcess(ctx, e.Process)
@@ -71,7 +71,7 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	}
 	_, followed, err := s.values.Read(ctx, Place(e.Process, e.At+1))
 	if followed {
-		err = ErrTaken
+		err = ErrConflict
 	}
 	return "", err
 }

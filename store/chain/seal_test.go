@@ -171,7 +171,7 @@ func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *test
 	story.seal(idea(t, `{"": {"n": 4}}`, noCalls, ""))
 	before := s.files(t)
 	second.Idea = idea(t, `{"": {"n": 5}}`, noCalls, "")
-	if _, err := s.Seal(t.Context(), second); !errors.Is(err, ErrTaken) ||
+	if _, err := s.Seal(t.Context(), second); !errors.Is(err, ErrConflict) ||
 		!strings.HasPrefix(err.Error(), "chain: seal Idea 2 of p: ") {
 		t.Errorf("got %v", err)
 	}

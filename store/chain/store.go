@@ -31,8 +31,8 @@ func (s *Store) WithKeys(deciders proofs.Keys) *Store {
 // What is asked for and is not there, or cannot be.
 var (
 	ErrNoIdea = errors.New("the store has no such Idea")
-	// ErrTaken says that another Idea has the number of the one to seal, and that more follow it.
-	ErrTaken = errors.New("another Idea stands there, and others follow it")
+	// ErrConflict says that another Idea has the number of the one to seal, and that more follow it.
+	ErrConflict = errors.New("another Idea stands there, and others follow it")
 )
 
 // broken is what cannot be read because it is not what was written: the part of the store, and what is wrong with it.
@@ -119,7 +119,7 @@ func newReport(process string) *Report {
 
 // add notes a broken place, each once.
 func (r *Report) add(at int, part, format string, args ...any) {
-	if _, told := r.known[part]; told {
+	if _, listed := r.known[part]; listed {
 		return
 	}
 	r.known[part] = len(r.Broken)
@@ -128,8 +128,8 @@ func (r *Report) add(at int, part, format string, args ...any) {
 
 // addHarm notes that an Idea cannot be loaded because of a broken part.
 func (r *Report) addHarm(part string, at int) {
-	n, told := r.known[part]
-	if told && !slices.Contains(r.Broken[n].Harms, at) {
+	n, listed := r.known[part]
+	if listed && !slices.Contains(r.Broken[n].Harms, at) {
 		r.Broken[n].Harms = append(r.Broken[n].Harms, at)
 	}
 }

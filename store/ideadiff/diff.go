@@ -170,7 +170,7 @@ func subtractCalls(calls, others []solutionCall) []solutionCall {
 func diffUndone(from, to jsonval.Object) (changes []CallChange) {
 	before, after := undoneTools(from), undoneTools(to)
 	for id, v := range jsonval.Sorted(after) {
-		if _, told := before[id]; told {
+		if _, known := before[id]; known {
 			continue
 		}
 		key, _ := ideafile.ParseCallKey(id)

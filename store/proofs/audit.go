@@ -178,14 +178,14 @@ func readUnchecked(jws string) (c proof.Claims, why string) {
 // ranAsAmended reports whether an amended Call ran with what was shown and what the amendment changed of it; a null
 // took something away.
 func ranAsAmended(d approval.Decision) bool {
-	said := d.Signed.Params
+	signedParams := d.Signed.Params
 	for k, v := range jsonval.Sorted(d.ShownParams) {
-		if _, changed := said[k]; !changed && !jsonval.Equal(d.AmendedParams[k], v) {
+		if _, changed := signedParams[k]; !changed && !jsonval.Equal(d.AmendedParams[k], v) {
 			return false
 		}
 	}
 	for k, v := range jsonval.Sorted(d.AmendedParams) {
-		change, changed := said[k]
+		change, changed := signedParams[k]
 		shown, wasShown := d.ShownParams[k]
 		if (!changed && !wasShown) ||
 			(changed && !jsonval.Equal(withoutNulls(v),

@@ -24,11 +24,11 @@ func selectJSON(ctx context.Context, in selectParams) (any, error) {
 	return selectWithin(ctx, in, selectLimits)
 }
 
-func selectWithin(ctx context.Context, in selectParams, most jq.Limits) (any, error) {
+func selectWithin(ctx context.Context, in selectParams, limits jq.Limits) (any, error) {
 	if len(in.Query) > maxQuery {
 		return nil, tools.Final(fmt.Errorf("query: it is over %d bytes", maxQuery))
 	}
-	query, err := jq.Compile(in.Query, most)
+	query, err := jq.Compile(in.Query, limits)
 	if err != nil {
 		return nil, tools.Final(fmt.Errorf("query: %w", err))
 	}

@@ -48,25 +48,25 @@ func (b *budget) spend(n int, v any) any {
 }
 
 // sizeOf is about how many bytes v takes written out; it stops counting past
-// most, as a value may hold itself a million times over.
-func sizeOf(v any, most int) int {
+// limit, as a value may hold itself a million times over.
+func sizeOf(v any, limit int) int {
 	n := nodeBytes
 	switch v := v.(type) {
 	case string:
 		n += len(v)
 	case []any:
 		for _, item := range v {
-			if n > most {
+			if n > limit {
 				break
 			}
-			n += sizeOf(item, most-n)
+			n += sizeOf(item, limit-n)
 		}
 	case map[string]any:
 		for name, item := range v {
-			if n > most {
+			if n > limit {
 				break
 			}
-			n += len(name) + sizeOf(item, most-n)
+			n += len(name) + sizeOf(item, limit-n)
 		}
 	}
 	return n

@@ -36,7 +36,7 @@ type Query struct {
 }
 
 // Compile compiles an expression without environment, input and modules. The error names what is not allowed in it.
-func Compile(text string, most Limits) (*Query, error) {
+func Compile(text string, limits Limits) (*Query, error) {
 	query, err := gojq.Parse(text)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Compile(text string, most Limits) (*Query, error) {
 		return nil, err
 	}
 	query.FuncDefs = prelude
-	spent := &budget{Limits: most}
+	spent := &budget{Limits: limits}
 	code, err := gojq.Compile(query,
 		gojq.WithFunction("_charge", 0, 0, spent.charge),
 		gojq.WithFunction("_step", 0, 0, spent.step),

@@ -33,13 +33,13 @@ func (c *conn) call(ctx context.Context, tool string, params jsonval.Object, key
 	if r.NeedsInput() {
 		return nil, c.inputError(r.InputRequests)
 	}
-	said, err := exactly(r.Meta)
+	meta, err := exactly(r.Meta)
 	if err != nil {
 		return nil, &Error{Code: ideafile.CodeBadOutput,
 			Err: c.struck(fmt.Errorf("the result cannot be read: %w", err))}
 	}
-	value, text := resultOf(said)
-	if failed := said["isError"]; failed == true || failed == "true" {
+	value, text := resultOf(meta)
+	if failed := meta["isError"]; failed == true || failed == "true" {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(text))}
 	}
 	return c.striker.StrikeValue(value), nil
@@ -50,22 +50,22 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	if u := unreadIn(err); u != nil {
 		return u.failure()
 	}
-	said := spokenError(err)
+	message := spokenError(err)
 	switch {
 	case isRefused(err):
 		return &Error{Code: ideafile.CodeMCPRefused, Err: c.struck(err)}
 	case ctx.Err() != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
-	case said != nil && said.Code == codeUnreadable:
-		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(said.Message)}
-	case said != nil:
-		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(said.Message))}
+	case message != nil && message.Code == codeUnreadable:
+		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(message.Message)}
+	case message != nil:
+		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(message.Message))}
 	}
 	if errors.Is(err, errTooLarge) || tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
 	}
 	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true,
-		Err: c.struck(fmt.Errorf("the connection broke during the call: %w%s", err, c.said()))}
+		Err: c.struck(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderr()))}
 }
 
 // tooLarge reports whether the SDK gave up on a message because of its size; it has no error of its own for that.
@@ -93,8 +93,8 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 	if asked.URL != "" {
 		text += " (at " + c.excerpt(asked.URL) + ")"
 	}
-	if said, _ := exactly(asked.Meta); said["requestedSchema"] != nil {
-		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(said["requestedSchema"]))
+	if meta, _ := exactly(asked.Meta); meta["requestedSchema"] != nil {
+		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(meta["requestedSchema"]))
 	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))
 	}

@@ -125,11 +125,11 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 	wrote := &stderrTail{log: h.options.Log.With("mcp", server.Name), striker: striker}
 	cmd.Stderr = wrote
 	out := &stderrTail{log: wrote.log, striker: striker}
-	p := &program{conn: c, cmd: cmd, said: out}
+	p := &program{conn: c, cmd: cmd, stderr: out}
 	c.tooLarge = p.large.Load
 	return p, func() string {
-		return aboutText("; it wrote: ", wrote.said()) +
+		return aboutText("; it wrote: ", wrote.text()) +
 			aboutText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
-				out.said())
+				out.text())
 	}, nil
 }

@@ -29,7 +29,7 @@ type conn struct {
 	asked   elicitations
 	// tooLarge reports whether the server sent a message that is too large to be read; nil where that is not known.
 	tooLarge func() bool
-	said     func() string
+	stderr   func() string
 	// broken ends when the server has sent more in one answer than is read. What waits for that answer waits in vain.
 	broken   context.Context
 	breakOff context.CancelCauseFunc
@@ -62,7 +62,7 @@ func (c *conn) close(closing *sync.WaitGroup) {
 func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
 	c := &conn{}
 	c.broken, c.breakOff = context.WithCancelCause(h.ctx)
-	transport, said, err := h.transport(server, c)
+	transport, stderr, err := h.transport(server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, and they take their time
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
-	c.said = said
+	c.stderr = stderr
 	err = c.runExchange(ctx, func(ctx context.Context) (err error) {
 		c.session, err = client.Connect(ctx, exactTransport{c, transport}, nil)
 		return err
@@ -82,13 +82,13 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 		if u := unreadIn(err); u != nil {
 			return nil, u
 		}
-		return nil, c.struck(fmt.Errorf("connect: %w%s", err, said()))
+		return nil, c.struck(fmt.Errorf("connect: %w%s", err, stderr()))
 	}
 	return c, nil
 }
 
-// transport connects to a server. said returns its standard error, for the error of a server that does not answer.
-func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
+// transport connects to a server. stderr returns its standard error, for the error of a server that does not answer.
+func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, stderr func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.runProgram(server, c)
 	}

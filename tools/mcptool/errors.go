@@ -50,11 +50,11 @@ func isRefused(err error) bool {
 // spokenError is the error that a server answered with; nil if the connection failed. The SDK reports some failures of
 // the connection as if the server had answered, with codes that no server sends.
 func spokenError(err error) *jsonrpc.Error {
-	var said *jsonrpc.Error
-	if !errors.As(err, &said) || (said.Code >= codeRejected && said.Code <= codeUnknown) {
+	var failure *jsonrpc.Error
+	if !errors.As(err, &failure) || (failure.Code >= codeRejected && failure.Code <= codeUnknown) {
 		return nil
 	}
-	return said
+	return failure
 }
 
 // The SDK's own codes, from ErrUnknown to ErrRejected.

@@ -47,8 +47,8 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		switch m := m.(type) {
 		case *jsonrpc.Response:
 			m.Result = c.forSDK(m.Result)
-			if said := spokenCode(m.Error); said != nil {
-				m.Error = said
+			if code := spokenCode(m.Error); code != nil {
+				m.Error = code
 			}
 		case *jsonrpc.Request:
 			m.Params = withExact[struct{}](m.Params)
@@ -60,11 +60,11 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 // spokenCode is an error that a server answered with under one of the SDK's own codes, with another code; nil for every
 // other.
 func spokenCode(err error) *jsonrpc.Error {
-	var said *jsonrpc.Error
-	if !errors.As(err, &said) || said.Code < codeRejected || said.Code > codeUnknown {
+	var failure *jsonrpc.Error
+	if !errors.As(err, &failure) || failure.Code < codeRejected || failure.Code > codeUnknown {
 		return nil
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: said.Message, Data: said.Data}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message, Data: failure.Data}
 }
 
 // forSDK is what the SDK is given of a result. It also records the protocol version that the server agrees to: the SDK
@@ -162,7 +162,7 @@ const maxTitle = 100
 
 // specOf is a tool as the server describes it, without the secrets of the connection.
 func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
-	said, err := exactly(t.Meta)
+	meta, err := exactly(t.Meta)
 	name := c.striker.StrikeText(t.Name)
 	switch {
 	case err == nil && name == "":
@@ -174,13 +174,13 @@ func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.StrikeText(err.Error())}
 	}
 	spec := mcppalette.ToolSpec{
-		Name: t.Name, InputSchema: jsonval.AsObject(c.striker.StrikeValue(said["inputSchema"])),
-		OutputSchema: c.striker.StrikeValue(said["outputSchema"]),
+		Name: t.Name, InputSchema: jsonval.AsObject(c.striker.StrikeValue(meta["inputSchema"])),
+		OutputSchema: c.striker.StrikeValue(meta["outputSchema"]),
 	}
-	hints := jsonval.AsObject(said["annotations"])
+	hints := jsonval.AsObject(meta["annotations"])
 	text := func(v any) string { s, _ := v.(string); return c.striker.StrikeText(s) }
-	spec.Description = text(said["description"])
-	spec.Title = jsonval.Clip(cmp.Or(text(said["title"]), text(hints["title"])), maxTitle)
+	spec.Description = text(meta["description"])
+	spec.Title = jsonval.Clip(cmp.Or(text(meta["title"]), text(hints["title"])), maxTitle)
 	switch {
 	case hints["readOnlyHint"] == true:
 		spec.Undo = ideafile.UndoNone

@@ -102,8 +102,8 @@ func (c *conn) nextEvent(in *bufio.Reader) ([]byte, error) {
 		line, err := in.ReadBytes('\n')
 		event = append(event, line...)
 		text := bytes.TrimRight(line, "\r\n")
-		if said, ok := bytes.CutPrefix(text, []byte("data:")); ok {
-			data = append(append(data, said...), '\n')
+		if isData, ok := bytes.CutPrefix(text, []byte("data:")); ok {
+			data = append(append(data, isData...), '\n')
 		} else if len(text) > 0 {
 			others = append(others, line...)
 		}

@@ -27,10 +27,10 @@ var errTooLarge = fmt.Errorf(
 // program is the transport to a program. Unlike the SDK's own it checks the program's standard output, which must
 // contain only messages.
 type program struct {
-	conn  *conn
-	cmd   *exec.Cmd
-	said  *stderrTail // output that is not a message
-	large atomic.Bool // a message was too large
+	conn   *conn
+	cmd    *exec.Cmd
+	stderr *stderrTail // output that is not a message
+	large  atomic.Bool // a message was too large
 }
 
 // Connect starts the program.
@@ -75,7 +75,7 @@ func (p *program) nextLine(in *bufio.Reader) ([]byte, error) {
 		case text[0] == '{':
 			line = append(p.conn.readable(text, nil), '\n')
 		case text[0] != '[':
-			_, _ = p.said.Write(append(text, '\n'))
+			_, _ = p.stderr.Write(append(text, '\n'))
 		}
 		return line, err
 	}

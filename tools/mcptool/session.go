@@ -43,17 +43,17 @@ func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalet
 			if err == nil {
 				return c, offers, s.end, nil
 			}
-			s.dropUnlessSaid(c, err)
+			s.dropUnlessReported(c, err)
 		}
 		later := pause
 		u := unreadIn(err)
-		isSaid := spokenError(err) != nil
+		isServersError := spokenError(err) != nil
 		if u != nil {
 			later = max(pause, u.wait)
 		} else if c != nil { // dialling strikes out what it says
 			err = c.struck(err)
 		}
-		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isSaid || later > maxPause ||
+		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isServersError || later > maxPause ||
 			!waitWithin(ctx, later) {
 			s.end()
 			return nil, nil, nil, err
@@ -104,8 +104,8 @@ func (s *session) current() *conn {
 	return s.conn
 }
 
-// dropUnlessSaid drops a connection after an error, unless the error is the server's answer.
-func (s *session) dropUnlessSaid(c *conn, err error) {
+// dropUnlessReported drops a connection after an error, unless the error is the server's answer.
+func (s *session) dropUnlessReported(c *conn, err error) {
 	if spokenError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		s.drop(c)
 	}

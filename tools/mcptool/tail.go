@@ -38,7 +38,7 @@ func (t *stderrTail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *stderrTail) said() string {
+func (t *stderrTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := t.striker.StrikeText(strings.TrimSpace(t.kept))

@@ -33,33 +33,33 @@ func (c *conn) unreadOf(r *http.Response, method string) error {
 	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
 		return nil
 	}
-	said, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
+	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Parse(r.Header.Get("Retry-After"), time.Now())}
 	u.isGone = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
-		u.status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(said), []byte("session")))
+		u.status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session")))
 	if method != methodCall && !u.isLater() && !u.isMendable() {
-		r.Body = &pieces{Closer: r.Body, rest: said, err: io.EOF}
+		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
 	}
 	_ = r.Body.Close()
 	u.text = fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
-	if about := c.excerpt(errorIn(said)); about != "" {
+	if about := c.excerpt(errorIn(body)); about != "" {
 		u.text += ": " + about
 	}
 	return u
 }
 
 // errorIn is the message of an error of the protocol; of any other answer, all of it.
-func errorIn(said []byte) string {
+func errorIn(body []byte) string {
 	var known struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(said, &known) == nil && known.Error.Message != "" {
+	if json.Unmarshal(body, &known) == nil && known.Error.Message != "" {
 		return known.Error.Message
 	}
-	return strings.ToValidUTF8(string(said), "\ufffd")
+	return strings.ToValidUTF8(string(body), "\ufffd")
 }
 
 func (u *refusedRequest) Error() string { return u.text }

@@ -47,9 +47,9 @@ func NewBudget(bytes int64) *Budget {
 
 // Hold is the memory that one Call or Request has taken.
 type Hold struct {
-	budget *Budget
-	mu     sync.Mutex
-	taken  int64 // guarded by mu
+	budget    *Budget
+	mu        sync.Mutex
+	usedBytes int64 // guarded by mu
 }
 
 type key struct{}
@@ -76,8 +76,8 @@ func Take(ctx context.Context, size int) error {
 func (h *Hold) take(ctx context.Context, n int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	n = min(n, h.budget.total-h.taken)
-	if h.taken > 0 {
+	n = min(n, h.budget.total-h.usedBytes)
+	if h.usedBytes > 0 {
 		limited, cancel := context.WithTimeout(ctx, takeTimeout)
 		defer cancel()
 		ctx = limited
@@ -85,13 +85,13 @@ func (h *Hold) take(ctx context.Context, n int64) error {
 	if err := h.budget.room.Acquire(ctx, n); err != nil {
 		return fmt.Errorf("memory: take %d bytes: %w", n, ErrFull)
 	}
-	h.taken += n
+	h.usedBytes += n
 	return nil
 }
 
 func (h *Hold) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.budget.room.Release(h.taken)
-	h.taken = 0
+	h.budget.room.Release(h.usedBytes)
+	h.usedBytes = 0
 }

@@ -16,11 +16,11 @@ type Transport struct {
 }
 
 // AnswerTooLargeError is the error of reading an answer that has more bytes than may be read.
-type AnswerTooLargeError struct{ Most int64 }
+type AnswerTooLargeError struct{ Limit int64 }
 
 // Error names the limit.
 func (e AnswerTooLargeError) Error() string {
-	return fmt.Sprintf("the answer is larger than %d bytes", e.Most)
+	return fmt.Sprintf("the answer is larger than %d bytes", e.Limit)
 }
 
 // RoundTrip sends a request.
@@ -33,19 +33,19 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // LimitBody limits the reading of an answer to most bytes. over is called when it has more; nil: no call.
-func LimitBody(answer *http.Response, most int64, over func()) {
-	answer.Body = &boundedBody{answer.Body, most, most, over}
+func LimitBody(answer *http.Response, limit int64, over func()) {
+	answer.Body = &boundedBody{answer.Body, limit, limit, over}
 }
 
 type boundedBody struct {
 	io.ReadCloser
-	most, left int64
-	over       func()
+	limit, left int64
+	over        func()
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, AnswerTooLargeError{b.most}
+		return 0, AnswerTooLargeError{b.limit}
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
 	if b.left -= int64(n); b.left >= 0 {
@@ -54,5 +54,5 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.over != nil {
 		b.over()
 	}
-	return n - 1, AnswerTooLargeError{b.most}
+	return n - 1, AnswerTooLargeError{b.limit}
 }

@@ -68,8 +68,8 @@ func run(ctx workflow.Context) (*Report, error) {
 		return nil, err
 	}
 	if len(r.Problems) > 0 {
-		const most = 20
-		list := r.Problems[:min(len(r.Problems), most)]
+		const maxProblems = 20
+		list := r.Problems[:min(len(r.Problems), maxProblems)]
 		return nil, temporal.NewNonRetryableApplicationError(
 			fmt.Sprintf("this version does not fit: %d problems: %s", len(r.Problems), strings.Join(list, "; ")),
 			"gate_refused", nil, r)

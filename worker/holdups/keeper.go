@@ -152,7 +152,7 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 	}
 	seen := *h
 	k.mu.Unlock()
-	said := protocol.HoldUpSignal{Cause: at.cause}
+	signal := protocol.HoldUpSignal{Cause: at.cause}
 	switch gone := away == nil && now.Sub(seen.latest) >= goneAfter; {
 	case gone && seen.reportedAt.IsZero():
 		k.GoesOn(at.process, at.cause)
@@ -161,20 +161,20 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 	case now.Sub(seen.reportedAt) < reportInterval, seen.reportedAt.IsZero() && !seen.lasts(now, away):
 		return
 	default:
-		said.HeldUp = &seen.HeldUp
+		signal.HeldUp = &seen.HeldUp
 	}
 	if seen.reportedAt.IsZero() {
 		k.Log.Warn("the process is held up", "process", at.process, "cause", at.cause, "reason", seen.Message,
 			"mend", seen.Mend, "error", seen.err)
 	}
-	err := k.Signal(ctx, at.process, said)
+	err := k.Signal(ctx, at.process, signal)
 	var none *serviceerror.NotFound
 	switch ended := errors.As(err, &none); {
 	case err != nil && !ended:
 		return // it is reported in the next look
 	case ended:
 		k.GoesOn(at.process, at.cause)
-	case said.HeldUp == nil:
+	case signal.HeldUp == nil:
 		k.GoesOn(at.process, at.cause)
 		k.Log.Info("the process is held up no more", "process", at.process, "cause", at.cause)
 	default:

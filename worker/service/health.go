@@ -103,10 +103,10 @@ func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[stri
 		switch {
 		case now != working || c.logs:
 		case err != nil:
-			if failed[c.name]++; failed[c.name] == toldAfter {
+			if failed[c.name]++; failed[c.name] == reportAfter {
 				log.Warn(c.name+": this worker is held up", "error", err)
 			}
-		case failed[c.name] >= toldAfter:
+		case failed[c.name] >= reportAfter:
 			failed[c.name] = 0
 			log.Info(c.name + ": this worker is held up no more")
 		default:
@@ -115,8 +115,8 @@ func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[stri
 	}
 }
 
-// toldAfter is the number of failures in a row after which a condition is reported.
-const toldAfter = 2
+// reportAfter is the number of failures in a row after which a condition is reported.
+const reportAfter = 2
 
 // checkTimeout bounds one check.
 const checkTimeout = 2 * time.Second

@@ -143,7 +143,7 @@ const storePoll = 2 * time.Second
 func (s *service) beginStore(ctx context.Context) error {
 	tick := time.NewTicker(storePoll)
 	defer tick.Stop()
-	said := false
+	hasWarned := false
 	for {
 		err := connect.BeginStore(ctx, s.client, s.store)
 		if err == nil {
@@ -160,8 +160,8 @@ func (s *service) beginStore(ctx context.Context) error {
 			return err
 		}
 		s.health.set(phase("store: " + err.Error()))
-		if !said {
-			said = true
+		if !hasWarned {
+			hasWarned = true
 			s.log.Warn("waiting for the store", "error", err)
 		}
 		select {

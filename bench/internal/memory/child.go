@@ -60,10 +60,10 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	cmd.Env = append(os.Environ(), asStarter+"=1", profileTo+"="+o.profile, "TEMPORAL_ADDRESS=",
 		"OPENAI_BASE_URL="+server.URL+"/v1", "OPENAI_API_KEY=none",
 		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(tool.URL, "http://"))
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, errorText bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errorText
 	if err := cmd.Run(); err != nil {
-		return 0, fmt.Errorf("starter run: %w: %s", err, lastLines(said.String()))
+		return 0, fmt.Errorf("starter run: %w: %s", err, lastLines(errorText.String()))
 	}
 	return peakOf(cmd.ProcessState), w.check(out.Bytes(), int(asked.asked.Load()))
 }
@@ -85,8 +85,8 @@ func (w Work) check(result []byte, requests int) error {
 	return nil
 }
 
-func lastLines(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+func lastLines(errorText string) string {
+	lines := strings.Split(strings.TrimSpace(errorText), "\n")
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 

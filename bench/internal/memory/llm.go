@@ -24,11 +24,11 @@ func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	var said []rehearsal.Reply
+	var replies []rehearsal.Reply
 	if n := int(l.asked.Add(1)); n <= len(l.replies) {
-		said = []rehearsal.Reply{{Content: l.replies[n-1]()}}
+		replies = []rehearsal.Reply{{Content: l.replies[n-1]()}}
 	}
-	rehearsal.NewHandler(said, rehearsal.ChunkChars(4<<10), rehearsal.WithoutLog()).ServeHTTP(w, r)
+	rehearsal.NewHandler(replies, rehearsal.ChunkChars(4<<10), rehearsal.WithoutLog()).ServeHTTP(w, r)
 }
 
 // callsReply is a reply with these Calls.

@@ -85,12 +85,12 @@ func linesOf(figures []Figure) (lines []line) {
 // checkSteps holds the steps against the limit.
 func (g *Growth) checkSteps() {
 	byCost := func(a, b Step) int { return int((a.Each - b.Each) * 1e6) }
-	least, most := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
+	least, greatest := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
 	if least.Each > 0 {
-		g.Uneven = most.Each / least.Each
+		g.Uneven = greatest.Each / least.Each
 	}
 	g.Met = g.Uneven > 0 && g.Uneven <= maxUneven
-	g.Close = !g.Met && most.Each-most.Off <= maxUneven*(least.Each+least.Off)
+	g.Close = !g.Met && greatest.Each-greatest.Off <= maxUneven*(least.Each+least.Off)
 }
 
 // sizesTenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the

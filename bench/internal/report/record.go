@@ -69,8 +69,8 @@ func (f *Figure) AddPlain(values ...float64) *Figure {
 	return f
 }
 
-// AtMost sets the limit as a value; 0 sets none.
-func (f *Figure) AtMost(limit float64) *Figure {
+// WithLimit sets the limit as a value; 0 sets none.
+func (f *Figure) WithLimit(limit float64) *Figure {
 	f.Limit = limit
 	return f
 }
@@ -81,8 +81,8 @@ func (f *Figure) InWords(rule string) *Figure {
 	return f
 }
 
-// AtMostTimesPlain sets the limit as a multiple of plain Go; 0 sets none.
-func (f *Figure) AtMostTimesPlain(factor float64) *Figure {
+// WithFactorOfPlain sets the limit as a multiple of plain Go; 0 sets none.
+func (f *Figure) WithFactorOfPlain(factor float64) *Figure {
 	f.Factor = factor
 	return f
 }
@@ -91,7 +91,7 @@ func (f *Figure) AtMostTimesPlain(factor float64) *Figure {
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
 		same := (&Record{Figure{Work: f.Work, Axis: f.Axis, At: f.At}, r.all}).Figure(f.Name, f.Unit)
-		same.Add(f.Ours.Values...).AtMost(f.Limit).InWords(f.Rule).AtMostTimesPlain(f.Factor)
+		same.Add(f.Ours.Values...).WithLimit(f.Limit).InWords(f.Rule).WithFactorOfPlain(f.Factor)
 		if f.Plain != nil {
 			same.AddPlain(f.Plain.Values...)
 		}

@@ -16,7 +16,7 @@ func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
 	for _, values := range [][]float64{{5, 1}, {3}, {2, 4, 9}} {
 		one := report.NewRecord("w")
 		for _, r := range []*report.Record{one, together} {
-			r.WithAxis("calls", 7).Figure("a", "ms").Add(values...).AddPlain(values[0]).AtMost(4).AtMostTimesPlain(2)
+			r.WithAxis("calls", 7).Figure("a", "ms").Add(values...).AddPlain(values[0]).WithLimit(4).WithFactorOfPlain(2)
 			r.Figure("b", "s").Add(values[0])
 		}
 		apart.AddFigures(one.Figures())
@@ -28,10 +28,10 @@ func TestWhatSeveralProcessesHaveMeasuredIsPutTogether(t *testing.T) {
 
 func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
 	r := report.NewRecord("w")
-	r.Figure("as a value", "ms").Add(5, 1, 3).AtMost(3)
-	r.Figure("over a value", "ms").Add(4).AtMost(3)
-	r.Figure("as a multiple", "s").Add(2.2).AddPlain(2).AtMostTimesPlain(1.2)
-	r.Figure("over a multiple", "s").Add(2.6).AddPlain(2).AtMostTimesPlain(1.2)
+	r.Figure("as a value", "ms").Add(5, 1, 3).WithLimit(3)
+	r.Figure("over a value", "ms").Add(4).WithLimit(3)
+	r.Figure("as a multiple", "s").Add(2.2).AddPlain(2).WithFactorOfPlain(1.2)
+	r.Figure("over a multiple", "s").Add(2.6).AddPlain(2).WithFactorOfPlain(1.2)
 	r.Figure("without", "s").Add(2)
 	var met []any
 	for _, f := range r.Figures() {

@@ -33,39 +33,39 @@ func actionsWork(ctx context.Context, r Round) error {
 	list := append(r.singleInstanceCases(ctx), r.ofManyInstances(ctx)...)
 	for _, w := range append(list, r.ofExamples(ctx)...) {
 		before := r.Tally()
-		taken, err := r.actionsOf(ctx, w.run)
+		counts, err := r.actionsOf(ctx, w.run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
-		w.addFigure(r, taken, r.Tally().Since(before))
+		w.addFigure(r, counts, r.Tally().Since(before))
 	}
 	return r.waitingWork(ctx)
 }
 
 // addFigure compares the actions with the limit: for a batch per instance, otherwise in total. Above the limit it lists
 // them by kind.
-func (w actionCase) addFigure(r Round, taken actions.Counts, done bed.Tally) {
-	name, total, each := w.name+": actions", float64(taken.Total()),
+func (w actionCase) addFigure(r Round, counts actions.Counts, done bed.Tally) {
+	name, total, each := w.name+": actions", float64(counts.Total()),
 		fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
-	most := float64(maxForCall*done.Calls + maxForRequest*done.Requests)
+	maxActions := float64(maxForCall*done.Calls + maxForRequest*done.Requests)
 	switch {
 	case w.hasDelegates:
-		most, each = 0, "none with delegates"
+		maxActions, each = 0, "none with delegates"
 	case w.isBatch:
-		name, total, most, each = name+" an instance", total/float64(done.Instances), maxForInstance,
+		name, total, maxActions, each = name+" an instance", total/float64(done.Instances), maxForInstance,
 			fmt.Sprintf("%d an instance", maxForInstance)
 	case done.Instances > 1:
-		most += float64(maxForInstance * done.Instances)
-		each = fmt.Sprintf("%.0f: %d an instance + %s", most, maxForInstance, each)
+		maxActions += float64(maxForInstance * done.Instances)
+		each = fmt.Sprintf("%.0f: %d an instance + %s", maxActions, maxForInstance, each)
 	default:
-		each = fmt.Sprintf("%.0f: %s", most, each)
+		each = fmt.Sprintf("%.0f: %s", maxActions, each)
 	}
 	r = r.withAxis("instances", done.Instances)
-	r.Figure(name, "").Add(total).AtMost(most).InWords(each)
-	if most == 0 || total <= most {
+	r.Figure(name, "").Add(total).WithLimit(maxActions).InWords(each)
+	if maxActions == 0 || total <= maxActions {
 		return
 	}
-	for kind, n := range jsonval.Sorted(taken) {
+	for kind, n := range jsonval.Sorted(counts) {
 		r.Figure(w.name+": of which "+kind, "").Add(float64(n))
 	}
 }
@@ -141,7 +141,7 @@ func (r Round) waitingWork(ctx context.Context) error {
 	n, spacing := r.size(100, 10), r.size(550, 60)
 	running := float64(spacing*n*(n+1)/2) / 1000 // seconds, all Calls together
 	polls := r.Polls()
-	taken, err := r.actionsOf(ctx, func() error {
+	counts, err := r.actionsOf(ctx, func() error {
 		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"),
 			States:  bed.NumberStates(n, spacing),
 			Message: bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
@@ -158,10 +158,10 @@ func (r Round) waitingWork(ctx context.Context) error {
 		return fmt.Errorf("waiting: %w", err)
 	}
 	r = r.withAxis("calls", n)
-	r.Figure("waiting: heartbeats a second", "").Add(float64(taken[actions.Heartbeats]) / running).
-		AtMost(maxForHeartbeat).InWords(fmt.Sprint(maxForHeartbeat, " a second a running Call"))
-	r.Figure("waiting: queries of a watcher", "").Add(float64(taken[actions.Queries])).
-		AtMost(maxForWatcher).InWords(fmt.Sprint(maxForWatcher, " an hour a watcher"))
+	r.Figure("waiting: heartbeats a second", "").Add(float64(counts[actions.Heartbeats]) / running).
+		WithLimit(maxForHeartbeat).InWords(fmt.Sprint(maxForHeartbeat, " a second a running Call"))
+	r.Figure("waiting: queries of a watcher", "").Add(float64(counts[actions.Queries])).
+		WithLimit(maxForWatcher).InWords(fmt.Sprint(maxForWatcher, " an hour a watcher"))
 	r.Figure("waiting: polls, which are not billed", "").Add(float64(r.Polls() - polls))
 	return nil
 }

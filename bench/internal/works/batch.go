@@ -28,8 +28,8 @@ func batchWork(ctx context.Context, r Round) error {
 	if err != nil {
 		return err
 	}
-	r.Figure("time", "s").Add(took.Seconds()).AddPlain(plain.Seconds()).AtMost(2.5)
-	r.Figure("requests", "").Add(float64(requests)).AtMost(1)
+	r.Figure("time", "s").Add(took.Seconds()).AddPlain(plain.Seconds()).WithLimit(2.5)
+	r.Figure("requests", "").Add(float64(requests)).WithLimit(1)
 	r.Figure("characters of Calls", "").Add(float64(callsLength(oneCallForAll))).AddPlain(float64(callsLength(each)))
 	return nil
 }

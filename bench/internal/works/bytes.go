@@ -32,9 +32,9 @@ func (r Round) countKept(ctx context.Context, limit limits) error {
 	}
 	history := r.noteParts("histories", histories)
 	store := r.noteParts("store folder", stores)
-	r.Figure("bytes: histories", "MB").Add(history).AtMost(limit.history)
+	r.Figure("bytes: histories", "MB").Add(history).WithLimit(limit.history)
 	r.Figure("bytes: store folder", "MB").Add(store)
-	r.Figure("bytes: store and histories", "MB").Add(store + history).AtMost(limit.all)
+	r.Figure("bytes: store and histories", "MB").Add(store + history).WithLimit(limit.all)
 	return nil
 }
 

@@ -34,9 +34,9 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 		return err
 	}
 	r.Figure("processor time a step", "ms").Add((usage.ProcessorTime() - processor) * 1000 / float64(n))
-	r.Figure("overhead a step", "ms").Add(inMS(gaps)...).AddPlain(inMS(plain)...).AtMost(chainLimit(25, n))
+	r.Figure("overhead a step", "ms").Add(inMS(gaps)...).AddPlain(inMS(plain)...).WithLimit(chainLimit(25, n))
 	r.Figure("time", "s").Add(sumSeconds(gaps)).AddPlain(sumSeconds(plain))
-	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).AtMost(chainLimit(maxGrowth, n))
+	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).WithLimit(chainLimit(maxGrowth, n))
 	if err := r.countBytes(ctx, limits{all: chainLimit(3, n), history: chainLimit(2, n)}); err != nil || n != 200 {
 		return err
 	}

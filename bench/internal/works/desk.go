@@ -121,7 +121,7 @@ func (r Round) timePages(ctx context.Context, when string) error {
 // addLook takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be
 // there.
 func (r Round) addLook(name string, l bed.Look) {
-	r.Figure(name, "ms").Add(milliseconds(l.Took)).AtMost(maxPage)
+	r.Figure(name, "ms").Add(milliseconds(l.Took)).WithLimit(maxPage)
 	if l.There > l.Took {
 		r.Figure(name+", until it is there", "ms").Add(milliseconds(l.There))
 	}

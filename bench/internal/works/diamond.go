@@ -23,7 +23,7 @@ func diamondWork(oneRequest bool, factor float64) func(context.Context, Round) e
 		took, err := r.runDiamond(ctx, "diamond", lines)
 		if err == nil {
 			r.withAxis("calls", len(script.Diamond)).Figure("time", "s").Add(took.Seconds()).AddPlain(
-				plain.Seconds()).AtMostTimesPlain(factor)
+				plain.Seconds()).WithFactorOfPlain(factor)
 		}
 		return err
 	}

@@ -21,9 +21,9 @@ func (r Round) countEvents(ctx context.Context, n int) error {
 		longest, all = max(longest, e.GetHistoryLength()), all+e.GetHistoryLength()
 	}
 	if n >= 2*thousand {
-		r.Figure("last thousand against the first", "×").Add(slowdownAtEnd(runs)).AtMost(maxSlowdown)
+		r.Figure("last thousand against the first", "×").Add(slowdownAtEnd(runs)).WithLimit(maxSlowdown)
 	}
-	r.Figure("longest history", "events").Add(float64(longest)).AtMost(maxEvents)
+	r.Figure("longest history", "events").Add(float64(longest)).WithLimit(maxEvents)
 	r.Figure("all histories", "events").Add(float64(all))
 	r.Figure("workflow runs", "").Add(float64(len(runs)))
 	return nil

@@ -74,7 +74,7 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 	r.Figure("time of the processor", "ms").Add((usage.ProcessorTime() - processor) * 1000)
 	whole := r.Figure("time from the first token", "ms").Add(milliseconds(took.whole))
 	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(milliseconds(took.rest)).
-		AtMost(limitIf(n == 200, f.limit))
+		WithLimit(limitIf(n == 200, f.limit))
 	if turn%plainEvery == 0 {
 		plain, err := r.plainFanout(ctx, n)
 		if err != nil {

@@ -31,7 +31,7 @@ func instancesWork(full int) func(context.Context, Round) error {
 		r.Figure("time", "s").Add(took.Seconds()).AddPlain(plainInstances(n).Seconds())
 		r.Figure("a thousand of them", "s").Add(took.Seconds() / float64(n) * 1000)
 		r.Figure("processor time", "s").Add(usage.ProcessorTime() - processor)
-		r.Figure("memory", "MB").Add(usage.PeakResident()).AtMost(maxResident)
+		r.Figure("memory", "MB").Add(usage.PeakResident()).WithLimit(maxResident)
 		if err := r.countEvents(ctx, n); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func instancesWork(full int) func(context.Context, Round) error {
 			return err
 		}
 		r.Figure("an instance, against a plain workflow", "×").
-			Add(took.Seconds() / float64(n) / floor.Seconds() * float64(min(n, 1000))).AtMost(maxOverFloor)
+			Add(took.Seconds() / float64(n) / floor.Seconds() * float64(min(n, 1000))).WithLimit(maxOverFloor)
 		return nil
 	}
 }

@@ -21,12 +21,12 @@ type plainCall struct {
 
 // askPlain asks the LLM as a program that keeps nothing would: it reads the whole stream, then the Calls in its JSON.
 func askPlain(ctx context.Context, b *bed.Bed, prompt string) ([]plainCall, error) {
-	var said bytes.Buffer
-	if err := streamReply(ctx, b, prompt, &said); err != nil {
+	var reply bytes.Buffer
+	if err := streamReply(ctx, b, prompt, &reply); err != nil {
 		return nil, fmt.Errorf("ask in plain Go: %w", err)
 	}
 	var solution struct{ Calls []plainCall }
-	err := json.Unmarshal(said.Bytes(), &solution)
+	err := json.Unmarshal(reply.Bytes(), &solution)
 	return solution.Calls, err
 }
 

@@ -45,7 +45,7 @@ func repeatWork(ctx context.Context, r Round) error {
 		requests += len(llm.Requests()) - before
 	}
 	r = r.withAxis("runs", n)
-	r.Figure("different ends, by the Plan", "").Add(float64(len(byPlan))).AtMost(1)
+	r.Figure("different ends, by the Plan", "").Add(float64(len(byPlan))).WithLimit(1)
 	r.Figure("different ends, by the LLM", "").Add(float64(len(byLLM)))
 	r.Figure("Requests of the Plan", "").Add(float64(requests))
 	return nil

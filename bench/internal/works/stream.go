@@ -23,8 +23,8 @@ func streamWork(ctx context.Context, r Round) error {
 		return err
 	}
 	r = r.withAxis("calls", n)
-	r.Figure("closing byte to tool, median", "ms").Add(inMS(lags)...).AtMost(15)
-	r.Figure("closing byte to tool, p90", "ms").Add(report.SpreadOf(inMS(lags)).P90).AtMost(25)
+	r.Figure("closing byte to tool, median", "ms").Add(inMS(lags)...).WithLimit(15)
+	r.Figure("closing byte to tool, p90", "ms").Add(report.SpreadOf(inMS(lags)).P90).WithLimit(25)
 	return nil
 }
 

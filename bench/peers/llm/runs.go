@@ -87,13 +87,13 @@ func (r *runs) gaps(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
-	told := struct {
+	output := struct {
 		Requests int       `json:"requests"`
 		Gaps     []float64 `json:"gaps"`
 	}{Requests: len(s.Requests()), Gaps: []float64{}}
 	for _, gap := range s.RequestGaps() {
-		told.Gaps = append(told.Gaps, float64(gap.Microseconds())/1000)
+		output.Gaps = append(output.Gaps, float64(gap.Microseconds())/1000)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(told)
+	_ = json.NewEncoder(w).Encode(output)
 }

@@ -284,9 +284,9 @@ func (n node) member(key string) (part any, pointer string) {
 
 // open reports whether an object may have members that have no fields yet.
 func (n node) open() bool {
-	more, said := n.schema["additionalProperties"]
+	more, isGiven := n.schema["additionalProperties"]
 	return n.schema != nil && more != false &&
-		(said || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
+		(isGiven || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
 }
 
 func (n node) number(key string) (int, bool) {
@@ -296,13 +296,13 @@ func (n node) number(key string) (int, bool) {
 }
 
 // hint describes the constraints of a schema in words, for the person who fills in the form.
-func (b *builder) hint(n node, name string) (said []string) {
+func (b *builder) hint(n node, name string) (hints []string) {
 	if n.choices != nil {
 		return nil
 	}
 	_, isAmount := b.at(name)
 	if len(n.types) == 1 && n.types[0] == "integer" && !isAmount {
-		said = append(said, "a whole number")
+		hints = append(hints, "a whole number")
 	}
 	for _, one := range []struct{ key, text string }{
 		{"minimum", "at least %v"}, {"exclusiveMinimum", "more than %v"}, {"maximum", "at most %v"},
@@ -317,10 +317,10 @@ func (b *builder) hint(n node, name string) (said []string) {
 			if amount := b.text(name, v); amount != "" {
 				v = amount
 			}
-			said = append(said, fmt.Sprintf(one.text, v))
+			hints = append(hints, fmt.Sprintf(one.text, v))
 		}
 	}
-	return said
+	return hints
 }
 
 func joinSentences(a, b string) string {

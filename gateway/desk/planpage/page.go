@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// MostCalls is how many Calls a page shows, and lets people change.
-	MostCalls  = 500
-	mostTokens = 12 // instances of a Call that are named
-	mostReason = 2000
+	// MaxCalls is how many Calls a page shows, and lets people change.
+	MaxCalls  = 500
+	maxTokens = 12 // instances of a Call that are named
+	maxReason = 2000
 )
 
 // Page shows a Plan that waits.
@@ -74,11 +74,11 @@ func New(plan client.Plan, tools []*ideafile.Tool, forms func(*ideafile.Tool) fo
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
 		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools,
 		Instances: names(plan.Instances)}
-	if len(plan.Calls) > MostCalls && p.NotAmendable == "" {
+	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
 		p.NotAmendable = fmt.Sprintf(
 			"The Plan has %d Calls, too many for this page: change them by starter amend-plan.", len(plan.Calls))
 	}
-	for n := range plan.Calls[:min(len(plan.Calls), MostCalls)] {
+	for n := range plan.Calls[:min(len(plan.Calls), MaxCalls)] {
 		p.Calls = append(p.Calls, p.call(n))
 	}
 	return p
@@ -98,9 +98,9 @@ func (p *Page) call(n int) *Call {
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.Runs = runs(tool)
 	t := readable.NewFactBuilder()
-	told := t.Build("", jsonval.ToJSONValue(c.params))
-	if c.Params = told.Facts; told.Left > 0 {
-		c.More = readable.Plural(told.Left, "other parameter")
+	fields := t.Build("", jsonval.ToJSONValue(c.params))
+	if c.Params = fields.Facts; fields.Left > 0 {
+		c.More = readable.Plural(fields.Left, "other parameter")
 	}
 	c.Reads = p.reads(n + 1)
 	if path, is := raw["_outputPath"]; is {
@@ -131,7 +131,7 @@ func (p *Page) reads(number int) (list []string) {
 		from := readable.Visible(readable.Clip(e.Given, readable.MaxTextBytes))
 		if e.From > 0 && e.From <= len(p.Plan.Calls) {
 			of := p.Plan.Calls[e.From-1]
-			from = "Call " + of.CallID + " " + readable.Visible(readable.Clip(of.Written.Tool, mostReason))
+			from = "Call " + of.CallID + " " + readable.Visible(readable.Clip(of.Written.Tool, maxReason))
 		}
 		switch e.Kind {
 		case plangraph.EdgeReads:
@@ -152,8 +152,8 @@ func (p *Page) reads(number int) (list []string) {
 
 // names lists tokens of instances, not too many.
 func names(tokens []string) string {
-	text := readable.Visible(strings.Join(tokens[:min(len(tokens), mostTokens)], ", "))
-	if more := len(tokens) - mostTokens; more > 0 {
+	text := readable.Visible(strings.Join(tokens[:min(len(tokens), maxTokens)], ", "))
+	if more := len(tokens) - maxTokens; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -55,13 +55,13 @@ func New(secret []byte) (*Sessions, error) {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	ended, _ := lru.New[string, struct{}](mostEnded) // it fails only for a size below one
+	ended, _ := lru.New[string, struct{}](maxEndedSessions) // it fails only for a size below one
 	return &Sessions{aead: aead, ended: ended}, err
 }
 
-// mostEnded is how many sessions are remembered that were ended: of more than that within Lasts, copies of the first
-// count again.
-const mostEnded = 100_000
+// maxEndedSessions is how many sessions are remembered that were ended: of more than that within Lasts, copies of
+// the first count again.
+const maxEndedSessions = 100_000
 
 const ticketUse = "ticket"
 
@@ -133,8 +133,8 @@ func (s *Sessions) Seal(use string, v any) (string, error) {
 		[]byte(use))), nil
 }
 
-// mostUnsealed bounds what a sealed value opens to.
-const mostUnsealed = 1 << 20
+// maxUnsealed bounds what a sealed value opens to.
+const maxUnsealed = 1 << 20
 
 // Unseal reads what Seal wrote; ok is false for anything else.
 func (s *Sessions) Unseal(use, text string, to any) (ok bool) {
@@ -146,6 +146,6 @@ func (s *Sessions) Unseal(use, text string, to any) (ok bool) {
 	if err != nil {
 		return false
 	}
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(small)), mostUnsealed))
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(small)), maxUnsealed))
 	return err == nil && json.Unmarshal(plain, to) == nil
 }

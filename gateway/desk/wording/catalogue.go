@@ -80,8 +80,8 @@ func (c *Catalogue) In(kind, text string) string {
 	if kind != "" {
 		key = kind + ": " + text
 	}
-	if said := cmp.Or(c.texts[key], c.pages[key]); said != "" {
-		return said
+	if translated := cmp.Or(c.texts[key], c.pages[key]); translated != "" {
+		return translated
 	}
 	for _, p := range c.patterns {
 		if !strings.HasPrefix(key, p.start) || !strings.HasSuffix(key, p.end) {

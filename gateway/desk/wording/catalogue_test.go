@@ -49,9 +49,9 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"who", rules.String(), "2 von: Personen aus finance, mit Unterschrift; nicht wer den Prozess gestartet hat"},
 		{"who", pending.DecidersInWords(), "bob, von: 2 von: Personen aus finance, " +
 			"mit Unterschrift; nicht wer den Prozess gestartet hat (bisher cem (finance))"},
-		{"told", pending.Told()[0], "approve of it and 3 days ago"},
-		{"told", pending.Told()[1], "ann hat es an bob übergeben: 1 case"},
-		{"told", pending.Told()[2],
+		{"told", pending.Explanation()[0], "approve of it and 3 days ago"},
+		{"told", pending.Explanation()[1], "ann hat es an bob übergeben: 1 case"},
+		{"told", pending.Explanation()[2],
 			"bob darf von 2026-11-28T09:00:00Z bis 2026-11-28T10:00:00Z in Vertretung von ann entscheiden: on leave"},
 		{"who", inPlace.InWords(), "bob (finance) in Vertretung von ann"},
 		{"", rules.DenialReason(policy.Person{Name: "ann", Signed: true}, nil),

@@ -14,8 +14,8 @@ var (
 	// inline are the tags within a sentence, and ends the actions at which one ends.
 	inline = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
 	ends   = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
-	// said are the attributes that people read.
-	said = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
+	// translatable are the attributes that people read.
+	translatable = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
 )
 
 // Template translates the texts of a template. say is given each sentence, in which {1} stands for what is put in.
@@ -24,7 +24,7 @@ func Template(source string, say func(string) string) string {
 	var sentence []string
 	for _, p := range piece.FindAllString(source, -1) {
 		if p[0] == '<' {
-			p = said.ReplaceAllStringFunc(p, func(attribute string) string {
+			p = translatable.ReplaceAllStringFunc(p, func(attribute string) string {
 				name, value, _ := strings.Cut(attribute, `"`)
 				return name + `"` + Template(strings.TrimSuffix(value, `"`), say) + `"`
 			})
@@ -79,9 +79,9 @@ func translated(pieces []string, say func(string) string) string {
 		key, value = key+p, ""
 	}
 	text := strings.TrimSpace(key)
-	said := place.ReplaceAllStringFunc(say(strings.Join(strings.Fields(text), " ")), func(at string) string {
+	translated := place.ReplaceAllStringFunc(say(strings.Join(strings.Fields(text), " ")), func(at string) string {
 		n, _ := strconv.Atoi(strings.Trim(at, "{}"))
 		return values[n-1]
 	})
-	return strings.Join(pieces[:first], "") + strings.Replace(key, text, said, 1) + strings.Join(pieces[last:], "")
+	return strings.Join(pieces[:first], "") + strings.Replace(key, text, translated, 1) + strings.Join(pieces[last:], "")
 }

@@ -13,8 +13,8 @@ func Program(t testing.TB, dir, pkg string) string {
 	file := filepath.Join(t.TempDir(), "program")
 	c := exec.CommandContext(t.Context(), "go", "run", "-buildvcs=false", "-exec", "cp", pkg, file)
 	c.Dir = dir
-	if said, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("build %s in %s: %v\n%s\nif modules are missing there: go build -mod=mod", pkg, dir, err, said)
+	if output, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("build %s in %s: %v\n%s\nif modules are missing there: go build -mod=mod", pkg, dir, err, output)
 	}
 	return file
 }

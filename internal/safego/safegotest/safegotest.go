@@ -15,9 +15,9 @@ import (
 // fails if that does not happen by its end. All goroutines of the program see it, so that such a test is not parallel.
 func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 	t.Helper()
-	said := &buffer{place: "place=" + place + " ", panicked: make(chan struct{})}
+	captured := &buffer{place: "place=" + place + " ", panicked: make(chan struct{})}
 	previous, writer, flags := slog.Default(), log.Writer(), log.Flags()
-	slog.SetDefault(slog.New(slog.NewTextHandler(said, nil)))
+	slog.SetDefault(slog.New(slog.NewTextHandler(captured, nil)))
 	EachOnce(map[string]int{place: 0}, func(other string) bool { return other == place })
 	t.Cleanup(func() {
 		safego.Inject(nil)
@@ -25,12 +25,12 @@ func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 		log.SetOutput(writer)
 		log.SetFlags(flags)
 		select {
-		case <-said.panicked:
+		case <-captured.panicked:
 		default:
 			t.Errorf("the log does not say that %s panicked", place)
 		}
 	})
-	return said.panicked
+	return captured.panicked
 }
 
 // EachOnce makes one goroutine panic at each wanted place: the one after as many as skip has for the place; -1: every

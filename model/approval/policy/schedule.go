@@ -114,19 +114,19 @@ func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
 	return &after, rules
 }
 
-// Told records how people were notified while a Call waited. The record of a decision keeps it.
-type Told struct {
+// Notified records how people were notified while a Call waited. The record of a decision keeps it.
+type Notified struct {
 	RemindedAt []time.Time `json:"reminded,omitempty"`
 	// Escalated are the escalations that had happened.
 	Escalated []PlannedEscalation `json:"escalated,omitempty"`
 }
 
-// Told returns how people were notified so far; nil: not at all.
-func (s *Schedule) Told() *Told {
+// Notified returns how people were notified so far; nil: not at all.
+func (s *Schedule) Notified() *Notified {
 	if s == nil {
 		return nil
 	}
-	t := Told{RemindedAt: s.RemindedAt}
+	t := Notified{RemindedAt: s.RemindedAt}
 	for _, e := range s.Escalations {
 		if !e.DoneAt.IsZero() {
 			t.Escalated = append(t.Escalated, e)
@@ -147,11 +147,11 @@ func (s *Schedule) EscalatedTo(p Person, since time.Time) bool {
 
 // Key identifies the progress of a Schedule; "" before anything has happened.
 func (s *Schedule) Key() string {
-	told := s.Told()
-	if told == nil {
+	notified := s.Notified()
+	if notified == nil {
 		return ""
 	}
-	return fmt.Sprintf("r%de%d", len(told.RemindedAt), len(told.Escalated))
+	return fmt.Sprintf("r%de%d", len(notified.RemindedAt), len(notified.Escalated))
 }
 
 // Lines describe what has happened and what happens next; format formats a time.
@@ -178,7 +178,7 @@ func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 }
 
 // String describes it: "reminded twice, escalated to people of heads".
-func (t *Told) String() string {
+func (t *Notified) String() string {
 	if t == nil {
 		return ""
 	}

@@ -95,7 +95,7 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 		t.Error(next, ok)
 	}
 	early, _ := s.After(noon.Add(time.Hour-1), nil)
-	if early != s || early.Key() != "" || early.Told() != nil {
+	if early != s || early.Key() != "" || early.Notified() != nil {
 		t.Errorf("%+v", early)
 	}
 	// Nobody worked for three hours: two reminders are due, and people are told once.
@@ -107,7 +107,7 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 		t.Error(next, ok)
 	}
 	last, _ := late.After(noon.Add(4*time.Hour), nil)
-	if _, ok := last.Next(); ok || last.Key() != "r2e0" || last.Told().String() != "reminded twice" {
+	if _, ok := last.Next(); ok || last.Key() != "r2e0" || last.Notified().String() != "reminded twice" {
 		t.Errorf("%+v", last)
 	}
 }
@@ -131,8 +131,8 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	if again, rules := after.After(noon.Add(100*time.Hour), widened); again != after || len(rules[0].Groups) != 2 {
 		t.Errorf("it happens again: %+v", again)
 	}
-	if after.Told().String() != "escalated to eve and people of heads, Finance" {
-		t.Error(after.Told())
+	if after.Notified().String() != "escalated to eve and people of heads, Finance" {
+		t.Error(after.Notified())
 	}
 	// Where anybody may decide, nobody becomes the only one who may.
 	if _, open := s.After(noon.Add(48*time.Hour), policy.Rules{{Count: 2}}); len(open[0].Groups)+
@@ -170,7 +170,7 @@ func TestAScheduleTravels(t *testing.T) {
 		t.Error(got)
 	}
 	var none *policy.Schedule
-	if _, ok := none.Next(); ok || none.Key() != "" || none.Lines(format) != nil || none.Told().String() != "" {
+	if _, ok := none.Next(); ok || none.Key() != "" || none.Lines(format) != nil || none.Notified().String() != "" {
 		t.Error("nothing is to happen, and something does")
 	}
 }

@@ -12,15 +12,15 @@ import (
 // signal, as far as present. A text that is null or empty counts as absent; an output of null counts as present. by and
 // groups are excluded, since the proof names who decides, and so is id, which belongs to the signal.
 func DetailsDigest(payload map[string]any) string {
-	said := map[string]any{}
+	details := map[string]any{}
 	for _, k := range []string{"reason", "to", "toGroup", "params", "with", "output", "calls"} {
 		v, has := payload[k]
 		isText := k == "reason" || k == "to" || k == "toGroup"
 		if has && (!isText || (v != nil && v != "")) {
-			said[k] = v
+			details[k] = v
 		}
 	}
-	return Digest(said)
+	return Digest(details)
 }
 
 // Digest is the SHA-256, in hex, of a value's canonical JSON.

@@ -33,7 +33,7 @@ func (s ToolSpec) usablePart(steps *int) (ToolSpec, []string) {
 	if input, ok := fitSchema(s.InputSchema, "", steps, &notes).(jsonval.Object); ok {
 		if slices.Contains(jsonschema.Types(input), "object") {
 			input = jsonval.WithKey(input, "type", "object")
-		} else if t, said := input["type"]; said { // the protocol sends an object all the same
+		} else if t, isGiven := input["type"]; isGiven { // the protocol sends an object all the same
 			notes = append(notes, fmt.Sprintf("its type is left out: it is %s, and parameters are an object",
 				jsonval.Encode(t)))
 			input = jsonval.WithoutKey(input, "type")

@@ -251,11 +251,11 @@ func (s ToolSpec) activitySource(server string) jsonval.Object {
 func (p Palette) AddToIdeaSource(source jsonval.Object) jsonval.Object {
 	picked := jsonval.Object{}
 	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
-		said := jsonval.Object{"tools": jsonval.ToJSONValue(names)}
+		tools := jsonval.Object{"tools": jsonval.ToJSONValue(names)}
 		if notes := p.NotesByServer[server]; len(notes) > 0 {
-			said["notes"] = jsonval.ToJSONValue(notes)
+			tools["notes"] = jsonval.ToJSONValue(notes)
 		}
-		picked[server] = said
+		picked[server] = tools
 	}
 	config := jsonval.DeepMerge(source["config"], jsonval.Object{"mcp": picked})
 	tools := p.StoredTools

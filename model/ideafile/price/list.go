@@ -76,9 +76,9 @@ const (
 )
 
 // readUpTo reads an amount from 0 to most.
-func readUpTo(most Money, v any, wanted string) (Money, error) {
+func readUpTo(limit Money, v any, wanted string) (Money, error) {
 	m, err := readNumber(v)
-	if err != nil || m < 0 || m > most {
+	if err != nil || m < 0 || m > limit {
 		return 0, errors.New(wanted)
 	}
 	return m, nil

@@ -312,28 +312,28 @@ func objectsOf(params jsonval.Object) (list []jsonval.Object) {
 
 // Limits of the parameters in a sentence without a template.
 const (
-	maxTold       = 2
-	maxToldLength = 60
+	maxShownFields = 2
+	maxShownLength = 60
 )
 
 // defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money
 // comes before other values, and then the order of the schema counts.
 func defaultSentence(title string, fields []Field) Parts {
-	var told []Field
+	var shown []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
-			if len(told) < maxTold && (f.Format.Display == Money) == wantMoney && f.isTelling() {
-				told = append(told, f)
+			if len(shown) < maxShownFields && (f.Format.Display == Money) == wantMoney && f.isTelling() {
+				shown = append(shown, f)
 			}
 		}
 	}
 	parts := Parts{{Text: title}}
-	for n, f := range told {
+	for n, f := range shown {
 		before := ", "
 		if n == 0 {
 			before = ": "
 		}
-		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, maxToldLength), true})
+		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, maxShownLength), true})
 	}
 	return parts
 }
@@ -348,7 +348,7 @@ func (f Field) isTelling() bool {
 	case nil, bool, []any, jsonval.Object:
 		return false
 	}
-	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= maxToldLength &&
+	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= maxShownLength &&
 		!strings.Contains(f.Shown, "\n")
 }
 

@@ -139,14 +139,14 @@ func besideNull(m jsonval.Object) (other any, ok bool) {
 
 // Problem describes the first error in the annotations of one schema, and its key; "" if there is none.
 func Problem(schema jsonval.Object) (key, problem string) {
-	said, has := schema[jsonschema.DisplayKey]
+	display, has := schema[jsonschema.DisplayKey]
 	if !has {
 		return "", ""
 	}
-	d := Display(jsonval.AsText(said))
+	d := Display(jsonval.AsText(display))
 	if !slices.Contains(Displays, d) {
 		names := jsonval.Map(Displays, func(d Display) string { return string(d) })
-		return jsonschema.DisplayKey, "want " + strings.Join(names, ", ") + ", not " + jsonval.Shown(said)
+		return jsonschema.DisplayKey, "want " + strings.Join(names, ", ") + ", not " + jsonval.Shown(display)
 	}
 	types := jsonschema.Types(schema)
 	fits := func(name string) bool { return slices.Contains(d.types(), name) }
@@ -166,7 +166,7 @@ func Problem(schema jsonval.Object) (key, problem string) {
 		return jsonschema.MinorUnitsKey,
 			"want true if the values are in the currency's smallest unit (cents), or else false"
 	case d != Money && (hasCode || hasMinor):
-		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.Shown(said)
+		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.Shown(display)
 	case minor == true && !hasCode:
 		return jsonschema.MinorUnitsKey, "the smallest unit depends on the currency: give the currency, too"
 	}

@@ -63,12 +63,12 @@ func TypeableToken(token string) string {
 
 // ShortenID returns an id of at most most bytes: the id itself, or its beginning, ~, and twelve hex digits of the
 // SHA-256 of the string of. It never cuts a percent-encoded byte in two.
-func ShortenID(id, of string, most int) string {
-	if len(id) <= most {
+func ShortenID(id, of string, maxLength int) string {
+	if len(id) <= maxLength {
 		return id
 	}
 	const digits = 12
-	id = id[:most-digits-1]
+	id = id[:maxLength-digits-1]
 	if at := strings.LastIndexByte(id, '%'); at > len(id)-3 && at >= 0 {
 		id = id[:at]
 	}

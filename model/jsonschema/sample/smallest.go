@@ -107,19 +107,19 @@ func makeText(node jsonval.Object) (any, bool) {
 	if text, ok := formats[fmt.Sprint(node["format"])]; ok {
 		return text, true
 	}
-	least, most := intKeyword(node, "minLength", 0), intKeyword(node, "maxLength", maxLength)
+	shortest, longest := intKeyword(node, "minLength", 0), intKeyword(node, "maxLength", maxLength)
 	if pattern, ok := node["pattern"].(string); ok {
 		re, err := syntax.Parse(pattern, syntax.Perl)
 		if err != nil {
 			return nil, false
 		}
-		return matchOf(re.Simplify(), least), true
+		return matchOf(re.Simplify(), shortest), true
 	}
 	text := SimulatedText
-	if pad := min(least, maxLength) - len(text); pad > 0 {
+	if pad := min(shortest, maxLength) - len(text); pad > 0 {
 		text += strings.Repeat(".", pad)
 	}
-	return text[:min(len(text), most)], least <= most
+	return text[:min(len(text), longest)], shortest <= longest
 }
 
 // matchOf writes a text that matches a pattern; unbounded repetitions are repeated at most more times.

@@ -33,8 +33,8 @@ func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 
 // HasUnacknowledgedGrant reports whether a grant may not have reached its consumer yet.
 func (c Allocation) HasUnacknowledgedGrant() bool {
-	heard, needs := c.QuotaUse.HeardQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
-	return c.QuotaUse.HasUnheardGrants || (needs && heard.Max(c.GrantedQuota.Limits()) != heard)
+	acknowledged, needs := c.QuotaUse.HeardQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
+	return c.QuotaUse.HasUnheardGrants || (needs && acknowledged.Max(c.GrantedQuota.Limits()) != acknowledged)
 }
 
 // StartedUse is what was begun, without what is still needed.

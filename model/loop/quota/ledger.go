@@ -25,15 +25,15 @@ type Consumer struct {
 
 // SetLimits sets the limits for which quota must be requested: the explicit ones and, once half of one is used, the
 // defaults multiplied by times. Few processes come near a default, and asking costs signals.
-func (b *Ledger) SetLimits(said ideafile.Limits, times int) {
-	limits, use := said.WithDefaults(times), b.TotalUse(turn.Quota{})
-	if said.Requests == 0 && use.Requests < limits.Requests/2 {
+func (b *Ledger) SetLimits(explicit ideafile.Limits, times int) {
+	limits, use := explicit.WithDefaults(times), b.TotalUse(turn.Quota{})
+	if explicit.Requests == 0 && use.Requests < limits.Requests/2 {
 		limits.Requests = 0
 	}
-	if said.Tokens == 0 && use.Usage.Total() < limits.Tokens/2 {
+	if explicit.Tokens == 0 && use.Usage.Total() < limits.Tokens/2 {
 		limits.Tokens = 0
 	}
-	if said.Calls == 0 && use.Calls < limits.Calls/2 {
+	if explicit.Calls == 0 && use.Calls < limits.Calls/2 {
 		limits.Calls = 0
 	}
 	b.Limits = limits

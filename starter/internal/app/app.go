@@ -214,10 +214,11 @@ func GroupsOr(given []string) []string {
 
 // HostingFlags adds the flags of the embedded server.
 func HostingFlags(c *cobra.Command, h *server.Hosting) {
-	const most = 1<<16 - 1
-	flags.Int(c.Flags(), &h.Port, "port", 0, most, "`port` of the embedded server on 127.0.0.1 (default 0, a free one)")
-	flags.Int(c.Flags(), &h.UIPort, "ui-port", -1, most,
+	const maxPort = 1<<16 - 1
+	flags.Int(c.Flags(), &h.Port, "port", 0, maxPort,
+		"`port` of the embedded server on 127.0.0.1 (default 0, a free one)")
+	flags.Int(c.Flags(), &h.UIPort, "ui-port", -1, maxPort,
 		"`port` of its web UI (default 0: 8233, or the next one that is free; -1: no UI)")
-	flags.Int(c.Flags(), &h.GatewayPort, "gateway-port", -1, most,
+	flags.Int(c.Flags(), &h.GatewayPort, "gateway-port", -1, maxPort,
 		"`port` of its HTTP API (default 0: 8300, or the next one that is free; -1: none)")
 }

@@ -35,7 +35,7 @@ func Approval(p client.Approval) string {
 	for _, line := range p.WhileWaiting.Lines(func(at time.Time) string { return at.Local().Format(time.DateTime) }) {
 		Fprintf(&b, "  %s\n", line)
 	}
-	for _, line := range p.Told() {
+	for _, line := range p.Explanation() {
 		Fprintf(&b, "  %s\n", line)
 	}
 	if p.Reasoning != "" {

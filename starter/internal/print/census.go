@@ -98,20 +98,20 @@ func columnOrder(keys []string, all []census) []string {
 }
 
 // tableCell shows a value in a table: of an object of plain values the values alone, anything else as Compact does.
-func tableCell(v any, most int) string {
+func tableCell(v any, maxWidth int) string {
 	m, ok := v.(jsonval.Object)
 	if !ok || len(m) == 0 {
-		return Compact(v, most)
+		return Compact(v, maxWidth)
 	}
 	var parts []string
 	for _, k := range jsonval.SortedKeys(m) {
 		switch x := m[k].(type) {
 		case nil:
 		case jsonval.Object, []any:
-			return Compact(v, most)
+			return Compact(v, maxWidth)
 		default:
-			parts = append(parts, Compact(x, most))
+			parts = append(parts, Compact(x, maxWidth))
 		}
 	}
-	return FitWidth(strings.Join(parts, " · "), most)
+	return FitWidth(strings.Join(parts, " · "), maxWidth)
 }

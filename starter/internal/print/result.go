@@ -138,13 +138,13 @@ func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult
 
 const maxOutputLines = 40 // lines
 
-func firstLines(text string, most int) string {
+func firstLines(text string, maxLines int) string {
 	lines := strings.Split(text, "\n")
-	if len(lines) <= most {
+	if len(lines) <= maxLines {
 		return text
 	}
-	return strings.Join(lines[:most], "\n") + fmt.Sprintf("\n(%s more: --json shows all)",
-		Plural(len(lines)-most, "line"))
+	return strings.Join(lines[:maxLines], "\n") + fmt.Sprintf("\n(%s more: --json shows all)",
+		Plural(len(lines)-maxLines, "line"))
 }
 
 const (

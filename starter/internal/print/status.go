@@ -42,22 +42,22 @@ func Status(v client.Status) string {
 
 // Failure says why most of the Calls that did not succeed did not; "" if all have.
 func Failure(v client.Status) string {
-	most := mostFrequent(v.Failures)
-	if most == nil {
+	frequent := mostFrequent(v.Failures)
+	if frequent == nil {
 		return ""
 	}
-	return string(most.Status) + " " + most.String()
+	return string(frequent.Status) + " " + frequent.String()
 }
 
 // mostFrequent is the reason for which most Calls did not succeed; nil: all did.
 func mostFrequent(list turn.Failures) *turn.CallFailure {
-	var most *turn.CallFailure
+	var frequent *turn.CallFailure
 	for n := range list {
-		if most == nil || list[n].Count > most.Count {
-			most = &list[n]
+		if frequent == nil || list[n].Count > frequent.Count {
+			frequent = &list[n]
 		}
 	}
-	return most
+	return frequent
 }
 
 // statusTally counts the instances by status.

@@ -73,20 +73,20 @@ var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
 func OneLine(s string) string { return Printable(lineBreaks.ReplaceAllString(s, " ")) }
 
 // FitWidth shortens a text to so many characters, the sign that something is left out among them.
-func FitWidth(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
+func FitWidth(s string, maxWidth int) string {
+	if utf8.RuneCountInString(s) <= maxWidth {
 		return s
 	}
-	return jsonval.Clip(s, max(most-1, 0))
+	return jsonval.Clip(s, max(maxWidth-1, 0))
 }
 
 // Compact shows a value on one line: a text as it is, anything else as JSON.
-func Compact(v any, most int) string {
+func Compact(v any, maxWidth int) string {
 	s, ok := v.(string)
 	if !ok {
 		s = jsonval.EncodeToString(v)
 	}
-	return FitWidth(Printable(s), most)
+	return FitWidth(Printable(s), maxWidth)
 }
 
 // Ago says in words how long something is past.

@@ -84,7 +84,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 
 func (f *Follower) events(ctx context.Context) <-chan seen {
 	out := make(chan seen)
-	tell := func(event client.Event, err error) (told bool) {
+	tell := func(event client.Event, err error) (delivered bool) {
 		select {
 		case out <- seen{event, err}:
 			return true

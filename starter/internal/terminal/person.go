@@ -49,14 +49,14 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 	if !isFile || !term.IsTerminal(int(typed.Fd())) || terminalWidth(out) == nil {
 		return nil
 	}
-	lines, taken := make(chan string), make(chan struct{}, 1)
+	lines, accepted := make(chan string), make(chan struct{}, 1)
 	safego.Go("starter.person", func() error {
-		for scanner := bufio.NewScanner(typed); scanner.Scan(); <-taken {
+		for scanner := bufio.NewScanner(typed); scanner.Scan(); <-accepted {
 			lines <- scanner.Text()
 		}
 		return nil
 	}, func(error) { close(lines) })
-	return &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: taken,
+	return &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: accepted,
 		settled: map[occasion]bool{}}
 }
 

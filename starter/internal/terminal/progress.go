@@ -53,9 +53,9 @@ func (p *Progress) Show(e client.Event) {
 // statusOf says how the process stands. Line under line, a failure is told once, for as long as it stays the same.
 func (p *Progress) statusOf(v client.Status) string {
 	text, failure := print.Status(v), print.Failure(v)
-	told := failure == p.failed && p.width == nil
+	printed := failure == p.failed && p.width == nil
 	p.failed = failure
-	if failure == "" || told {
+	if failure == "" || printed {
 		return text
 	}
 	return text + " · " + failure

@@ -56,8 +56,8 @@ func (u *Use) Register(response []byte, challenge string) (MadePasskey, error) {
 
 // describeError returns the library's whole description of an error.
 func describeError(err error) error {
-	if told, is := errors.AsType[*protocol.Error](err); is && told.DevInfo != "" {
-		return fmt.Errorf("%s (%s)", told.Details, told.DevInfo)
+	if refused, is := errors.AsType[*protocol.Error](err); is && refused.DevInfo != "" {
+		return fmt.Errorf("%s (%s)", refused.Details, refused.DevInfo)
 	}
 	return err
 }

@@ -63,17 +63,17 @@ func clipJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), 100
 
 // checkAuthenticatorData checks what the device says: for which site, and that a person was there whom it knew.
 func (u *Use) checkAuthenticatorData(data []byte) error {
-	var said protocol.AuthenticatorData
-	if err := said.Unmarshal(data); err != nil {
+	var authenticatorData protocol.AuthenticatorData
+	if err := authenticatorData.Unmarshal(data); err != nil {
 		return errors.New("what the device said (authenticatorData) cannot be read")
 	}
 	site := sha256.Sum256([]byte(u.RPID))
 	switch {
-	case !bytes.Equal(said.RPIDHash, site[:]):
+	case !bytes.Equal(authenticatorData.RPIDHash, site[:]):
 		return fmt.Errorf("the passkey was used for another site than %s", u.RPID)
-	case !said.Flags.UserPresent():
+	case !authenticatorData.Flags.UserPresent():
 		return errors.New("the device did not find that anybody was there")
-	case !said.Flags.UserVerified():
+	case !authenticatorData.Flags.UserVerified():
 		return errors.New(
 			"the device did not find out who used the passkey: it asked for no PIN, fingerprint or the like")
 	}
@@ -82,8 +82,8 @@ func (u *Use) checkAuthenticatorData(data []byte) error {
 
 // isSigned reports whether the signature is one over what device and browser said.
 func isSigned(public crypto.PublicKey, a Assertion) bool {
-	said := sha256.Sum256(a.ClientDataJSON)
-	signed := slices.Concat(a.AuthenticatorData, said[:])
+	clientHash := sha256.Sum256(a.ClientDataJSON)
+	signed := slices.Concat(a.AuthenticatorData, clientHash[:])
 	digest := sha256.Sum256(signed)
 	switch public := public.(type) {
 	case ed25519.PublicKey:

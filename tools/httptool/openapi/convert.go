@@ -12,12 +12,12 @@ import (
 type converter struct {
 	doc    *document
 	hidden string // readOnly for requests, writeOnly for answers: such members are left out
-	// most is the maximum depth of schemas, below which they are cut to their type; below zero there is no maximum, and
-	// referenced schemas become definitions.
-	most        int
+	// maxDepth is the maximum depth of schemas, below which they are cut to their type; below zero there is no
+	// maximum, and referenced schemas become definitions.
+	maxDepth    int
 	inside      []string // references that are being followed
 	names       map[string]string
-	taken       map[string]bool
+	used        map[string]bool
 	definitions map[string]any
 	nodes       int
 	maxNodes    int             // a form of more is not used
@@ -27,9 +27,9 @@ type converter struct {
 // maxNodes bounds the schemas that are looked at for one: documents refer to themselves in hundreds.
 const maxNodes = 3000
 
-func newConverter(d *document, hidden string, most, maxNodes int) *converter {
-	return &converter{doc: d, hidden: hidden, most: most, maxNodes: maxNodes, names: map[string]string{},
-		taken:       map[string]bool{},
+func newConverter(d *document, hidden string, maxDepth, maxNodes int) *converter {
+	return &converter{doc: d, hidden: hidden, maxDepth: maxDepth, maxNodes: maxNodes, names: map[string]string{},
+		used:        map[string]bool{},
 		definitions: map[string]any{}, lost: map[string]bool{}}
 }
 
@@ -45,7 +45,7 @@ func (c *converter) schema(schema any, depth int) any {
 	if c.nodes > c.maxNodes {
 		return map[string]any{}
 	}
-	if c.most >= 0 && depth > c.most {
+	if c.maxDepth >= 0 && depth > c.maxDepth {
 		return c.stubSchema(m)
 	}
 	if ref, ok := m["$ref"].(string); ok {
@@ -115,7 +115,7 @@ func (c *converter) members(parts, out map[string]any, properties bool, depth in
 // followRef replaces a reference into the document by a reference to a definition, or by its target.
 func (c *converter) followRef(ref string, m map[string]any, depth int) any {
 	target, err := c.doc.find(ref)
-	if err != nil || (slices.Contains(c.inside, ref) && c.most >= 0) {
+	if err != nil || (slices.Contains(c.inside, ref) && c.maxDepth >= 0) {
 		if err != nil {
 			c.lost["reference "+err.Error()] = true
 		}
@@ -127,7 +127,7 @@ func (c *converter) followRef(ref string, m map[string]any, depth int) any {
 		delete(beside, "$ref")
 		beside = c.schema(beside, depth).(map[string]any)
 	}
-	if c.most >= 0 {
+	if c.maxDepth >= 0 {
 		c.inside = append(c.inside, ref)
 		out := c.schema(target, depth)
 		c.inside = c.inside[:len(c.inside)-1]
@@ -146,7 +146,7 @@ func (c *converter) addDefinition(ref string, target any) string {
 		return name
 	}
 	last := ref[strings.LastIndex(ref, "/")+1:]
-	name := uniqueName(toolName(last), 1<<10, c.taken)
+	name := uniqueName(toolName(last), 1<<10, c.used)
 	c.names[ref] = name
 	key := c.hidden + " " + ref
 	if c.doc.knownNodes[key] > c.maxNodes-fewNodes {

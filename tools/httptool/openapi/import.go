@@ -129,13 +129,13 @@ func chooseOperations(all []*operation, only []string) ([]*operation, error) {
 
 // nameSome names some operations.
 func nameSome(all []*operation) string {
-	const most = 20
+	const maxNames = 20
 	var names []string
-	for _, op := range all[:min(len(all), most)] {
+	for _, op := range all[:min(len(all), maxNames)] {
 		names = append(names, op.tool)
 	}
 	text := strings.Join(names, ", ")
-	if n := len(all) - most; n > 0 {
+	if n := len(all) - maxNames; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return text

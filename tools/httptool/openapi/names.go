@@ -48,13 +48,13 @@ func nameFromPath(method, path string) string {
 func paramName(name string) string { return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_-") }
 
 // uniqueName returns a name that is not taken yet, of at most most bytes, and marks it as taken.
-func uniqueName(name string, most int, taken map[string]bool) string {
+func uniqueName(name string, maxLength int, used map[string]bool) string {
 	free := name
-	for n := 2; taken[free]; n++ {
+	for n := 2; used[free]; n++ {
 		suffix := fmt.Sprintf("_%d", n)
-		free = name[:min(len(name), most-len(suffix))] + suffix
+		free = name[:min(len(name), maxLength-len(suffix))] + suffix
 	}
-	taken[free] = true
+	used[free] = true
 	return free
 }
 

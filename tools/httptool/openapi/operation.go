@@ -43,12 +43,12 @@ func (d *document) operations() []*operation {
 		}
 	}
 	slices.Sort(d.notes)
-	taken := map[string]bool{}
+	used := map[string]bool{}
 	for _, exact := range []bool{true, false} {
 		for _, o := range all {
 			name := toolName(cmp.Or(o.op.OperationID, nameFromPath(o.method, o.path)))
 			if o.tool == "" && (!exact || name == o.op.OperationID) {
-				o.tool = uniqueName(name, maxToolName, taken)
+				o.tool = uniqueName(name, maxToolName, used)
 			}
 		}
 	}

@@ -101,10 +101,10 @@ var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then",
 func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
 	m := d.plainSchema(schema)
 	properties, _ := m["properties"].(jsonval.Object)
-	if t, said := m["type"]; len(properties) == 0 || (said && t != "object") || m["nullable"] == true {
+	if t, isGiven := m["type"]; len(properties) == 0 || (isGiven && t != "object") || m["nullable"] == true {
 		return nil, false
 	}
-	if more, said := m["additionalProperties"]; said && more != false {
+	if more, isGiven := m["additionalProperties"]; isGiven && more != false {
 		return nil, false
 	}
 	for _, k := range branchingKeywords {

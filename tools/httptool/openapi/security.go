@@ -93,14 +93,14 @@ var ownPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZUR
 
 // variable names the secret of a scheme, after the scheme.
 func (d *document) variable(name, prefix string) string {
-	taken := map[string]bool{}
+	used := map[string]bool{}
 	variable := ""
 	for _, scheme := range jsonval.SortedKeys(d.Components.SecuritySchemes) {
 		own := prefix + envName(scheme)
 		if slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(own, p) }) && prefix == "" {
 			own = "API_" + own
 		}
-		own = uniqueName(own, 1<<10, taken)
+		own = uniqueName(own, 1<<10, used)
 		if scheme == name {
 			variable = own
 		}

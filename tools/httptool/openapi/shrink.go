@@ -19,16 +19,16 @@ const maxCutDepth = 8
 // every schema to the LLM, and documents whose parts all refer to each other are common.
 func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hidden string) any {
 	// Every visited node takes some bytes, so that a schema that is too large is known before it is built.
-	convert := func(most int) (c *converter, out any, fits bool) {
-		c = newConverter(t.doc, hidden, most, min(maxNodes, limit/leastNode))
+	convert := func(maxDepth int) (c *converter, out any, fits bool) {
+		c = newConverter(t.doc, hidden, maxDepth, min(maxNodes, limit/leastNode))
 		out = build(c)
 		return c, out, c.nodes <= c.maxNodes && len(jsonval.Encode(out)) <= limit
 	}
 	c, out, fits := convert(-1)
 	if !fits {
 		c, out, _ = convert(0)
-		for most := 1; most <= maxCutDepth; most++ {
-			deeper, form, fits := convert(most)
+		for maxDepth := 1; maxDepth <= maxCutDepth; maxDepth++ {
+			deeper, form, fits := convert(maxDepth)
 			if !fits {
 				break
 			}

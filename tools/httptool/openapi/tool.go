@@ -15,7 +15,7 @@ type tool struct {
 	options Options
 
 	fields  []field
-	taken   map[string]bool // names of parameters
+	used    map[string]bool // names of parameters
 	base    string          // of the address, to the path
 	host    string          // for the allow-list; empty where it is a secret
 	path    string
@@ -40,7 +40,7 @@ type field struct {
 
 // newTool reads one operation.
 func newTool(d *document, op *operation, o Options) (*tool, error) {
-	t := &tool{doc: d, op: op, options: o, taken: map[string]bool{}, headers: map[string]string{},
+	t := &tool{doc: d, op: op, options: o, used: map[string]bool{}, headers: map[string]string{},
 		secrets: map[string]string{}}
 	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody} {
 		if err := read(); err != nil {
@@ -60,10 +60,10 @@ func (t *tool) note(format string, args ...any) {
 // add makes a parameter of the Tool and gives the placeholder for it.
 func (t *tool) add(f field, in string) string {
 	name := paramName(f.name)
-	if name == "" || t.taken[name] {
+	if name == "" || t.used[name] {
 		name = strings.TrimSuffix(in+"_"+name, "_")
 	}
-	f.name = uniqueName(name, 1<<10, t.taken)
+	f.name = uniqueName(name, 1<<10, t.used)
 	t.fields = append(t.fields, f)
 	return "{" + f.name + "}"
 }

@@ -135,7 +135,7 @@ func New(description string, counted *atomic.Int32) *mcp.Server {
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Says what it was told."},
 		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
-			return said(in.Text), nil, nil
+			return textResult(in.Text), nil, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "refuse", Description: "Fails."},
 		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
@@ -153,10 +153,10 @@ func New(description string, counted *atomic.Int32) *mcp.Server {
 			})
 	}
 	plain("environment", "Lists its environment.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
-		return said(fmt.Sprint(os.Environ()))
+		return textResult(fmt.Sprint(os.Environ()))
 	})
 	plain("large", "Says very much.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
-		return said(strings.Repeat("0123456789abcdef", 1<<20+1<<17))
+		return textResult(strings.Repeat("0123456789abcdef", 1<<20+1<<17))
 	})
 	plain("die", "Ends the server.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
 		os.Exit(7)
@@ -164,7 +164,7 @@ func New(description string, counted *atomic.Int32) *mcp.Server {
 	})
 	plain("count", "Counts its calls.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
 		count()
-		return said("counted")
+		return textResult("counted")
 	})
 	plain("book", "Books a table, after asking for how many.", func(r *mcp.CallToolRequest) *mcp.CallToolResult {
 		count()
@@ -178,14 +178,14 @@ func New(description string, counted *atomic.Int32) *mcp.Server {
 	return s
 }
 
-func said(text string) *mcp.CallToolResult {
+func textResult(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
 // book asks a person in the way of the current protocol; the SDK puts the question to clients of an older one itself.
 func book(r *mcp.CallToolRequest) *mcp.CallToolResult {
 	if _, answered := r.Params.InputResponses["people"]; answered {
-		return said("booked")
+		return textResult("booked")
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"people": &mcp.ElicitParams{
 		Message: "For how many people?",

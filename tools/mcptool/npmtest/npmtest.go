@@ -77,11 +77,11 @@ func install(t testing.TB, server string) string {
 		"--fetch-retries=1", "--prefix", fresh)
 	c.Args = append(c.Args, strings.Fields(server)...)
 	c.WaitDelay = time.Second
-	if said, err := c.CombinedOutput(); err != nil {
-		if offline.Match(said) {
-			t.Skipf("npm has no network: nothing is tested against %s\n%s", server, said)
+	if output, err := c.CombinedOutput(); err != nil {
+		if offline.Match(output) {
+			t.Skipf("npm has no network: nothing is tested against %s\n%s", server, output)
 		}
-		t.Fatalf("install %s: %v\n%s", server, err, said)
+		t.Fatalf("install %s: %v\n%s", server, err, output)
 	}
 	if err := os.Rename(fresh, folder); err != nil && !errors.Is(err, os.ErrExist) {
 		if _, there := os.Stat(folder); there != nil {

@@ -52,7 +52,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	for _, line := range a.WhileWaiting.Lines(formatTime) {
 		fmt.Fprintf(b, "; %s", EscapeMarkdown(line))
 	}
-	for _, line := range a.Told() {
+	for _, line := range a.Explanation() {
 		fmt.Fprintf(b, " (%s)", EscapeMarkdown(line))
 	}
 	shown := jsonval.Object{"params": a.Params}

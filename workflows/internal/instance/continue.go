@@ -33,11 +33,11 @@ type ContinueAsNewInput struct {
 
 // Carried holds the fields of an instance that continue-as-new carries unchanged.
 type Carried struct {
-	ClosedThrough  int  `json:"closed,omitempty"`    // the highest Request that is closed here
-	RefusedThrough int  `json:"refused,omitempty"`   // the highest from whose activity no more Calls are accepted
-	ToldThrough    int  `json:"toldCalls,omitempty"` // the highest of which every Call is reported as it was written
-	Held           bool `json:"held,omitempty"`      // the process is paused: nothing new starts
-	ReleaseNumber  int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
+	ClosedThrough   int  `json:"closed,omitempty"`    // the highest Request that is closed here
+	RefusedThrough  int  `json:"refused,omitempty"`   // the highest from whose activity no more Calls are accepted
+	ReportedThrough int  `json:"toldCalls,omitempty"` // the highest of which every Call is reported as it was written
+	Held            bool `json:"held,omitempty"`      // the process is paused: nothing new starts
+	ReleaseNumber   int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
 	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
 	ChangedSinceStarting bool `json:"dirty,omitempty"`
 	// MustCheckOwners: a person was waited for since it was last checked that the process is still there.
@@ -54,7 +54,7 @@ type ReportState struct {
 	HistoryLength        int                     `json:"events,omitempty"` // of the runs before this one
 	ClosedThrough        int                     `json:"closed,omitempty"`
 	RefusedThrough       int                     `json:"refused,omitempty"`
-	ToldThrough          int                     `json:"toldCalls,omitempty"`
+	ReportedThrough      int                     `json:"toldCalls,omitempty"`
 	CorrectionCount      int                     `json:"corrected,omitempty"`
 	Idle                 bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
 	Running              int                     `json:"running,omitempty"` // Calls that ran on while the process was paused

@@ -239,7 +239,7 @@ func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 // applyDecision takes a person's decision on a Call, and returns how many have decided so now.
 func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.Count, err error) {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
-	i.askWhatIsReady(ctx, d.CallID)
+	i.requestReadyDecisions(ctx, d.CallID)
 	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)
 	if err := i.dataflow.ApplyDecision(d); err != nil {
@@ -253,9 +253,10 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	return approval.CountSame(call.Decisions, d.SignalID), nil
 }
 
-// askWhatIsReady asks people about a Call that is ready by what came just before their decision on it. They may have
-// been asked already: by a workflow task that was lost, as one that continues as new is if a signal comes in meanwhile.
-func (i *instance) askWhatIsReady(ctx workflow.Context, call string) {
+// requestReadyDecisions asks people about a Call that is ready by what came just before their decision on it. They
+// may have been asked already: by a workflow task that was lost, as one that continues as new is if a signal comes in
+// meanwhile.
+func (i *instance) requestReadyDecisions(ctx workflow.Context, call string) {
 	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(call, i.ownSetup.Token))
 	if rec != nil && rec.Status == ideafile.Waiting && mailbox.KnowsChange(ctx, "who decides was asked") {
 		i.markChanged(ctx)

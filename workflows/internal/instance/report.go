@@ -33,7 +33,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
-	takenBack := i.takeTakenBack(ctx)
+	withdrawn := i.drainWithdrawn(ctx)
 	idle := i.dataflow.IsIdle() && !i.ChangedSinceStarting
 	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
 	pauseFor := i.dataflow.TakePauseFault()
@@ -43,14 +43,14 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	becameIdle := idle && (!before.Idle || i.ClosedThrough != before.ClosedThrough)
 	resumedWhileHeld := !idle && before.Idle && i.Held
 	closedBroken := (i.brokenRequests[i.RefusedThrough] && i.RefusedThrough != before.RefusedThrough) ||
-		i.ToldThrough != before.ToldThrough
+		i.ReportedThrough != before.ReportedThrough
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
 	others := quotaAndDelegatesFingerprint(use, i.Quota, delegates, stalled)
 	awaitedChanged := pending != before.PendingApprovalsKey || i.CorrectionCount != before.CorrectionCount ||
 		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.Held && running == 0 && before.Running > 0)
-	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
+	if withdrawn == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
 		pauseFor == nil && len(fates) == 0 {
 		before.Idle = idle
 		return
@@ -58,7 +58,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle,
 		i.ClosedThrough,
 		i.CorrectionCount, pending, false
-	before.QuotaAndDelegatesKey, before.RefusedThrough, before.ToldThrough = others, i.RefusedThrough, i.ToldThrough
+	before.QuotaAndDelegatesKey = others
+	before.RefusedThrough, before.ReportedThrough = i.RefusedThrough, i.ReportedThrough
 	if before.Running = 0; i.Held {
 		before.Running = running
 	}
@@ -67,7 +68,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.Held, before.Running
-	r.HeardReleaseNumber, r.TakenBack = i.ReleaseNumber, takenBack
+	r.HeardReleaseNumber, r.Withdrawn = i.ReleaseNumber, withdrawn
 	var payload any = r
 	if i.setup.ReportsInLists {
 		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}
@@ -76,11 +77,11 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		Repeatable: true, Gathered: i.setup.ReportsInLists})
 }
 
-// takeTakenBack returns, once, what came of an undo. What read what was undone goes on otherwise, or is blocked: once
+// drainWithdrawn returns, once, what came of an undo. What read what was undone goes on otherwise, or is blocked: once
 // the process does, which may have been resumed meanwhile.
-func (i *instance) takeTakenBack(ctx workflow.Context) *turn.TakenBack {
+func (i *instance) drainWithdrawn(ctx workflow.Context) *turn.Withdrawn {
 	ordered := i.dataflow.UndoesWhilePaused()
-	t := i.dataflow.TakeTakenBack(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChange) })
+	t := i.dataflow.DrainWithdrawn(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChange) })
 	switch {
 	case t == nil:
 	case i.Held:
@@ -122,8 +123,8 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: i.ownSetup.Token, ClosedThroughRequest: i.ClosedThrough, RefusedThroughRequest: i.RefusedThrough,
-		ToldThroughRequest:   i.ToldThrough,
-		AckedCorrectionCount: i.CorrectionCount, InstanceStanding: i.dataflow.Standing(),
+		ReportedThroughRequest: i.ReportedThrough,
+		AckedCorrectionCount:   i.CorrectionCount, InstanceStanding: i.dataflow.Standing(),
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
 	r.Calls = i.dataflow.ReportCalls(i.reported.calls, i.mustTell)
@@ -137,7 +138,7 @@ func (i *instance) tellCallsAgain(request int) {
 			delete(i.reported.calls, rec.ID)
 		}
 	}
-	i.ToldThrough = max(i.ToldThrough, request)
+	i.ReportedThrough = max(i.ReportedThrough, request)
 }
 
 // mustTell reports whether the process must be told how a Call was written. It does not know the Calls of a Request

@@ -141,7 +141,7 @@ func (k *Keeper) TakeFates(list []approval.Fate) {
 }
 
 func (k *Keeper) takeBack(r approval.Fate) bool {
-	taken := k.Orders.TakeBack(r)
-	k.freed = k.freed || taken
-	return taken
+	withdrawn := k.Orders.TakeBack(r)
+	k.freed = k.freed || withdrawn
+	return withdrawn
 }

@@ -102,7 +102,7 @@ type continueAsNewTiming int
 
 const (
 	continueAsNewLater continueAsNewTiming = iota // nothing: it goes on as ever
-	continueAsNewSoon                             // it starts nothing new until it can continue
+	continueWhenIdle                              // it starts nothing new until it can continue
 	continueAsNewNow
 )
 
@@ -135,7 +135,7 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 		if idle {
 			c.inbox.WakeInNextTask(ctx)
 		}
-		return continueAsNewSoon
+		return continueWhenIdle
 	}
 	c.outbox.ReleaseSignals(ctx)
 	return continueAsNewLater

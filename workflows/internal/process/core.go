@@ -85,8 +85,8 @@ type processVariant interface {
 	// receives. The error proposes other Calls for an unknown one, which takes long; briefly, asked only then, turns
 	// the proposals off (nil: they are on).
 	ownerOf(call string, briefly func() bool) (owner, refusal string, err error)
-	// receiverOf is the workflow that decisions on a Call are sent to. pastPart is whether it bypasses the part.
-	receiverOf(owner, call string) (to string, pastPart bool)
+	// receiverOf is the workflow that decisions on a Call are sent to. bypassesPart is whether it bypasses the part.
+	receiverOf(owner, call string) (to string, bypassesPart bool)
 	// dealOut sends some of many decisions to their instances or parts.
 	dealOut(ctx workflow.Context, many approval.ManyDecisions, some []ownedDecision)
 	// approveAll approves the waiting Calls that standing orders cover.

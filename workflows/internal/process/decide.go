@@ -20,8 +20,8 @@ func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d app
 	if err != nil {
 		return err
 	}
-	to, pastPart := c.own.receiverOf(owner, d.CallID)
-	if pastPart {
+	to, bypassesPart := c.own.receiverOf(owner, d.CallID)
+	if bypassesPart {
 		payload = approval.PassedOn(payload)
 	}
 	c.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: refusal})
@@ -95,7 +95,7 @@ func (p *unsplitProcess) ownerOf(call string, briefly func() bool) (owner, refus
 	return token, err.Error(), nil // if the instance has ended
 }
 
-func (p *unsplitProcess) receiverOf(owner, _ string) (to string, pastPart bool) {
+func (p *unsplitProcess) receiverOf(owner, _ string) (to string, bypassesPart bool) {
 	return protocol.InstanceID(p.processID, owner), false
 }
 
@@ -124,7 +124,7 @@ func (p *splitProcess) ownerOf(call string, briefly func() bool) (owner, refusal
 }
 
 // receiverOf is the Call's part where parts deal out decisions that came before.
-func (p *splitProcess) receiverOf(owner, call string) (to string, pastPart bool) {
+func (p *splitProcess) receiverOf(owner, call string) (to string, bypassesPart bool) {
 	if p.decidesThroughParts {
 		return owner, false
 	}

@@ -103,7 +103,7 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 	}
 }
 
-const maxToldWaiting = 5 // lines of what a delegate waits for; its own status has the rest
+const maxListedWaits = 5 // lines of what a delegate waits for; its own status has the rest
 
 // reportProgress reports the state of a delegate to the Call that it runs for, if it has changed.
 func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
@@ -112,8 +112,8 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxToldWaiting)],
-		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxToldWaiting)], QuotaUse: use,
+		Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxListedWaits)],
+		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxListedWaits)], QuotaUse: use,
 	}
 	if v.Status == loop.StatusPaused {
 		report.Error = v.Error

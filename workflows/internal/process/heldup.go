@@ -36,14 +36,14 @@ func (c *processCore) onHeldUp(_ workflow.Context, s protocol.HeldUpSignal) {
 
 // listenForHoldUps hears workers beside the main loop, which may wait for an activity that is held up itself.
 func (c *processCore) listenForHoldUps(ctx workflow.Context) {
-	told := workflow.GetSignalChannel(ctx, protocol.SignalHoldUp)
+	signals := workflow.GetSignalChannel(ctx, protocol.SignalHoldUp)
 	// The main loop waits only for sources that were registered before: this one wakes it.
-	heard := workflow.NewBufferedChannel(ctx, 1)
-	c.inbox.OnChannelReceive(heard, func(heard workflow.ReceiveChannel) { heard.ReceiveAsync(nil) })
+	wake := workflow.NewBufferedChannel(ctx, 1)
+	c.inbox.OnChannelReceive(wake, func(wake workflow.ReceiveChannel) { wake.ReceiveAsync(nil) })
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		for {
 			var s protocol.HoldUpSignal
-			if more := told.Receive(ctx, &s); !more {
+			if more := signals.Receive(ctx, &s); !more {
 				return
 			}
 			c.noteHoldUp(ctx, s)
@@ -51,7 +51,7 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 				status := heldUpAttribute(loop.StatusRunning, c.ownHeldUps(false))
 				display.SearchAttributes{Registered: c.start.Attributes}.SetStatus(ctx, status)
 			}
-			heard.SendAsync(true)
+			wake.SendAsync(true)
 		}
 	})
 }

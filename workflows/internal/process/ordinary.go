@@ -143,7 +143,7 @@ func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		switch p.decideContinueAsNew(ctx) {
 		case continueAsNewNow:
 			return nil, p.continueAsNew(ctx)
-		case continueAsNewSoon:
+		case continueWhenIdle:
 			p.inbox.Wait(ctx)
 			continue
 		}

@@ -63,10 +63,10 @@ func undoneCall(ctx context.Context, c *client.Chain, b *chain.Blame) (*client.U
 	if b.Call == nil {
 		return nil, nil
 	}
-	taken, err := c.UndoneCalls(ctx)
-	for n := range taken {
-		if taken[n].CallID == b.Call.ID {
-			return &taken[n], nil
+	undone, err := c.UndoneCalls(ctx)
+	for n := range undone {
+		if undone[n].CallID == b.Call.ID {
+			return &undone[n], nil
 		}
 	}
 	return nil, err

@@ -118,8 +118,8 @@ func reasonText(d approval.Decision) (text string) {
 	if n := d.Deciders.RequiredApprovals(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
 		text += fmt.Sprintf(", one of %d required", n)
 	}
-	if told := d.Told.String(); told != "" {
-		text += " (people had been " + told + ")"
+	if notified := d.Notified.String(); notified != "" {
+		text += " (people had been " + notified + ")"
 	}
 	if d.Reason != "" {
 		text += ", because " + d.Reason

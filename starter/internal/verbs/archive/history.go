@@ -68,9 +68,9 @@ func readHistory(ctx context.Context, a *app.App, id string) error {
 		}
 		last := links[len(links)-1]
 		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
-		said := forgottenIdeasText(last.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
+		notes := forgottenIdeasText(last.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
 			simulatedText(links[0].Simulated) + undoneByText(by)
-		return a.Show(links, said+historyTable(links, print.TableWidth(a.Out))+age)
+		return a.Show(links, notes+historyTable(links, print.TableWidth(a.Out))+age)
 	})
 }
 

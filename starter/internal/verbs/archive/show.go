@@ -52,12 +52,12 @@ Queries and heartbeats are not counted.`,
 
 func showActions(ctx context.Context, a *app.App, id string) error {
 	return a.WithProcess(ctx, id, func(p *client.Process) error {
-		taken, err := p.Actions(ctx)
+		actions, err := p.Actions(ctx)
 		if err != nil {
 			return err
 		}
-		return a.Show(taken, fmt.Sprintf("%s has used %d actions in %d workflow runs: %s\n", id, taken.Total,
-			taken.Runs, taken.Kinds))
+		return a.Show(actions, fmt.Sprintf("%s has used %d actions in %d workflow runs: %s\n", id, actions.Total,
+			actions.Runs, actions.Kinds))
 	})
 }
 
@@ -67,12 +67,12 @@ func runShow(ctx context.Context, a *app.App, id string, at int) error {
 		if err != nil {
 			return err
 		}
-		taken, err := archive.Chain(id).UndoneCalls(ctx)
+		undone, err := archive.Chain(id).UndoneCalls(ctx)
 		if err != nil {
 			return err
 		}
-		if len(taken) > 0 {
-			idea["meta"] = jsonval.OverlayObject(idea["meta"], jsonval.Object{"undone": jsonval.ToJSONValue(taken)})
+		if len(undone) > 0 {
+			idea["meta"] = jsonval.OverlayObject(idea["meta"], jsonval.Object{"undone": jsonval.ToJSONValue(undone)})
 		}
 		read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
 		counts := ideafile.StepCountsOf(read.Context)
@@ -87,7 +87,7 @@ func runShow(ctx context.Context, a *app.App, id string, at int) error {
 			a.Note("%s", c)
 		}
 		noteAge(a, id, idea)
-		noteUndone(a, id, idea, taken)
+		noteUndone(a, id, idea, undone)
 		noteSize(a, id, idea)
 		return a.Print(print.Indent(idea) + "\n")
 	})
@@ -116,14 +116,14 @@ func noteSize(a *app.App, id string, source jsonval.Object) {
 
 // noteUndone says on standard error which Calls of a process were taken back, and what the process itself takes
 // back.
-func noteUndone(a *app.App, id string, idea jsonval.Object, taken []client.UndoneCall) {
+func noteUndone(a *app.App, id string, idea jsonval.Object, undone []client.UndoneCall) {
 	if text := undoesText(jsonval.AsObject(idea["meta"])["undoes"]); text != "" {
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}
-	for len(taken) > 0 {
+	for len(undone) > 0 {
 		var calls []string
-		first, left := taken[0], []client.UndoneCall{}
-		for _, t := range taken {
+		first, left := undone[0], []client.UndoneCall{}
+		for _, t := range undone {
 			if t.As == first.As {
 				calls = append(calls, t.CallID)
 			} else {
@@ -132,7 +132,7 @@ func noteUndone(a *app.App, id string, idea jsonval.Object, taken []client.Undon
 		}
 		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralIs(len(calls), "Call"), first.As, first.By, first.Reason,
 			diag.FirstNamesAndCount(calls))
-		taken = left
+		undone = left
 	}
 }
 

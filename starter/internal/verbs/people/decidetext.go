@@ -147,11 +147,11 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 }
 
 // shownValue is a value on one line; an empty text differs from a missing one.
-func shownValue(v any, most int) string {
+func shownValue(v any, maxWidth int) string {
 	if v == "" {
 		return `""`
 	}
-	return print.Compact(v, most)
+	return print.Compact(v, maxWidth)
 }
 
 // tableColumns returns the table's columns: the Call, the instances if a row stands for several, and what differs.

@@ -104,14 +104,14 @@ func decidersText(idea *ideafile.Idea) string {
 func finalText(idea *ideafile.Idea, known ideafiles.Tools) string {
 	bindings := known.Bind(idea)
 	var names []string
-	said := false
+	anyDeclared := false
 	for _, t := range idea.Tools {
-		said = said || t.Undo != nil
+		anyDeclared = anyDeclared || t.Undo != nil
 		if t.UndoUnder(bindings[t.Name]).Kind == ideafile.UndoNever {
 			names = append(names, t.Name)
 		}
 	}
-	if len(names) == 0 || !said {
+	if len(names) == 0 || !anyDeclared {
 		return ""
 	}
 	return fmt.Sprintf("what these did cannot be taken back: %s\n", diag.FirstNamesAndCount(names))

@@ -157,9 +157,9 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 	if e.AskedAgain > 0 {
 		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
 	}
-	if e.TakenUp > 0 {
+	if e.Resumed > 0 {
 		a.Note("%s run again, not ended at that moment; effects since then happen twice",
-			print.Plural(e.TakenUp, "Call"))
+			print.Plural(e.Resumed, "Call"))
 	}
 	if len(e.DelegatesResumed) > 0 {
 		a.Note("delegates that were running then continue from what they had done: those of %s",

@@ -10,34 +10,34 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Leaf is a place in an Idea file that holds a number or a duration.
-type Leaf struct {
+// NumberPlace is a place in an Idea file that holds a number or a duration.
+type NumberPlace struct {
 	// Path leads to it by the keys of objects; "*" matches any key, "[]" an item of a list.
 	Path       []string
 	IsDuration bool
 	// Least and Most are the minimum and the maximum in the schema; "": none.
-	Least, Most json.Number
+	Minimum, Maximum json.Number
 }
 
-func (l Leaf) String() string { return strings.Join(l.Path, ".") }
+func (l NumberPlace) String() string { return strings.Join(l.Path, ".") }
 
-// NumberLeaves lists every place in the JSON Schema of Idea files that holds a number or a duration.
-func NumberLeaves(schema jsonval.Object) []Leaf {
-	w := leafWalk{definitions: jsonval.AsObject(schema["$defs"]), seen: map[string]Leaf{}}
+// NumberPlaces lists every place in the JSON Schema of Idea files that holds a number or a duration.
+func NumberPlaces(schema jsonval.Object) []NumberPlace {
+	w := placeWalk{definitions: jsonval.AsObject(schema["$defs"]), seen: map[string]NumberPlace{}}
 	w.walk(schema, nil)
-	var all []Leaf
+	var all []NumberPlace
 	for _, leaf := range jsonval.Sorted(w.seen) {
 		all = append(all, leaf)
 	}
 	return all
 }
 
-type leafWalk struct {
+type placeWalk struct {
 	definitions jsonval.Object
-	seen        map[string]Leaf
+	seen        map[string]NumberPlace
 }
 
-func (w *leafWalk) walk(node any, path []string) {
+func (w *placeWalk) walk(node any, path []string) {
 	m := jsonval.AsObject(node)
 	if m == nil {
 		return
@@ -45,16 +45,16 @@ func (w *leafWalk) walk(node any, path []string) {
 	if ref, ok := m["$ref"].(string); ok {
 		name := strings.TrimPrefix(ref, "#/$defs/")
 		if name == "duration" {
-			w.add(Leaf{Path: path, IsDuration: true})
+			w.add(NumberPlace{Path: path, IsDuration: true})
 			return
 		}
 		w.walk(w.definitions[name], path)
 	}
 	least, _ := m["minimum"].(json.Number)
-	most, _ := m["maximum"].(json.Number)
+	maximum, _ := m["maximum"].(json.Number)
 	for _, kind := range jsonschema.Types(m) {
 		if kind == "number" || kind == "integer" {
-			w.add(Leaf{Path: path, Least: least, Most: most})
+			w.add(NumberPlace{Path: path, Minimum: least, Maximum: maximum})
 		}
 	}
 	for key, below := range jsonschema.Properties(m) {
@@ -71,7 +71,7 @@ func (w *leafWalk) walk(node any, path []string) {
 	w.walk(m["else"], path)
 }
 
-func (w *leafWalk) add(l Leaf) { w.seen[l.String()] = l }
+func (w *placeWalk) add(l NumberPlace) { w.seen[l.String()] = l }
 
 // requiredSiblings are the members without which the ones at a path mean nothing.
 var requiredSiblings = map[string]string{
@@ -85,7 +85,7 @@ var requiredSiblings = map[string]string{
 
 // In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as
 // it is.
-func (l Leaf) In(idea jsonval.Object, value any) jsonval.Object {
+func (l NumberPlace) In(idea jsonval.Object, value any) jsonval.Object {
 	return jsonval.AsObject(putAt(idea, l.Path, 0, value))
 }
 
@@ -117,7 +117,7 @@ func putAt(node any, path []string, at int, value any) any {
 
 // Edges are the values, as JSON, that test the reading of a place: the smallest and the largest valid value, those just
 // beyond, and values that are not numbers.
-func (l Leaf) Edges() []string {
+func (l NumberPlace) Edges() []string {
 	beyond := strings.Fields(`0 -1 1.5 1e-10 -0.5 9007199254740993 9223372036854775807 1e300
 		"1" "many" "" true [] {} "NaN" "Infinity"`)
 	if l.IsDuration {
@@ -125,27 +125,27 @@ func (l Leaf) Edges() []string {
 			"87600h1ms" "0s" "-1s" 0.001 0.0009 0.5 2 315360000 315360001 "1.5" "2562047h" "2562048h" "1e3s"`)...)
 	}
 	edges := append(beyond, `1`, `1.0`, `1e2`)
-	if l.Least != "" {
-		edges = append(edges, l.Least.String())
+	if l.Minimum != "" {
+		edges = append(edges, l.Minimum.String())
 	}
-	if l.Most != "" {
-		edges = append(edges, l.Most.String(), l.Most.String()+"1")
+	if l.Maximum != "" {
+		edges = append(edges, l.Maximum.String(), l.Maximum.String()+"1")
 	}
 	return edges
 }
 
 // Smallest and Largest are the values, as JSON, between which the place takes all.
-func (l Leaf) Smallest() string {
+func (l NumberPlace) Smallest() string {
 	if l.IsDuration {
 		return `"` + jsonval.MinDuration.String() + `"`
 	}
-	return l.Least.String()
+	return l.Minimum.String()
 }
 
 // Largest is the largest value, as JSON, that the place takes.
-func (l Leaf) Largest() string {
+func (l NumberPlace) Largest() string {
 	if l.IsDuration {
 		return `"87600h"`
 	}
-	return l.Most.String()
+	return l.Maximum.String()
 }

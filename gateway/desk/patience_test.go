@@ -22,7 +22,7 @@ import (
 func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 	all, release, found := newWorks(1), make(chan struct{}), 0
 	look := func() (int, error) {
-		return soon(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
+		return inPatience(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
 			w.Progress(3, 7)
 			<-release
 			found++
@@ -58,7 +58,7 @@ func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 	went := make(chan error, 1)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := soon(ctx, all, "key", func(ctx context.Context, _ *work) (int, error) {
+		_, err := inPatience(ctx, all, "key", func(ctx context.Context, _ *work) (int, error) {
 			close(begun)
 			<-release
 			ended <- ctx.Err()
@@ -80,9 +80,9 @@ func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 	all, wrong := newWorks(1), errors.New("the store is away")
 	look := func(err error) error {
-		_, got := soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+		_, got := inPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
 		for later := (*underWay)(nil); errors.As(got, &later); { // on a slow machine
-			_, got = soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+			_, got = inPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
 		}
 		return got
 	}

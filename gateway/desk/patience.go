@@ -59,17 +59,17 @@ func patienceLeft(ctx context.Context) time.Duration {
 	return max(patience-time.Since(began), leastPatience)
 }
 
-// soon returns the result of find. If that takes longer than a page may, the error is an *underWay, and the next
+// inPatience returns the result of find. If that takes longer than a page may, the error is an *underWay, and the next
 // request gets the result.
-func soon[T any](
+func inPatience[T any](
 	ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error),
 ) (T, error) {
 	return shared.Ask(ctx, all, key, patienceLeft(ctx), find)
 }
 
-// ask is soon for data that people's acts change: after an act, a person does not get an older answer.
+// ask is inPatience for data that people's acts change: after an act, a person does not get an older answer.
 func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
-	return soon(ctx, d.asking, d.sinceActs(ctx, key),
+	return inPatience(ctx, d.asking, d.sinceActs(ctx, key),
 		func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
 }
 
@@ -81,12 +81,12 @@ func (d *Desk) sinceActs(ctx context.Context, key string) string {
 // foundFor is how long a page shows an earlier result while a new one takes long.
 const foundFor = 15 * time.Second
 
-// lately is soon, but if find takes long it returns the previous result, if that was kept.
+// lately is inPatience, but if find takes long it returns the previous result, if that was kept.
 func lately[T any](
 	ctx context.Context, d *Desk, all *shared.Works, key string, keep func(T) bool,
 	find func(context.Context) (T, error),
 ) (T, error) {
-	v, err := soon(ctx, all, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
+	v, err := inPatience(ctx, all, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
 	var later *underWay
 	switch before, known := d.found.Get(key); {
 	case err == nil && keep(v):
