@@ -171,7 +171,7 @@ func withDelegates[T any](ctx context.Context, p *Process, id string, list []T, 
 	_, word, isInstance := protocol.ParseInstanceID(id)
 	for _, info := range awaiting {
 		below := info.GetExecution().GetWorkflowId()
-		if !p.isDelegate(WholeOf(below)) || isInstance && !protocol.IsOfInstance(below, word) {
+		if !p.isDelegate(spelling.WholeProcess(below)) || isInstance && !protocol.IsOfInstance(below, word) {
 			continue
 		}
 		theirs, failed := ask(p.client.Process(below), ctx)
@@ -221,16 +221,16 @@ func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecu
 	split, missing := map[string]bool{}, map[string]int{} // by the whole: what waits in it beyond its parts
 	for _, info := range list {
 		id := info.GetExecution().GetWorkflowId()
-		if isPart(id) {
-			split[WholeOf(id)] = true
-			missing[WholeOf(id)] -= awaitingOf(info)
+		if spelling.IsPart(id) {
+			split[spelling.WholeProcess(id)] = true
+			missing[spelling.WholeProcess(id)] -= awaitingOf(info)
 		} else {
 			missing[id] += awaitingOf(info)
 		}
 	}
 	return slices.DeleteFunc(list, func(info *workflowpb.WorkflowExecutionInfo) bool {
 		id := info.GetExecution().GetWorkflowId()
-		whole := WholeOf(id)
-		return split[whole] && isPart(id) == (missing[whole] > 0)
+		whole := spelling.WholeProcess(id)
+		return split[whole] && spelling.IsPart(id) == (missing[whole] > 0)
 	}), err
 }

@@ -12,6 +12,7 @@ import (
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -265,7 +266,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (made PlanDeci
 	}
 	to := plan.Process
 	if len(plan.Deputies) > 0 { // which the whole knows, and its parts do not
-		to = WholeOf(to)
+		to = spelling.WholeProcess(to)
 	}
 	made.Count, err = p.client.Process(to).steerAndCount(ctx, d.signal(), d.payload())
 	return made, err

@@ -237,7 +237,7 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 // process did is undone with it, and not by itself, which would be under another key. Empty: there is none, or the id
 // was too long to name it.
 func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.Tools) (string, error) {
-	caller, call := cutLast(WholeOf(id), "/~call/")
+	caller, call := cutLast(spelling.WholeProcess(id), "/~call/")
 	if call == "" {
 		return "", nil
 	}
