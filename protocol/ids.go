@@ -39,8 +39,17 @@ const maxDelegateID = maxID - len("/"+spelling.PartMark+"/100000/") - spelling.M
 // DelegateID returns the workflow id of a Call's delegate. Where delegates within delegates make it too long, the ids
 // above are shortened.
 func DelegateID(process, call string) string {
-	own := "/" + callMark + "/" + ideafile.TypeableCallID(call)
+	return delegateID(process, "/"+callMark+"/"+ideafile.TypeableCallID(call))
+}
+
+func delegateID(process, own string) string {
 	return spelling.ShortenID(process, process, maxDelegateID-len(own)) + own
+}
+
+// IsDelegateOf reports whether an id is that of the delegate of a Call of a process, or of a part.
+func IsDelegateOf(id, process string) bool {
+	at := strings.LastIndex(id, "/"+callMark+"/")
+	return at >= 0 && delegateID(process, id[at:]) == id
 }
 
 // QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its
