@@ -42,6 +42,10 @@ type Plan struct {
 	InWords []PlannedCall `json:"-"`
 }
 
+// PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business: its Title,
+// Sentence and Fields, CallID, Instance, and the Error with which it will fail.
+type PlannedCall = approval.PlannedCall
+
 // PastRuns is what the latest processes of one path took that have completed, on average.
 type PastRuns struct {
 	Path      string      `json:"path"`
@@ -88,7 +92,9 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
 			AskedLater: askedLater(waits, idea),
 		}
-		plan.InWords = planInWords(ctx, plan, idea, words)
+		plan.InWords = waits.InWords(idea, words, LanguageOf(ctx), func(n int) bool {
+			return plangraph.ReadsAnother(plan.Edges, n+1)
+		})
 		list = append(list, plan)
 	}
 	return list, nil
