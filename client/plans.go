@@ -158,7 +158,7 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 
 // Plans lists the Plans that wait in all processes. Its error is as of Approvals.
 func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	found, _, err := queryAwaiting(ctx, c, (*Process).Plans)
+	found, err := queryAwaiting(ctx, c, (*Process).Plans)
 	return append([]Plan{}, slices.Concat(found...)...), err // a list even where nothing waits
 }
 
