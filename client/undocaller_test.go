@@ -29,7 +29,8 @@ func TestTheCallerOfADelegateIsFoundWhereItsIDIsShortened(t *testing.T) {
 		}
 		call := "1.2@" + strings.Repeat("long-token", 4)
 		id := protocol.DelegateID(caller, call)
-		if process, _, err := archive.callerOf(t.Context(), id); process != "" && !strings.HasPrefix(id, caller+"/") || err != nil {
+		process, _, err := archive.callerOf(t.Context(), id)
+		if process != "" && !strings.HasPrefix(id, caller+"/") || err != nil {
 			t.Errorf("before %s is there: %s, %v", caller, process, err)
 		}
 		seal(caller)
