@@ -48,10 +48,9 @@ type processCore struct {
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 
-	askedRequest int               // the number of the Request in flight; 0: none
-	heldUp       *turn.HeldUp      // what the Request waits for; nil: nothing unusual
-	journaled    loop.Status       // the last status in the log; empty: none yet
-	holdUps      map[string]holdUp // what workers report, by cause
+	askedRequest int          // the number of the Request in flight; 0: none
+	heldUp       *turn.HeldUp // what the Request waits for; nil: nothing unusual
+	journaled    loop.Status  // the last status in the log; empty: none yet
 }
 
 // processVariant is what an ordinary process and a split one do differently.
@@ -177,7 +176,7 @@ func (c *processCore) processRef() protocol.ProcessRef {
 
 // markEnded notes that the process is over.
 func (c *processCore) markEnded(outcome loop.Status) {
-	c.phase, c.outcome, c.holdUps = over, outcome, nil
+	c.phase, c.outcome, c.HoldUps = over, outcome, nil
 }
 
 // markCancelled notes, and shows, that the process is over since it was cancelled.
