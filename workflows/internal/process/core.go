@@ -111,6 +111,11 @@ func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, err
 	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems.Append(carried...)
+	for _, who := range start.Starters(process) {
+		if err := policy.CheckName(who.Name); who.Name != "" && err != nil {
+			problems.Add("$.meta.startedBy", "%s", err)
+		}
+	}
 	return idea, invalidIdeaError(problems)
 }
 
