@@ -25,6 +25,29 @@ import (
 // DefaultLLMPatience is how long Requests are retried by default while an LLM's server is unavailable.
 const DefaultLLMPatience = 24 * time.Hour
 
+// maxThoughts is how many answers to a Request may be reasoning, and nothing else: each is paid for, and what an LLM
+// does so often it does again.
+const maxThoughts = 3
+
+// thoughtsBefore is how many of the earlier attempts had such an answer.
+func thoughtsBefore(ctx context.Context) (n int) {
+	if activity.HasHeartbeatDetails(ctx) {
+		_ = activity.GetHeartbeatDetails(ctx, &n) // of a worker of before: none
+	}
+	return n
+}
+
+// countThought counts such an answer for the next attempt. After the last one the error is final.
+func countThought(ctx context.Context, e *llm.Error) *llm.Error {
+	n := thoughtsBefore(ctx) + 1
+	if n < maxThoughts {
+		activity.RecordHeartbeat(ctx, n)
+		return e
+	}
+	return &llm.Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("%s, %d times: let it write more, or reason less "+
+		"(config.llm.params), and resume the process", e.Message, n)}
+}
+
 // otherAttempts is how often a Request is tried that fails for another reason.
 const otherAttempts = 5
 
@@ -38,7 +61,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 		limit = time.Until(activity.GetInfo(ctx).Deadline)
 	}
 	err := safego.Run("activities.request", func() error {
-		defer Heartbeat(ctx)()
+		defer Heartbeat(ctx, thoughtsBefore(ctx))()
 		ctx, release := a.Memory.Begin(ctx)
 		defer release()
 		err := memory.Take(ctx, requestSize(setup, states))
@@ -46,7 +69,10 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 			err = a.restoreStates(ctx, setup, input, states)
 		}
 		if err == nil {
-			err = tryFor(ctx, limit, try)
+			// What is left of the activity's own time is for reporting that the server is silent.
+			limited, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
+			defer cancel()
+			err = try(limited)
 		}
 		return err
 	})
@@ -54,24 +80,17 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 		return nil
 	}
 	var e *llm.Error
-	if input.Recheck != nil && errors.As(err, &e) { // nothing waits for it, so that no process is informed
+	if errors.As(err, &e) && input.Recheck != nil { // nothing waits for it, so that no process is informed
 		return llmError(e)
+	}
+	if e != nil && e.ThoughtOnly {
+		err = countThought(ctx, e)
 	}
 	return a.waitOut(ctx, input.RequestNumber, llms.Patience(), err)
 }
 
-// tryFor has an attempt end within the time for an answer. What is left of the activity's own time is for reporting
-// that the server is silent. An answer that takes longer has the activity time out.
-func tryFor(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := try(limited)
-	var e *llm.Error
-	if limited.Err() != nil && !(errors.As(err, &e) && e.Retry) {
-		<-ctx.Done()
-	}
-	return err
-}
+// errTooLong ends the context of an attempt that takes longer than an answer may.
+var errTooLong = errors.New("the reply took longer than a Request may")
 
 // waitOut turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the patience
 // lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.

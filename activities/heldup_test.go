@@ -1,11 +1,15 @@
 package activities
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 
 	"processidea/llm"
 	"processidea/model/turn"
@@ -16,6 +20,34 @@ type heldProcesses map[string]bool
 
 func (h heldProcesses) Waits(_, cause string, _ time.Time) { h[cause] = true }
 func (h heldProcesses) GoesOn(_, cause string)             { delete(h, cause) }
+
+// An LLM that only reasons is waited for as its server would be, and not for longer than a few answers: they are paid
+// for, by whatever worker they came to.
+func TestAnLLMThatOnlyThinksIsAskedThreeTimes(t *testing.T) {
+	t.Parallel()
+	for before, again := range []bool{true, true, false} {
+		a := newWorker(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"reasoning_content":"Hm."}}]}`+"\n\ndata: [DONE]\n\n")
+		}).llm())
+		env, counted := newEnvironment(), 0
+		if before > 0 {
+			env.SetHeartbeatDetails(before)
+		}
+		env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+			_ = details.Get(&counted)
+		})
+		_, err := requestIn(t, a, env)
+		app, held := refused(t, err), a.Client.(*ears).held
+		if app.NonRetryable() == again || !strings.Contains(app.Message(), "an empty answer, with reasoning only") {
+			t.Errorf("after %d: %v", before, app)
+		}
+		if again && (counted != before+1 || len(held) != 1 || !strings.Contains(held[0].HeldUp.Mend, "reasons less")) ||
+			!again && (app.Type() != turn.CodeLLMError || len(held) != 0) {
+			t.Errorf("after %d: counted %d, told %+v, %v", before, counted, held, app)
+		}
+	}
+}
 
 // While the patience lasts the Request is to be made again, and the process is told why; after it the error is final.
 func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {

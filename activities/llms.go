@@ -108,6 +108,7 @@ func joinLLMErrors(failed []failedLLM) *llm.Error {
 	var messages []string
 	for _, f := range failed {
 		messages = append(messages, f.model+": "+f.err.Message)
+		all.ThoughtOnly = all.ThoughtOnly || f.err.ThoughtOnly
 		if !f.err.Retry {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,10 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedReque
 		if err == nil {
 			reply, err = a.attemptRequest(ctx, setup, input, states, answer)
 		}
+		tooLong := errors.Is(context.Cause(ctx), errTooLong)
+		if tooLong && (err == nil && !reply.Complete || errors.Is(err, context.DeadlineExceeded)) {
+			reply, err = brokenOff(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errTooLong)), nil
+		}
 		return err
 	})
 	return reply, err
@@ -49,13 +54,20 @@ func (a *Activities) attemptRequest(ctx context.Context, setup protocol.SharedRe
 		return nil, err
 	}
 	if err := a.checkStorable(ctx, reply); err != nil {
-		// As behind Calls that were not delivered: what arrived of it is the solution.
-		f := diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s",
-			jsonval.Clip(err.Error(), maxErrorMessage))
-		return &turn.LLMReply{Fault: f, CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
-			HTTPAttempts: reply.HTTPAttempts, GoneInstances: reply.GoneInstances}, nil
+		return brokenOff(reply, diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s",
+			jsonval.Clip(err.Error(), maxErrorMessage))), nil
 	}
 	return reply, nil
+}
+
+// brokenOff is what is kept of a reply with a fault, as behind Calls that were not delivered: what arrived of it is the
+// solution. It may be nil.
+func brokenOff(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
+	if reply == nil {
+		reply = &turn.LLMReply{}
+	}
+	return &turn.LLMReply{Fault: f, CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
+		HTTPAttempts: reply.HTTPAttempts, GoneInstances: reply.GoneInstances}
 }
 
 // instanceStartStateOf returns what is known about the start of a Request's instances. Only before a process's first

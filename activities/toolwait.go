@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ const minReportedWait = 30 * time.Second
 // told of one.
 type toolWaits struct {
 	mu        sync.Mutex
+	worker    string // what tells this worker from others; empty: nothing has waited yet
 	ofProcess map[string]*processWaits
 }
 
@@ -39,6 +41,9 @@ const maxKept = time.Hour
 func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *turn.HeldUp, tell bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.worker == "" {
+		w.worker = rand.Text()
+	}
 	now, call := time.Now(), in.Token+"/"+in.Call
 	maps.DeleteFunc(w.ofProcess, func(_ string, p *processWaits) bool { return now.Sub(p.reportedUntil) > maxKept })
 	p := w.ofProcess[in.Process]
@@ -77,7 +82,8 @@ func (a *Activities) tellOfWait(ctx context.Context, waits *toolWaits, cause str
 	held *turn.HeldUp) (reported bool) {
 	longest, reported := waits.set(in, held)
 	if reported {
-		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: cause, HeldUp: longest})
+		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: cause, HeldUp: longest,
+			Worker: waits.worker})
 	}
 	return reported
 }

@@ -10,6 +10,7 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -26,8 +27,28 @@ type Waiting struct {
 	Plans     []PendingPlan
 	// Unanswered are the processes that did not answer: what waits in them is missing.
 	Unanswered []string
+}
 
-	asked int // how many processes were
+// unansweredError says why processes did not answer. What the others answered comes beside it.
+type unansweredError struct {
+	error
+	processes []string
+	none      bool // nobody answered
+}
+
+func (e *unansweredError) Unwrap() error { return e.error }
+
+// Unanswered returns the processes that, by the error of a list over several of them, did not answer. The error is nil
+// where others did.
+func Unanswered(err error) (processes []string, _ error) {
+	e, is := errors.AsType[*unansweredError](err)
+	switch {
+	case !is:
+		return nil, err
+	case e.none:
+		return e.processes, err
+	}
+	return e.processes, nil
 }
 
 // PendingPlan is a Plan that waits as a whole, as its process reports it. Its fields are Process (the part, in a split
@@ -115,16 +136,13 @@ func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
 // Waiting lists all that waits for a person in all processes. The error says that no process could be asked.
 func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	w, err := c.allWaiting(ctx)
-	if silent := len(w.Unanswered); silent > 0 && silent < w.asked {
-		err = nil
-	}
+	w.Unanswered, err = Unanswered(err)
 	return w, err
 }
 
 func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
-	found, silent, err := queryAwaiting(ctx, c, (*Process).Waiting)
-	// lists even where nothing waits
-	all := Waiting{Approvals: []Approval{}, Plans: []PendingPlan{}, Unanswered: silent, asked: len(found)}
+	found, err := queryAwaiting(ctx, c, (*Process).Waiting)
+	all := Waiting{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
 	for _, w := range found {
 		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
 	}
@@ -132,77 +150,86 @@ func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
 }
 
 // ApprovalsOf lists the Calls that wait for a person in a process and in its delegates, each with its process. The id
-// may be an instance's: refunds/13. The error wraps ErrNotFound where there is no such process.
+// may be an instance's: refunds/13. The error wraps ErrNotFound where there is no such process; of those that do not
+// answer it is as of Approvals.
 func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error) {
 	process, word, isInstance := protocol.ParseInstanceID(id)
-	p, err := c.Attach(ctx, process)
-	if err != nil {
-		return nil, err
-	}
-	list, err := p.Approvals(ctx)
-	if isInstance {
-		list = slices.DeleteFunc(list, func(a Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
-	}
-	return withDelegates(ctx, p, id, list, err, (*Process).Approvals)
+	return queryWithDelegates(ctx, c, id, func(p *Process, ctx context.Context) ([]Approval, error) {
+		list, err := p.Approvals(ctx)
+		if isInstance && p.id == process {
+			list = slices.DeleteFunc(list, func(a Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+		}
+		return list, err
+	})
 }
 
 // PlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; of an instance, those of
 // its process.
 func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
-	process, _, _ := protocol.ParseInstanceID(id)
+	return queryWithDelegates(ctx, c, id, (*Process).Plans)
+}
+
+// queryWithDelegates queries a process, by its id or that of one of its instances, and those of its delegates, or of
+// the instance's, at any depth, in which somebody is waited for.
+func queryWithDelegates[T any](
+	ctx context.Context, c *Client, id string, ask func(*Process, context.Context) ([]T, error),
+) ([]T, error) {
+	process, word, isInstance := protocol.ParseInstanceID(id)
 	p, err := c.Attach(ctx, process)
 	if err != nil {
 		return nil, err
 	}
-	list, err := p.Plans(ctx)
-	return withDelegates(ctx, p, id, list, err, (*Process).Plans)
-}
-
-// withDelegates adds to a list what waits in the delegates, at any depth, of a process or of one of its instances.
-func withDelegates[T any](ctx context.Context, p *Process, id string, list []T, err error,
-	ask func(*Process, context.Context) ([]T, error)) ([]T, error) {
+	awaiting, err := c.awaiting(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list delegates of %s: %w", process, err)
 	}
-	awaiting, err := p.client.awaiting(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
-	}
-	_, word, isInstance := protocol.ParseInstanceID(id)
+	asked := []string{process}
 	for _, info := range awaiting {
 		below := info.GetExecution().GetWorkflowId()
-		if !p.isDelegate(WholeOf(below)) || isInstance && !protocol.IsOfInstance(below, word) {
-			continue
+		if p.isDelegate(spelling.WholeProcess(below)) && (!isInstance || protocol.IsOfInstance(below, word)) {
+			asked = append(asked, below)
 		}
-		theirs, failed := ask(p.client.Process(below), ctx)
-		list, err = append(list, theirs...), errors.Join(err, failed)
 	}
-	return list, err
+	found, err := queryEach(ctx, c, asked, ask)
+	return append([]T{}, slices.Concat(found...)...), err // a list even where nothing waits
 }
 
-// queryAwaiting queries every process that waits for a person. One that does not answer hides none of the others; the
-// error says why it did not.
+// queryAwaiting queries every process that waits for a person.
 func queryAwaiting[T any](
 	ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error),
-) (found []T, silent []string, err error) {
+) (found []T, err error) {
 	list, err := c.awaiting(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list processes: %w", err)
+		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	found, failed := make([]T, len(list)), make([]error, len(list))
-	err = safego.Each(ctx, "client.waiting", len(list), maxQueries, func(ctx context.Context, n int) error {
-		found[n], failed[n] = ask(c.Process(list[n].GetExecution().GetWorkflowId()), ctx)
+	return queryEach(ctx, c, jsonval.Map(list, func(info *workflowpb.WorkflowExecutionInfo) string {
+		return info.GetExecution().GetWorkflowId()
+	}), ask)
+}
+
+// queryEach queries processes at once. One that does not answer hides none of the others; the error says why it did
+// not.
+func queryEach[T any](
+	ctx context.Context, c *Client, ids []string, ask func(*Process, context.Context) (T, error),
+) (found []T, err error) {
+	found, failed := make([]T, len(ids)), make([]error, len(ids))
+	err = safego.Each(ctx, "client.waiting", len(ids), maxQueries, func(ctx context.Context, n int) error {
+		found[n], failed[n] = ask(c.Process(ids[n]), ctx)
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	silent := unansweredError{}
 	for n, why := range failed {
 		if why != nil && !errors.Is(why, ErrNotFound) && !errors.Is(why, ErrForgotten) { // these ended meanwhile
-			silent, err = append(silent, list[n].GetExecution().GetWorkflowId()), errors.Join(err, why)
+			silent.processes, silent.error = append(silent.processes, ids[n]), errors.Join(silent.error, why)
 		}
 	}
-	return found, silent, err
+	if silent.none = len(silent.processes) == len(ids); silent.error != nil {
+		return found, &silent
+	}
+	return found, nil
 }
 
 // awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all
@@ -221,16 +248,16 @@ func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecu
 	split, missing := map[string]bool{}, map[string]int{} // by the whole: what waits in it beyond its parts
 	for _, info := range list {
 		id := info.GetExecution().GetWorkflowId()
-		if isPart(id) {
-			split[WholeOf(id)] = true
-			missing[WholeOf(id)] -= awaitingOf(info)
+		if spelling.IsPart(id) {
+			split[spelling.WholeProcess(id)] = true
+			missing[spelling.WholeProcess(id)] -= awaitingOf(info)
 		} else {
 			missing[id] += awaitingOf(info)
 		}
 	}
 	return slices.DeleteFunc(list, func(info *workflowpb.WorkflowExecutionInfo) bool {
 		id := info.GetExecution().GetWorkflowId()
-		whole := WholeOf(id)
-		return split[whole] && isPart(id) == (missing[whole] > 0)
+		whole := spelling.WholeProcess(id)
+		return split[whole] && spelling.IsPart(id) == (missing[whole] > 0)
 	}), err
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 )
 
@@ -86,7 +86,7 @@ func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDe
 func (c *Client) eachDecision(ctx context.Context, do func(process string, d Decided)) (unread int, err error) {
 	processes, err := c.archive.Processes(ctx)
 	for _, id := range processes {
-		if strings.Contains(id, "/~part/") {
+		if spelling.IsPart(id) {
 			continue // the whole's record has what its parts' have
 		}
 		made, failed := c.decisionsOf(ctx, id)

@@ -57,11 +57,13 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		}))
 	seal("a", 2, first, did(Approve, "1.1", "Bob", shown), became("1.1", ideafile.Done),
 		did(Amend, "1.4", "Ann", shown))
+	seal("b/~part/1", 1, "", did(Reject, "1.7", "Ann")) // b has it, too
+	seal("b/~part/1/~call/1.8@1", 1, "", did(Approve, "1.1", "Ann", shown))
 	ann := policy.Identity{Name: "Ann", Account: policy.Account{Issuer: "here", Subject: "1"}}
 	var got []string
 	for skip := 0; skip < 6; skip += 2 {
 		list, total, err := c.DecidedBy(t.Context(), ann, skip, 2)
-		if err != nil || total != 5 {
+		if err != nil || total != 6 {
 			t.Fatal(total, err)
 		}
 		for _, d := range list {
@@ -75,7 +77,8 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 			got = append(got, text)
 		}
 	}
-	want := []string{`a amend 1.4 "Pay: 7" amend by Ann`, `b approve-plan  ""`,
+	want := []string{`b/~part/1/~call/1.8@1 approve 1.1 "Pay: 7" approve by Ann`,
+		`a amend 1.4 "Pay: 7" amend by Ann`, `b approve-plan  ""`,
 		`b reject 1.1 "Pay" reject by Ann, rejected`, `a ask 1.3 "Pay: 7"`,
 		`a hand-over 1.1 "Pay: 7" approve by Bob, done`}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/learn/harden"
 	"processidea/learn/past"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -75,8 +74,7 @@ func (a *Archive) parts(ctx context.Context, id string) (parts []*Chain, err err
 	processes, err := a.Processes(ctx)
 	var numbers []int
 	for _, process := range processes {
-		rest, _ := strings.CutPrefix(process, id+"/~part/")
-		if n, err := strconv.Atoi(rest); err == nil && process == protocol.PartID(id, n) {
+		if whole, n, is := spelling.CutPart(process); is && whole == id {
 			numbers = append(numbers, n)
 		}
 	}

@@ -80,7 +80,7 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	}
 	out.Unread = unread
 	waiting, err := c.allWaiting(ctx)
-	if out.Unanswered = waiting.Unanswered; err != nil && len(out.Unanswered) == 0 {
+	if out.Unanswered, err = Unanswered(err); err != nil && len(out.Unanswered) == 0 {
 		return nil, err
 	}
 	for _, a := range waiting.Approvals {

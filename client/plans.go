@@ -12,6 +12,7 @@ import (
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -40,6 +41,10 @@ type Plan struct {
 	// InWords tells what the Plan would do, in its order, up to 1,000 Calls.
 	InWords []PlannedCall `json:"-"`
 }
+
+// PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business: its Title,
+// Sentence and Fields, CallID, Instance, and the Error with which it will fail.
+type PlannedCall = approval.PlannedCall
 
 // PastRuns is what the latest processes of one path took that have completed, on average.
 type PastRuns struct {
@@ -87,7 +92,9 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
 			AskedLater: askedLater(waits, idea),
 		}
-		plan.InWords = planInWords(ctx, plan, idea, words)
+		plan.InWords = waits.InWords(idea, words, LanguageOf(ctx), func(n int) bool {
+			return plangraph.ReadsAnother(plan.Edges, n+1)
+		})
 		list = append(list, plan)
 	}
 	return list, nil
@@ -151,7 +158,7 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 
 // Plans lists the Plans that wait in all processes. Its error is as of Approvals.
 func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	found, _, err := queryAwaiting(ctx, c, (*Process).Plans)
+	found, err := queryAwaiting(ctx, c, (*Process).Plans)
 	return append([]Plan{}, slices.Concat(found...)...), err // a list even where nothing waits
 }
 
@@ -265,7 +272,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (made PlanDeci
 	}
 	to := plan.Process
 	if len(plan.Deputies) > 0 { // which the whole knows, and its parts do not
-		to = WholeOf(to)
+		to = spelling.WholeProcess(to)
 	}
 	made.Count, err = p.client.Process(to).steerAndCount(ctx, d.signal(), d.payload())
 	return made, err

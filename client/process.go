@@ -15,6 +15,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/protocol"
 )
 
@@ -113,16 +114,7 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 // isDelegate reports whether a process is a delegate of this one, at any depth.
 func (p *Process) isDelegate(id string) bool {
 	below, mine := strings.CutPrefix(id, p.id+"/")
-	return mine && !isPart(id) && strings.Contains(below, "~call/")
-}
-
-// isPart reports whether a workflow id names a part of a process, for which the process itself answers.
-func isPart(id string) bool { return WholeOf(id) != id }
-
-// WholeOf returns the id of the process that a part belongs to; any other id is returned as it is.
-func WholeOf(id string) string {
-	whole, _ := cutLast(id, "/~part/")
-	return whole
+	return mine && !spelling.IsPart(id) && strings.Contains(below, "~call/")
 }
 
 // cutLast cuts an id at a mark that only one word follows, the last; without it, last is empty.

@@ -234,12 +234,11 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 }
 
 // callWithUndo names the Call that ran a process, or one that has it run, if its Tool has an undo of its own: what the
-// process did is undone with it, and not by itself, which would be under another key. Empty: there is none, or the id
-// was too long to name it.
+// process did is undone with it, and not by itself, which would be under another key. Empty: there is none.
 func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.Tools) (string, error) {
-	caller, call := cutLast(WholeOf(id), "/~call/")
-	if call == "" {
-		return "", nil
+	caller, call, err := a.callerOf(ctx, spelling.WholeProcess(id))
+	if caller == "" || err != nil {
+		return "", err
 	}
 	run, err := a.FinishedRun(ctx, caller, "undo")
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
@@ -264,6 +263,25 @@ func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.T
 		return "", err
 	}
 	return a.callWithUndo(ctx, caller, tools)
+}
+
+// callerOf returns the process, or the part, whose Call ran a delegate, and the Call as ids spell it. Where the id is
+// too long to name the process it has a digest of its id, by which the process is found in the store. Empty: it is no
+// delegate, or the process is not there.
+func (a *Archive) callerOf(ctx context.Context, id string) (process, call string, err error) {
+	process, call = cutLast(id, "/~call/")
+	if call == "" {
+		return "", "", nil
+	}
+	if last, err := a.Chain(process).Length(ctx); last > 0 || err != nil {
+		return process, call, err
+	}
+	all, err := a.Processes(ctx)
+	n := slices.IndexFunc(all, func(process string) bool { return protocol.IsDelegateOf(id, process) })
+	if n < 0 || err != nil {
+		return "", "", err
+	}
+	return all[n], call, nil
 }
 
 // undoneFile names the Idea that undoes what a process did, among the files of delegates.

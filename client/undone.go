@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/model/undo"
@@ -95,7 +96,7 @@ func (f forkedFrom) processThatDid(c undo.Call) string {
 // name of its own. Those that take back a part of it, or the whole that it is a part of, are among them.
 func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
 	relatives, err := c.parts(ctx)
-	if whole := WholeOf(c.process); whole != c.process {
+	if whole := spelling.WholeProcess(c.process); whole != c.process {
 		relatives = append(relatives, whole)
 	}
 	for _, process := range append(relatives, c.process) {
@@ -132,7 +133,7 @@ func (c *Chain) parts(ctx context.Context) ([]string, error) {
 func (c *Chain) namedUndos(ctx context.Context) ([]string, error) {
 	ids, err := c.chains.NamedUndos(ctx, c.process)
 	for n := range ids {
-		ids[n] = WholeOf(ids[n])
+		ids[n] = spelling.WholeProcess(ids[n])
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), err
@@ -173,7 +174,7 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 	}
 	maps.DeleteFunc(made, func(of ideafile.UndoneCall, _ UndoneCall) bool {
 		// another part's, or one of the process that it was forked from
-		return of.Process != c.process && WholeOf(of.Process) != c.process
+		return of.Process != c.process && spelling.WholeProcess(of.Process) != c.process
 	})
 	return made, next, nil
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -17,25 +18,26 @@ import (
 	"processidea/model/diag"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/store/chain"
 )
 
-// twoProcesses is a server with the processes p and q, of which some do not answer.
-type twoProcesses struct {
+// someProcesses is a server with several processes, of which some do not answer.
+type someProcesses struct {
 	*fakeTemporal
-	silent []string
+	ids, silent []string
 }
 
-func (s twoProcesses) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest,
+func (s someProcesses) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	var r workflowservice.ListWorkflowExecutionsResponse
-	for _, id := range []string{"p", "q"} {
+	for _, id := range s.ids {
 		r.Executions = append(r.Executions, &workflowpb.WorkflowExecutionInfo{
 			Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING})
 	}
 	return &r, nil
 }
 
-func (s twoProcesses) QueryWorkflow(ctx context.Context, id, run, query string,
+func (s someProcesses) QueryWorkflow(ctx context.Context, id, run, query string,
 	args ...any) (converter.EncodedValue, error) {
 	if slices.Contains(s.silent, id) {
 		return nil, errors.New("its replay fails")
@@ -62,7 +64,7 @@ func TestAProcessThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 				return protocol.ProcessApprovals{Plans: make([]PendingPlan, 1)}, nil
 			}}
 			f.on(t)
-			c := New(twoProcesses{f, row.silent}, "default", storeOf(t))
+			c := New(someProcesses{f, []string{"p", "q"}, row.silent}, "default", storeOf(t))
 			c.live = true
 			w, err := c.Waiting(t.Context())
 			if (err != nil) != row.waiting || len(w.Plans) != row.listed ||
@@ -81,6 +83,54 @@ func TestAProcessThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 			i, err := c.Insights(t.Context(), time.Time{})
 			if err != nil || !slices.Equal(i.Unanswered, row.silent) {
 				t.Errorf("insights: %+v, %v", i, err)
+			}
+		})
+	}
+}
+
+// A delegate, or the process itself, that does not answer is named, and hides nothing of what waits in the others.
+func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
+	t.Parallel()
+	const below, deeper, foreign = "p/~call/1.1@1", "p/~part/2/~call/1.1@2", "q/~call/1.1@1"
+	for name, row := range map[string]struct {
+		silent []string
+		listed int
+		fails  bool
+	}{
+		"all answer":          {nil, 3, false},
+		"a delegate does not": {[]string{below}, 2, false},
+		"only one does":       {[]string{"p", deeper}, 1, false},
+		"none does":           {[]string{"p", below, deeper}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fakeTemporal{view: func() (any, error) {
+				return protocol.ProcessApprovals{Approvals: []Approval{{Process: "p", Instance: "1"}}}, nil
+			}}
+			f.on(t)
+			store := storeOf(t)
+			if _, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: "p", At: 1,
+				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}}); err != nil {
+				t.Fatal(err)
+			}
+			c := New(someProcesses{f, []string{"p", below, deeper, foreign}, row.silent}, "default", store)
+			c.live = true
+			list, why := c.ApprovalsOf(t.Context(), "p")
+			silent, err := Unanswered(why)
+			if len(list) != row.listed || !slices.Equal(silent, row.silent) || (err != nil) != row.fails ||
+				(why == nil) != (len(silent) == 0) {
+				t.Errorf("%+v, %v, %v", list, silent, err)
+			}
+			for _, id := range row.silent {
+				if !strings.Contains(why.Error(), "approvals of "+id+":") {
+					t.Errorf("it does not name %s: %v", id, why)
+				}
+			}
+			_, why = c.PlansOf(t.Context(), "p/1")
+			silent, err = Unanswered(why)
+			want := slices.DeleteFunc(slices.Clone(row.silent), func(id string) bool { return id == deeper })
+			if !slices.Equal(silent, want) || (err != nil) != row.fails {
+				t.Errorf("Plans of an instance: %v, %v", silent, err)
 			}
 		})
 	}

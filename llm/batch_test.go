@@ -125,6 +125,27 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 	}
 }
 
+// What a batch has answered is the same however often it is read: nothing in it is waited for.
+func TestAnEmptyAnswerOfABatchIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	c, err := New(Config{BaseURL: "http://127.0.0.1:1/v1", Key: "k", Model: "any"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for words, completion := range map[string]string{
+		"with reasoning only": `{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": null, "reasoning_content": "Hm."}}]}`,
+		"upstream is gone": `{"choices": [{"index": 0, "error": {"code": 502, "message": "upstream is gone"}, "finish_reason": "error",
+			"message": {"role": "assistant", "content": ""}}]}`,
+	} {
+		r := question(t)
+		r.Completion = []byte(completion)
+		_, err := c.Stream(t.Context(), r)
+		if e := refused(t, err); e.Retry || !strings.Contains(e.Message, words) {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
 func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ status, output, says string }{

@@ -136,12 +136,17 @@ func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream err
 		x.serverError = readServerError(inStream, nil)
 		return x.failure(ctx, inStream)
 	}
-	message := fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())
+	e := &Error{Code: turn.CodeLLMUnreachable, Retry: x.mayAnswerOtherwise(), Mend: x.client.mend(),
+		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
 	if r.reasons || r.filter.thought {
-		message += ", with reasoning only"
+		e.Message += ", with reasoning only"
+		e.Mend, e.ThoughtOnly = "it writes where it may write more, or reasons less (config.llm.params)", true
 	}
-	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true, Mend: x.client.mend()}
+	return e
 }
+
+// mayAnswerOtherwise reports whether the server may give another answer: that of a batch stays what it is.
+func (x *exchange) mayAnswerOtherwise() bool { return len(x.request.Completion) == 0 }
 
 // transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes
 // one.

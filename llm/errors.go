@@ -24,6 +24,7 @@ type Error struct {
 	Mend           string // what ends the wait where another attempt may succeed
 	HeldBack       bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
 	IsBatchPending bool   // nothing is wrong: a batch is not ready yet
+	ThoughtOnly    bool   // the answer was reasoning, and nothing else: it costs as much as any other
 }
 
 // Error returns the message.
@@ -36,7 +37,7 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 		return held
 	}
 	e := x.classify(err)
-	e.Mend = cmp.Or(e.Mend, x.client.mend())
+	e.Mend, e.Retry = cmp.Or(e.Mend, x.client.mend()), e.Retry && x.mayAnswerOtherwise()
 	key, away := x.whereAway(err)
 	if !away || !e.Retry || ctx.Err() != nil {
 		return e

@@ -125,7 +125,9 @@ var errEmptyResponse = errors.New("LLM returned an empty response")
 // open sends the request, in the best format that the server accepts, and waits for the first chunk.
 func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 	if len(x.request.Completion) > 0 {
-		return x.replayCompletion()
+		s, err := x.replayCompletion()
+		x.serverError = readServerError(err, nil)
+		return s, err
 	}
 	for {
 		x.response, x.serverError, x.began = nil, nil, time.Time{}

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -12,10 +11,7 @@ import (
 // anonymousInID replaces the token in workflow ids of the instance without one.
 const anonymousInID = "main"
 
-const (
-	partMark = "~part"
-	callMark = "~call"
-)
+const callMark = "~call"
 
 // InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's is: SDKs put
 // workflow ids into headers, which take nothing else. Either spelling of the token will do, if it is not one that must
@@ -31,20 +27,29 @@ func tokenForID(token string) string {
 
 // PartID returns the workflow id of a part of a process.
 func PartID(process string, number int) string {
-	return fmt.Sprintf("%s/%s/%d", process, partMark, number)
+	return spelling.PartID(process, number)
 }
 
 // maxID is how long an id may be, in bytes: the databases of Temporal and of many others hold no more.
 const maxID = 255
 
 // maxDelegateID leaves room after a delegate's id for the suffixes of its parts and instances.
-const maxDelegateID = maxID - len("/"+partMark+"/100000/") - spelling.MaxTypeable
+const maxDelegateID = maxID - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeable
 
 // DelegateID returns the workflow id of a Call's delegate. Where delegates within delegates make it too long, the ids
 // above are shortened.
 func DelegateID(process, call string) string {
-	own := "/" + callMark + "/" + ideafile.TypeableCallID(call)
+	return delegateID(process, "/"+callMark+"/"+ideafile.TypeableCallID(call))
+}
+
+func delegateID(process, own string) string {
 	return spelling.ShortenID(process, process, maxDelegateID-len(own)) + own
+}
+
+// IsDelegateOf reports whether an id is that of the delegate of a Call of a process, or of a part.
+func IsDelegateOf(id, process string) bool {
+	at := strings.LastIndex(id, "/"+callMark+"/")
+	return at >= 0 && delegateID(process, id[at:]) == id
 }
 
 // QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its
@@ -64,7 +69,7 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 		return id, "", false
 	}
 	process, word = id[:at], id[at+1:]
-	if strings.HasSuffix(process, "/"+partMark) || strings.HasSuffix(process, "/"+callMark) {
+	if strings.HasSuffix(process, "/"+spelling.PartMark) || strings.HasSuffix(process, "/"+callMark) {
 		return id, "", false
 	}
 	if word == anonymousInID {
@@ -76,7 +81,7 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 // withoutParts gives the words of a workflow's id behind the process that somebody started and the part of it.
 func withoutParts(id string) []string {
 	words := strings.Split(id, "/")[1:]
-	for len(words) > 1 && words[0] == partMark {
+	for len(words) > 1 && words[0] == spelling.PartMark {
 		words = words[2:]
 	}
 	return words

@@ -53,6 +53,8 @@ type HeldUpSignal struct {
 type HoldUpSignal struct {
 	Cause  string       `json:"cause"`
 	HeldUp *turn.HeldUp `json:"heldUp,omitempty"`
+	// Worker is who tells of its own Calls alone, and withdraws nobody else's; empty: the cause is the same for all.
+	Worker string `json:"worker,omitempty"`
 }
 
 // EndSignal ends an instance with a status, or has it take back first what it did.

@@ -7,6 +7,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 
 	"processidea/client"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -18,6 +19,8 @@ import (
 func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 	t.Parallel()
 	const never = `{"type": "plan", "stage": "complete", "when": false, "plan": []}`
+	const unseen = "started by a name that nobody sees"
+	startedBy := map[string][]policy.Identity{unseen: policy.Named("ann", "an\u200bn")}
 	many := ""
 	for n := range 101 {
 		many += `, {"type": "state", "_instance": "` + strconv.Itoa(n) + `", "state": {}}`
@@ -29,6 +32,7 @@ func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 		"of 101, bound":     `{"schema": {"tools": {"f": {"_activity": "isNotThere"}}}, "context": [{"type": "text", "text": "Go."}` + many + `]}`,
 		"no Plan runs":      `{"context": [{"type": "text", "text": "Go."}, ` + never + `]}`,
 		"of 101, none runs": `{"context": [` + never + many + `]}`,
+		unseen:              `{"context": [{"type": "text", "text": "Go."}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +43,7 @@ func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 			id := t.Name()
 			run, err := temporalClient.ExecuteWorkflow(t.Context(),
 				sdk.StartWorkflowOptions{ID: id, TaskQueue: protocol.TaskQueue},
-				protocol.ProcessType, protocol.ProcessStart{Idea: read})
+				protocol.ProcessType, protocol.ProcessStart{Idea: read, StartedBy: startedBy[name]})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,10 +22,7 @@ func (a *API) addPeople() {
 	get(a, tag, "list-process-approvals", "/api/processes/{id}/approvals", "List what waits for a person in a process",
 		"Lists the Calls that wait for a person in a process and its delegates, or in one instance of it: "+
 			"refunds%2F13. A decision goes to the process that a Call names.",
-		func(ctx context.Context, in *Target) (list ApprovalList, err error) {
-			list.Approvals, err = a.WaitingOf(ctx, in.ID)
-			return list, err
-		})
+		func(ctx context.Context, in *Target) (ApprovalList, error) { return a.WaitingOf(ctx, in.ID) })
 	get(a, tag, "insights", "/api/insights", "Say how people's decisions go",
 		"Says for each Tool how many Calls wait and since when, how many were decided and how, and how long "+
 			"people took. It reads the chains, so it does not count yet what was decided since a process's latest "+
@@ -67,9 +64,13 @@ func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 
 // WaitingOf is AllWaiting in one process and its delegates, or in one instance of it. The error wraps
 // client.ErrNotFound if the id is unknown.
-func (a *API) WaitingOf(ctx context.Context, id string) ([]client.Approval, error) {
+func (a *API) WaitingOf(ctx context.Context, id string) (ApprovalList, error) {
 	return share(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
-		func(ctx context.Context) ([]client.Approval, error) { return a.Client.ApprovalsOf(ctx, id) })
+		func(ctx context.Context) (list ApprovalList, err error) {
+			list.Approvals, err = a.Client.ApprovalsOf(ctx, id)
+			list.Unanswered, err = client.Unanswered(err)
+			return list, err
+		})
 }
 
 // WaitingIn is WaitingOf without the delegates.

@@ -21,11 +21,12 @@ func (a *API) addPlans() {
 	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
 			"split; and those of its delegates. A decision goes to the process that a Plan names.",
-		func(ctx context.Context, in *Target) (list PlanList, err error) {
-			list.Plans, err = share(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) ([]client.Plan, error) {
-				return a.Client.PlansOf(ctx, in.ID)
+		func(ctx context.Context, in *Target) (PlanList, error) {
+			return share(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
+				list.Plans, err = a.Client.PlansOf(ctx, in.ID)
+				list.Unanswered, err = client.Unanswered(err)
+				return list, err
 			})
-			return list, err
 		})
 	decide := post(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",
 		"Approves, amends or rejects a Plan as it was shown: the digest names it. If another Plan waits by now, "+
@@ -55,7 +56,8 @@ type WaitingPlanList struct {
 
 // PlanList is the Plans that wait in a process.
 type PlanList struct {
-	Plans []client.Plan `json:"plans" nullable:"false"`
+	Plans      []client.Plan `json:"plans" nullable:"false"`
+	Unanswered []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error) {

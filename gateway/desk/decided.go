@@ -11,6 +11,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 )
 
@@ -59,7 +60,7 @@ func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
 		p.Order = orderFormOf(process, call, decided.Tool, decided.Call, p.Now)
 	}
 	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
-		p.Undo = undoHref(client.WholeOf(process), url.Values{"call": {call}})
+		p.Undo = undoHref(spelling.WholeProcess(process), url.Values{"call": {call}})
 	}
 	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/gateway/api"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/loop"
 )
@@ -131,15 +132,10 @@ func withHint(v client.Status) any {
 
 func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {
 	if id := textArg(args, "process"); id != "" {
-		list, err := a.WaitingOf(ctx, id)
-		return map[string]any{"approvals": list}, err
+		return a.WaitingOf(ctx, id)
 	}
 	all, err := a.AllWaiting(ctx)
-	answer := map[string]any{"approvals": all.Approvals}
-	if len(all.Unanswered) > 0 {
-		answer["unanswered"] = all.Unanswered
-	}
-	return answer, err
+	return api.ApprovalList{Approvals: all.Approvals, Unanswered: all.Unanswered}, err
 }
 
 func (a *agent) ideas(ctx context.Context, args map[string]any) (any, error) {

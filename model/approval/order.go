@@ -77,6 +77,9 @@ func (o *StandingOrder) checkID() error {
 	case len(o.ID) > maxOrderIDLength:
 		return fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
 	}
+	if err := policy.CheckGroup(o.ID); err != nil { // people end it by what they see
+		return fmt.Errorf(`"id": %w`, err)
+	}
 	return nil
 }
 

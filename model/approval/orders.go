@@ -90,7 +90,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 // Give adds an order.
 func (l *Orders) Give(o StandingOrder, giver policy.Person, now time.Time) error {
 	switch {
-	case slices.ContainsFunc(*l, func(given *GivenOrder) bool { return given.ID == o.ID }):
+	case slices.ContainsFunc(*l, func(given *GivenOrder) bool { return policy.SameName(given.ID, o.ID) }):
 		return fmt.Errorf("an order %q exists already: give this one another id", o.ID)
 	case len(*l) >= maxOrders:
 		return fmt.Errorf("the process has %d orders, and takes no more", maxOrders)

@@ -2,13 +2,13 @@ package proofs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/approval/proof"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/turn"
 )
 
@@ -56,12 +56,10 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	return ""
 }
 
-var partEnding = regexp.MustCompile(`/~part/[0-9]+$`)
-
 // whyNoDeputy returns why a decision does not count in place of another person. The end of an order is ignored, as for
 // approvals. A part's own chain does not hold the deputies: they are in the whole's, with this decision.
 func (a *Audit) whyNoDeputy(process string, d approval.Decision) string {
-	if d.For == nil || partEnding.MatchString(process) || slices.ContainsFunc(a.deputies, func(o *order) bool {
+	if d.For == nil || spelling.IsPart(process) || slices.ContainsFunc(a.deputies, func(o *order) bool {
 		return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.For.Name) &&
 			slices.Equal(o.giver.Groups, d.For.Groups) && (o.Proof != "" || !d.Deciders.Signed()) &&
 			!d.DecidedAt.Before(o.From) && d.DecidedAt.Before(o.Until)

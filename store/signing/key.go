@@ -129,6 +129,11 @@ func (k *Key) readMembers(m jsonval.Object) (err error) {
 	if m["name"] != nil && (!isText || len(k.People) != 1 || k.People[0] == anybody) {
 		return errors.New(`"name" must be a text, only on a key of one person`)
 	}
+	if name != "" {
+		if err := policy.CheckName(name); err != nil {
+			return fmt.Errorf(`"name": %w`, err)
+		}
+	}
 	k.Name = name
 	if err := k.readPasskey(m); err != nil {
 		return err

@@ -133,7 +133,7 @@ func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
 	}
 	process, _, isInstance := protocol.ParseInstanceID(parent.GetWorkflowId())
 	return strings.HasPrefix(child.GetWorkflowId(), parent.GetWorkflowId()+"/") ||
-		(isInstance && strings.HasPrefix(child.GetWorkflowId(), protocol.DelegateID(process, "")))
+		(isInstance && protocol.IsDelegateOf(child.GetWorkflowId(), process))
 }
 
 // isGone reports whether the workflow is gone that a run belonged to: none of its id runs, or one that began with

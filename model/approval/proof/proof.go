@@ -3,9 +3,10 @@ package proof
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
+
+	"processidea/model/ideafile/spelling"
 )
 
 // Signed is the part of a verified proof that a decision keeps beside the proof itself.
@@ -71,8 +72,9 @@ func (f Finding) CheckTime(since, at time.Time) error {
 // CheckFor returns why a proof is not one of this decision.
 func (c Claims) CheckFor(d Decision) error {
 	switch {
-	case WholeProcess(c.Process) != WholeProcess(d.Process):
-		return fmt.Errorf("the proof is for process %s, not for %s", c.Process, WholeProcess(d.Process))
+	case spelling.WithoutParts(c.Process) != spelling.WithoutParts(d.Process):
+		return fmt.Errorf("the proof is for process %s, not for %s", c.Process,
+			spelling.WithoutParts(d.Process))
 	case !slices.Contains(d.CallIDs, c.Call):
 		return fmt.Errorf("the proof is for Call %s, not for %s", c.Call, d.CallIDs[0])
 	case c.Decision != d.Kind:
@@ -85,11 +87,5 @@ func (c Claims) CheckFor(d Decision) error {
 	}
 	return nil
 }
-
-var partSuffix = regexp.MustCompile(`/~part/[0-9]+`)
-
-// WholeProcess is the id of a process, or of the one that it is a part of: a proof may name either, since ids of Calls
-// are unique in the whole.
-func WholeProcess(id string) string { return partSuffix.ReplaceAllString(id, "") }
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,6 +1,7 @@
 package plangraph
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,6 +27,11 @@ const (
 	EdgeIf    = "if"    // its condition reads it
 	EdgeOr    = "or"    // both write one path: the first one counts
 )
+
+// ReadsAnother reports whether the Call at a place reads what another Call of the Plan writes.
+func ReadsAnother(edges []Edge, place int) bool {
+	return slices.ContainsFunc(edges, func(e Edge) bool { return e.To == place && e.From > 0 && e.Kind == EdgeReads })
+}
 
 // Edges lists the edges of a Plan, in the order in which its Calls are written.
 func Edges(calls []any) []Edge {

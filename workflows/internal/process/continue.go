@@ -44,6 +44,8 @@ type CarriedCore struct {
 	LLMMayAdapt          bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
 	// SavesActions: actions that a hosted server bills are saved, at the price of time.
 	SavesActions bool `json:"savesActions,omitempty"`
+	// HoldUps are what workers report, by cause and worker: a wait is reported once.
+	HoldUps map[string]HoldUp `json:"holdUps,omitempty"`
 }
 
 // CarriedUnsplit holds the fields that an unsplit process carries unchanged.

@@ -48,10 +48,9 @@ type processCore struct {
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 
-	askedRequest int               // the number of the Request in flight; 0: none
-	heldUp       *turn.HeldUp      // what the Request waits for; nil: nothing unusual
-	journaled    loop.Status       // the last status in the log; empty: none yet
-	holdUps      map[string]holdUp // what workers report, by cause
+	askedRequest int          // the number of the Request in flight; 0: none
+	heldUp       *turn.HeldUp // what the Request waits for; nil: nothing unusual
+	journaled    loop.Status  // the last status in the log; empty: none yet
 }
 
 // processVariant is what an ordinary process and a split one do differently.
@@ -112,6 +111,11 @@ func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, err
 	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems.Append(carried...)
+	for _, who := range start.Starters(process) {
+		if err := policy.CheckName(who.Name); who.Name != "" && err != nil {
+			problems.Add("$.meta.startedBy", "%s", err)
+		}
+	}
 	return idea, invalidIdeaError(problems)
 }
 
@@ -177,7 +181,7 @@ func (c *processCore) processRef() protocol.ProcessRef {
 
 // markEnded notes that the process is over.
 func (c *processCore) markEnded(outcome loop.Status) {
-	c.phase, c.outcome, c.holdUps = over, outcome, nil
+	c.phase, c.outcome, c.HoldUps = over, outcome, nil
 }
 
 // markCancelled notes, and shows, that the process is over since it was cancelled.

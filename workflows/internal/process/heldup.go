@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -56,10 +57,10 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	})
 }
 
-// holdUp is the last report of a worker on a cause, which counts as gone at a time if it is not reported again.
-type holdUp struct {
+// HoldUp is the last report of a worker on a cause, which counts as gone when it Ends if it is not reported again.
+type HoldUp struct {
 	turn.HeldUp
-	ends time.Time
+	Ends time.Time `json:"ends"`
 }
 
 // holdUpLasts is how long a cause counts after its last report: a killed worker never withdraws it. It is longer than
@@ -68,31 +69,32 @@ const holdUpLasts = 11 * time.Minute
 
 // noteHoldUp takes a report. A wait with an end counts a minute longer: of a Call that failed elsewhere nobody hears.
 func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.HoldUpSignal) {
+	key := strings.TrimSpace(s.Cause + " " + s.Worker)
 	if s.HeldUp == nil {
-		delete(c.holdUps, s.Cause)
+		delete(c.HoldUps, key)
 		return
 	}
-	if c.holdUps == nil {
-		c.holdUps = map[string]holdUp{}
+	if c.HoldUps == nil {
+		c.HoldUps = map[string]HoldUp{}
 	}
-	h := holdUp{*s.HeldUp, workflow.Now(ctx).Add(holdUpLasts)}
-	if next := h.Next.Add(time.Minute); next.After(h.ends) ||
+	h := HoldUp{*s.HeldUp, workflow.Now(ctx).Add(holdUpLasts)}
+	if next := h.Next.Add(time.Minute); next.After(h.Ends) ||
 		!h.Next.IsZero() && mailbox.KnowsChange(ctx, "waits with an end end then") {
-		h.ends = next
+		h.Ends = next
 	}
-	if before, known := c.holdUps[s.Cause]; known {
+	if before, known := c.HoldUps[key]; known {
 		h.Since = before.Since
 	}
-	c.holdUps[s.Cause] = h
+	c.HoldUps[key] = h
 }
 
 // forgetHoldUps drops causes that no worker reports any more. It returns when the next one expires; zero: none is left.
 func (c *processCore) forgetHoldUps(now time.Time) (again time.Time) {
-	for _, cause := range jsonval.SortedKeys(c.holdUps) {
-		end := c.holdUps[cause].ends
+	for _, key := range jsonval.SortedKeys(c.HoldUps) {
+		end := c.HoldUps[key].Ends
 		switch {
 		case !end.After(now):
-			delete(c.holdUps, cause)
+			delete(c.HoldUps, key)
 		case again.IsZero() || end.Before(again):
 			again = end
 		}
@@ -108,16 +110,23 @@ func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) 
 	c.inbox.WakeAt(ctx, t, summary)
 }
 
-// ownHeldUps lists what holds the process up itself: first what its Request waits for. untried: no Request has been
-// answered yet.
+// ownHeldUps lists what holds the process up itself: first what its Request waits for; each cause once, of several
+// workers the longest wait. untried: no Request has been answered yet.
 func (c *processCore) ownHeldUps(untried bool) (list []turn.HeldUp) {
 	if c.heldUp != nil {
 		own := *c.heldUp
 		own.Untried = untried
 		list = append(list, own)
 	}
-	for _, h := range jsonval.Sorted(c.holdUps) {
-		list = append(list, h.HeldUp)
+	own, before := len(list), ""
+	for _, h := range jsonval.Sorted(c.HoldUps) {
+		switch last := len(list) - 1; {
+		case last < own || h.Cause != before:
+			list = append(list, h.HeldUp)
+		case h.Next.After(list[last].Next):
+			list[last] = h.HeldUp
+		}
+		before = h.Cause
 	}
 	return list
 }

@@ -1,10 +1,6 @@
-package client
+package approval
 
 import (
-	"context"
-	"slices"
-
-	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonschema"
@@ -24,8 +20,10 @@ type PlannedCall struct {
 // maxPlannedCalls bounds how many Calls of a Plan are put into words, each once for each instance.
 const maxPlannedCalls = 1000
 
-// planInWords tells what a Plan would do, by the latest Idea of its process: nothing has run since then.
-func planInWords(ctx context.Context, p Plan, idea *ideafile.Idea, words *shown.Words) (list []PlannedCall) {
+// InWords tells what the Plan would do, by the latest Idea of its process (nil: it is not known): nothing has run since
+// then. readsAnother reports whether the Call at a place, from 0, reads what another Call of the Plan writes.
+func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
+	readsAnother func(n int) bool) (list []PlannedCall) {
 	if idea == nil {
 		idea = &ideafile.Idea{}
 	}
@@ -37,9 +35,7 @@ func planInWords(ctx context.Context, p Plan, idea *ideafile.Idea, words *shown.
 				params[name] = reference
 			}
 		}
-		readsAnother := slices.ContainsFunc(p.Edges, func(e plangraph.Edge) bool {
-			return e.To == n+1 && e.From > 0 && e.Kind == plangraph.EdgeReads
-		})
+		waits := readsAnother(n)
 		tokens := c.Instances
 		if len(tokens) == 0 {
 			tokens = []string{""}
@@ -47,14 +43,14 @@ func planInWords(ctx context.Context, p Plan, idea *ideafile.Idea, words *shown.
 		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
 			of := messages.InstanceView(token).PayloadByKind
 			known := knownOf(any(params), func(r refexpr.Reference) (any, bool) {
-				if readsAnother && r.Kind == refexpr.StateKind {
+				if waits && r.Kind == refexpr.StateKind {
 					return nil, false
 				}
 				return jsonval.ValueAt(of[r.Kind], r.Path)
 			})
 			list = append(list, PlannedCall{CallID: c.CallID, Instance: token, Error: c.Error,
 				Call: words.Call(c.Written.Tool, jsonval.AsObject(known), token,
-					shown.Case{Input: of[ideafile.TypeInput], State: of[ideafile.TypeState]}, LanguageOf(ctx))})
+					shown.Case{Input: of[ideafile.TypeInput], State: of[ideafile.TypeState]}, l)})
 		}
 	}
 	return list

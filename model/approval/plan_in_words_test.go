@@ -1,4 +1,4 @@
-package client
+package approval_test
 
 import (
 	"encoding/json"
@@ -6,32 +6,35 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
+	"processidea/model/modeltest"
 )
 
 // What a Plan would do is told by what is known before it runs: not by what another of its Calls will write first.
 func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 	t.Parallel()
-	idea := ideaOf(t, `{"config": {"instanceName": "†`+"`order ${input.order}`"+`"}, "schema": {"tools": {
+	idea := modeltest.IdeaFrom(t, `{"config": {"instanceName": "†`+"`order ${input.order}`"+`"}, "schema": {"tools": {
 		"refund": {"title": "Refund", "type": "object", "properties": {"note": {"const": "†input.note"}, "to": {"type": "string"},
 			"amount": {"type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true}},
 			"_title": "†`+"`Refund ${amount} to ${to}, ${note}`"+`"}}},
 		"context": [{"type": "input", "input": {"note": "sorry"}}, {"type": "state", "state": {"fee": 500}},
 			{"type": "input", "_instance": "①", "input": {"order": "A-1", "amount": 229900, "name": "Ann"}},
 			{"type": "input", "_instance": "②", "input": {"order": "A-2", "name": "Bob"}}]}`)
-	var plan Plan
-	if err := json.Unmarshal([]byte(`{"process": "p", "request": 1, "calls": [
+	var plan approval.Plan
+	if err := json.Unmarshal([]byte(`{"request": 1, "calls": [
 		{"call": "1.1", "instances": ["①", "②"], "as": {"_tool": "refund", "_instance": "*", "amount": "†input.amount", "to": "†input.name", "_outputPath": "†state.paid"}},
 		{"call": "1.2", "instances": ["①"], "as": {"_tool": "refund", "_instance": "①", "amount": "†state.fee", "to": "Eve"}},
 		{"call": "1.3", "instances": ["①"], "error": "no such name", "as": {"_tool": "refund", "_instance": "①", "amount": "†state.fee", "to": "†state.paid"}}]}`),
 		&plan); err != nil {
 		t.Fatal(err)
 	}
-	plan.Edges = plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()))
+	edges := plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()))
+	readsAnother := func(n int) bool { return plangraph.ReadsAnother(edges, n+1) }
 	var got []string
-	for _, c := range planInWords(t.Context(), plan, idea, shown.WordsOf(idea)) {
+	for _, c := range plan.InWords(idea, shown.WordsOf(idea), shown.English, readsAnother) {
 		amount := c.Amount()
 		got = append(got, fmt.Sprint(c.CallID, " ", c.InstanceName, ": ", c.Sentence, ", ", amount.Shown,
 			amount.Value != nil, c.Error))
@@ -42,7 +45,7 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if list := planInWords(t.Context(), plan, nil, shown.WordsOf(nil)); len(list) != 4 || list[2].Sentence == "" {
+	if list := plan.InWords(nil, shown.WordsOf(nil), shown.English, readsAnother); len(list) != 4 || list[2].Sentence == "" {
 		t.Errorf("%+v", list)
 	}
 }

@@ -1,0 +1,44 @@
+package spelling
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// PartMark is the word before the number of a part in its id.
+const PartMark = "~part"
+
+// PartID returns the id of a part of a split process.
+func PartID(process string, number int) string {
+	return process + "/" + PartMark + "/" + strconv.Itoa(number)
+}
+
+// CutPart takes the id of a part apart; ok is false for any other id, a part's delegate's too, and whole is that id.
+func CutPart(id string) (whole string, number int, ok bool) {
+	if at := strings.LastIndex(id, "/"+PartMark+"/"); at >= 0 {
+		number, err := strconv.Atoi(id[at+len("/"+PartMark+"/"):])
+		if err == nil && PartID(id[:at], number) == id {
+			return id[:at], number, true
+		}
+	}
+	return id, 0, false
+}
+
+// IsPart reports whether an id names a part of a process, for which the process itself answers.
+func IsPart(id string) bool {
+	_, _, ok := CutPart(id)
+	return ok
+}
+
+// WholeProcess returns the id of the process that a part belongs to; any other id is returned as it is.
+func WholeProcess(id string) string {
+	whole, _, _ := CutPart(id)
+	return whole
+}
+
+var parts = regexp.MustCompile(`/` + PartMark + `/[0-9]+`)
+
+// WithoutParts returns the id of a process as if none of those above it was split either: what names a Call there may
+// leave the parts out, since ids of Calls are unique in the whole.
+func WithoutParts(id string) string { return parts.ReplaceAllString(id, "") }
