@@ -43,7 +43,7 @@ func (v *visit) decideCall() error {
 		case p.Wrong != "":
 			return v.showAgain(http.StatusUnprocessableEntity, p)
 		case v.PostForm.Get("sign") != "":
-			return v.own.Ask(v.w, v.Request, decision, a.Tool, p.Href)
+			return v.askToSign(decision, p)
 		}
 	}
 	results := v.Decide(v.Context(), []api.Decision{decision})
@@ -60,6 +60,17 @@ func (v *visit) decideCall() error {
 		return v.showAgain(http.StatusConflict, p)
 	}
 	return v.tell(outcomes{Kind: decision.Kind, List: became(results, sayCase(a))})
+}
+
+// askToSign shows the page on which the person signs a decision, or the Call again with why they cannot.
+func (v *visit) askToSign(decision api.Decision, p *callPage) error {
+	err := v.own.Ask(v.w, v.Request, decision, p.A.Tool, p.Href)
+	problem := api.ProblemOf(err)
+	if err == nil || problem.Status >= http.StatusInternalServerError {
+		return err
+	}
+	p.Wrong = problem.Detail
+	return v.showAgain(problem.Status, p)
 }
 
 // callPageAfter is the page of a Call after a decision on it, or on another one that waited in its place.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -204,7 +205,7 @@ func page(right access.Right, do act) act {
 		if err != nil {
 			return err
 		}
-		v.Request, v.who = v.WithContext(withPatience(access.With(v.Context(), who))), who
+		v.Request, v.who = v.WithContext(withPatience(access.With(v.Context(), who), time.Now())), who
 		needed := []access.Right{right, access.Look}
 		if right == access.Start && v.process == "" {
 			needed = needed[:1] // the page shows people who start a process only their own input

@@ -146,18 +146,26 @@ func (v *visit) dayOf(key string, more time.Duration) (day time.Time, err error)
 
 // deputy has somebody decide in the caller's place for some days.
 func (v *visit) deputy() error {
-	deputy := client.Deputy{To: v.entered("to"), Reason: v.entered("reason")}
-	var err error
-	if deputy.From, err = v.dayOf("from", 0); err != nil {
-		return err
+	deputy, wrong := client.Deputy{To: v.entered("to"), Reason: v.entered("reason")}, map[string]string{}
+	for _, day := range []struct {
+		key  string
+		of   *time.Time
+		more time.Duration
+	}{{"from", &deputy.From, 0}, {"until", &deputy.Until, thatDay}} {
+		var err error
+		if *day.of, err = v.dayOf(day.key, day.more); err != nil {
+			wrong[day.key] = err.Error()
+		}
 	}
-	if deputy.Until, err = v.dayOf("until", thatDay); err != nil {
-		return err
+	for _, key := range []string{"to", "until"} {
+		if v.entered(key) == "" {
+			wrong[key] = "A deputy needs a name and a last day."
+		}
 	}
-	if deputy.To == "" || deputy.Until.IsZero() {
-		return api.Unfit("A deputy needs a name and a last day.")
+	if len(wrong) > 0 {
+		return v.showProcessAgain("deputy", api.Unfit("No deputy is named yet: see what is wrong below."), wrong)
 	}
-	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
+	return v.steeredBy("deputy", "#orders", func(ctx context.Context, p *client.Process) error {
 		return p.Deputy(ctx, api.DeputyOf(v.who, deputy))
 	})
 }
@@ -223,7 +231,7 @@ func addRule(schema map[string]any, path jsonval.Path, rule map[string]any) {
 
 // disallow ends a standing order.
 func (v *visit) disallow() error {
-	return v.steered("#orders", func(ctx context.Context, p *client.Process) error {
+	return v.steeredBy("orders", "#orders", func(ctx context.Context, p *client.Process) error {
 		return p.Disallow(ctx, v.PostForm.Get("order"), v.by())
 	})
 }

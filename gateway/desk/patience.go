@@ -46,9 +46,9 @@ type (
 
 type pageBegan struct{}
 
-// withPatience notes when a page began: all that it waits for shares its patience.
-func withPatience(ctx context.Context) context.Context {
-	return context.WithValue(ctx, pageBegan{}, time.Now())
+// withPatience notes when a page began: all that it waits for shares its patience from then on.
+func withPatience(ctx context.Context, began time.Time) context.Context {
+	return context.WithValue(ctx, pageBegan{}, began)
 }
 
 func patienceLeft(ctx context.Context) time.Duration {

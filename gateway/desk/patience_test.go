@@ -96,7 +96,7 @@ func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 
 // A page waits for several works one after the other: together they have the patience of one.
 func TestThePatienceOfAPageIsSharedByAllThatItWaitsFor(t *testing.T) {
-	fresh, late := withPatience(t.Context()), context.WithValue(t.Context(), pageBegan{}, time.Now().Add(-time.Hour))
+	fresh, late := withPatience(t.Context(), time.Now()), context.WithValue(t.Context(), pageBegan{}, time.Now().Add(-time.Hour))
 	if left := patienceLeft(fresh); left >= patience {
 		t.Errorf("a page that has begun waits %s", left)
 	}

@@ -95,6 +95,7 @@ type processPage struct {
 	Orders    []orderRow
 	Undoes    map[string]any // the process of which it takes back what that did, by whom and why; empty: of none
 	Undo      string         // the page on which that is done; empty: it is not offered
+	Refused   sentForm       // the form that was refused; of none: there is none
 }
 
 type instanceRow struct {
@@ -107,19 +108,28 @@ type instanceRow struct {
 
 // showProcess shows the status of a process.
 func (v *visit) showProcess() error {
+	p, err := v.processPage()
+	if err != nil {
+		return err
+	}
+	return v.show("process", p)
+}
+
+// processPage makes the page of the process of the address.
+func (v *visit) processPage() (*processPage, error) {
 	id := v.process
 	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
 	status, err := lately(v.Context(), v.Desk, v.asking, v.sinceActs(v.Context(), "status\n"+id), large,
 		func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := processPage{frame: v.frame(short(id)), Status: status}
+	p := &processPage{frame: v.frame(short(id)), Status: status}
 	p.Live = true
 	p.Ended = hasEnded(status.Status)
 	plan, err := v.planInPatience(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if plan.PlanDrawing != nil {
 		p.Calls, p.PlanIsLive, p.Picture = len(plan.Calls), plan.live, pictureOf(p.Href, plan)
@@ -139,14 +149,21 @@ func (v *visit) showProcess() error {
 	if v.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
 		actions, err := v.Client.Process(id).Actions(v.Context())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.Actions, p.Live = &actions, false
 	}
+	v.addWaiting(p)
+	return p, nil
+}
+
+// addWaiting adds what the process waits for.
+func (v *visit) addWaiting(p *processPage) {
+	status := p.Status
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
 		// if it cannot be read, another part of the page says that no worker answers
-		plans, _ := v.PlansOf(v.Context(), id)
+		plans, _ := v.PlansOf(v.Context(), v.process)
 		p.AwaitCall -= len(plans)
 		for _, plan := range plans {
 			p.Plans = append(p.Plans, planHref(plan.Process))
@@ -158,7 +175,6 @@ func (v *visit) showProcess() error {
 			p.WaitsFor = append(p.WaitsFor, long(one))
 		}
 	}
-	return v.show("process", p)
 }
 
 func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.StatusPaused }

@@ -16,15 +16,19 @@ import (
 // steer pauses a process, lets it go on, corrects it, or ends it.
 func (v *visit) steer() error {
 	by, text, do := v.by(), typed(v.entered("text")), v.PostForm.Get("do")
+	var wrong error
 	switch {
 	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, do):
-		return api.Unfit("There is no such button.")
+		wrong = api.Unfit("There is no such button.")
 	case do == "revise" && text == "":
-		return api.Unfit("A correction needs a text: the LLM reads it, and plans on.")
+		wrong = api.Unfit("A correction needs a text: it is read, and the rest is planned anew.")
 	case do == "cancel" && v.PostForm.Get("sure") == "":
-		return api.Unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
+		wrong = api.Unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
 	}
-	return v.steered("", func(ctx context.Context, p *client.Process) error {
+	if wrong != nil {
+		return v.showProcessAgain("steer", wrong, nil)
+	}
+	return v.steeredBy("steer", "", func(ctx context.Context, p *client.Process) error {
 		switch do {
 		case "pause":
 			return p.Pause(ctx, by)
@@ -43,6 +47,14 @@ func (v *visit) steered(place string, do func(context.Context, *client.Process) 
 		return err
 	}
 	return v.lead(processHref(v.process) + place)
+}
+
+// steeredBy is steered by a form of the page of the process, which is shown again where it is refused.
+func (v *visit) steeredBy(form, place string, do func(context.Context, *client.Process) error) error {
+	if err := v.steered(place, do); err != nil {
+		return v.showProcessAgain(form, err, nil)
+	}
+	return nil
 }
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.

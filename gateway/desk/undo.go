@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -26,6 +27,8 @@ type undoPage struct {
 	AtWork         bool
 	Digest         string // of what is shown
 	Changed        bool   // the list has changed since the person agreed
+	Wrong, Reason  string // the error in the form, and what was entered
+	Review         bool
 	Lists          []undoList
 	Undo           int
 }
@@ -50,7 +53,8 @@ func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
 	p := &undoPage{frame: v.frame("Take back what " + short(v.process) + " did"), Instance: v.FormValue("instance"),
 		Call: v.FormValue("call")}
 	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
-	o.By.Reason, o.Review = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
+	p.Reason, p.Review = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
+	o.By.Reason, o.Review = p.Reason, p.Review
 	return p, o
 }
 
@@ -64,24 +68,35 @@ func (v *visit) showUndo() error {
 	if err != nil {
 		return err
 	}
-	return v.showUndoing(p, u)
+	return v.showUndoing(http.StatusOK, p, u)
 }
 
 // undo undoes what was shown.
 func (v *visit) undo() error {
 	p, o := v.undoChoice()
 	if o.By.Reason == "" {
-		return api.Unfit("Nothing was taken back: give a reason, for the record.")
+		return v.showUndoAgain(p, o, api.Unfit("Nothing was taken back: give a reason, for the record."))
 	}
 	u, done, err := v.Undo(v.Context(), p.Process, o,
 		func(u *client.Undoing) bool { return digestOf(u) == v.PostForm.Get("digest") })
 	if err != nil {
-		return err
+		return v.showUndoAgain(p, o, err)
 	}
 	if p.Changed = !done; done {
 		return v.lead(processHref(u.As))
 	}
-	return v.showUndoing(p, u)
+	return v.showUndoing(http.StatusOK, p, u)
+}
+
+// showUndoAgain shows what would be undone with the form that was refused, and why.
+func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, why error) error {
+	problem := api.ProblemOf(why)
+	u, _, err := v.Undo(v.Context(), p.Process, o, nil)
+	if err != nil || problem.Status >= http.StatusInternalServerError {
+		return why
+	}
+	p.Wrong = problem.Detail
+	return v.showUndoing(problem.Status, p, u)
 }
 
 func digestOf(u *client.Undoing) string {
@@ -89,10 +104,10 @@ func digestOf(u *client.Undoing) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (v *visit) showUndoing(p *undoPage, u *client.Undoing) error {
+func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
 	p.Digest, p.Undo = digestOf(u), len(u.Undo)
-	if status, err := v.Status(v.Context(), p.Process); err == nil {
-		p.AtWork = !hasEnded(status.Status)
+	if now, err := v.Status(v.Context(), p.Process); err == nil {
+		p.AtWork = !hasEnded(now.Status)
 	}
 	words := v.Client.Process(p.Process).Words(v.Context())
 	row := func(c *undo.Call) undoRow {
@@ -133,5 +148,5 @@ func (v *visit) showUndoing(p *undoPage, u *client.Undoing) error {
 		}
 		p.Lists = append(p.Lists, list)
 	}
-	return v.show("undo", p)
+	return v.render(status, "undo", p)
 }

@@ -285,10 +285,19 @@ func TestADeputyIsNamedAtTheDeskAndDecidesThere(t *testing.T) {
 	b := h.browse()
 	at := "/desk/processes/" + url.PathEscape(id)
 	f := b.open(at).is(200).form("Name the deputy")
-	f.set("to", "bob").press("Name the deputy").is(422).says("a name and a last day")
-	f.set("to", "bob", "until", "soon").press("Name the deputy").is(422).says("must be a date")
+	// What is wrong stands in the form, and nothing that was entered is lost.
+	f.set("to", "bob", "reason", "on leave").press("Name the deputy").is(422).says("a name and a last day")
+	f.set("from", "2026-12-01", "until", "soon")
+	again := f.press("Name the deputy").is(422).says("must be a date").form("Name the deputy")
+	if got, want := again.values.Encode(), f.values.Encode(); got != want {
+		t.Errorf("the form has %s, not %s", got, want)
+	}
 	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(time.DateOnly)
-	f.set("to", "ann", "until", tomorrow).press("Name the deputy").is(409).says("ann cannot be their own deputy")
+	f.set("to", "ann", "from", "", "until", tomorrow)
+	again = f.press("Name the deputy").is(409).says("ann cannot be their own deputy").form("Name the deputy")
+	if got, want := again.values.Encode(), f.values.Encode(); got != want {
+		t.Errorf("the form has %s, not %s", got, want)
+	}
 	f.set("to", "bob", "until", tomorrow, "reason", "on leave").press("Name the deputy").is(200).says("Deputy: bob",
 		"on leave", "End it")
 	call := "/?process=" + url.QueryEscape(id)

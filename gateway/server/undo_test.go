@@ -68,7 +68,11 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 	all.link("This alone").is(200).says("Call 0.1@①, and all that read from it").lacks("0.1@②")
 	page.link("Take back").is(200).says("instance ①", "Take back 1 Call").lacks("0.1@②")
 	desk.open("/desk/calls/" + id + "/0.1@②").is(200).link("Take it back").is(200).says("Take back 1 Call")
-	all.form("Take back 2").press("Take back").is(422).says("give a reason")
+	f := all.form("Take back 2")
+	f.values.Set("review", "yes")
+	if again := f.press("Take back").is(422).says("give a reason").form("Take back 2"); again.values.Get("review") != "yes" {
+		t.Errorf("the form has %v", again.values)
+	}
 	h.post("/api/processes/"+id+"/undo", `{"reason": "x", "instance": "①", "as": "by-hand-`+id+`"}`).is(201)
 	h.get("/api/processes/by-hand-" + id + "/result?wait=30").is(200)
 	now := all.form("Take back 2").set("reason", "it was the wrong one").press("Take back").is(200).says("More has happened",

@@ -173,7 +173,7 @@ func (p *Page) Find(problems []api.Place) {
 
 // Errors in a decision on a Plan, or on a Call.
 const (
-	NeedsReason = "A rejection needs a reason: the LLM reads it, and plans on."
+	NeedsReason = "A rejection needs a reason: it is read, and the rest is planned anew."
 	NoDecision  = "There is no such decision."
 )
 

@@ -1,0 +1,56 @@
+package desk
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile/shown"
+)
+
+// shows gives a page in English.
+func shows(t *testing.T, name string, data any) string {
+	t.Helper()
+	all, err := pages()
+	var b bytes.Buffer
+	if err == nil {
+		err = all[shown.English][name].ExecuteTemplate(&b, "frame", data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	p := &processPage{frame: frame{May: map[string]bool{"decide": true, "steer": true}}}
+	untouched := shows(t, "process", p)
+	for form, typed := range map[string]url.Values{
+		"deputy": {"to": {"bob"}, "from": {"2026-12-01"}, "until": {"2026-12-24"}, "reason": {"on leave"}},
+		"steer":  {"text": {"Be kind."}, "reason": {"lunch"}, "sure": {"yes"}},
+	} {
+		p.Refused = sentForm{form, typed, map[string]string{"": "It may not be.", "until": "That day is over."}}
+		page := shows(t, "process", p)
+		for key, value := range typed {
+			want := value[0]
+			if key == "sure" {
+				want = `value="yes" checked`
+			}
+			if strings.Contains(untouched, want) || !strings.Contains(page, want) {
+				t.Errorf("%s: %s is not kept: %q", form, key, want)
+			}
+		}
+		if !strings.Contains(page, `<p>It may not be.</p>`) || strings.Contains(untouched, `role="alert"`) {
+			t.Errorf("%s: the page does not say why", form)
+		}
+		if isBeside := strings.Contains(page, `aria-describedby="deputy-until-error"`) &&
+			strings.Contains(page, `id="deputy-until-error">That day is over.`); isBeside != (form == "deputy") {
+			t.Errorf("%s: what is wrong stands beside its field: %t", form, isBeside)
+		}
+		if isOpen := strings.Contains(page, `id="deputy" open`); isOpen != (form == "deputy") {
+			t.Errorf("%s: the form of a deputy is open: %t", form, isOpen)
+		}
+	}
+}
