@@ -7,8 +7,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MarkComplete has the Plan never ask an LLM, whatever happens: an instance with which something fails has failed. It
-// is refused where something is not generalised.
+// MarkComplete has the Plan never ask an LLM, whatever happens: an instance with which something fails has failed. So
+// nothing is left of config.quality and config.settle, which say how LLMs are asked. It is refused where something is
+// not generalised.
 func (h *Result) MarkComplete() error {
 	if n := len(h.Differences); n > 0 {
 		return fmt.Errorf(
@@ -20,6 +21,9 @@ func (h *Result) MarkComplete() error {
 		if m := jsonval.AsObject(raw); m["type"] == ideafile.TypePlan && m["stage"] == ideafile.StageOptimal {
 			m["stage"] = ideafile.StageComplete
 		}
+	}
+	if config := h.Idea["config"]; config != nil {
+		h.Idea["config"] = jsonval.WithoutKey(jsonval.AsObject(config), "quality", "settle")
 	}
 	return nil
 }

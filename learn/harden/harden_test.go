@@ -395,3 +395,25 @@ func TestAlternativesStandInTheOrderInWhichTheyWerePlanned(t *testing.T) {
 		{"_tool": "search", "id": "†state.order", "_outputPath": "†state.item"},
 		{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}]`)
 }
+
+// A Plan that never asks an LLM has no settings of how LLMs are asked: check and start refuse them.
+func TestACompletePlanLeavesOutHowLLMsAreAsked(t *testing.T) {
+	t.Parallel()
+	run := finishedRun(t, 1, sentRun(1))
+	for _, idea := range run.Ideas {
+		idea["config"] = jsonval.Object{"batch": "auto", "settle": "asked", "quality": jsonval.Object{"before": true}}
+	}
+	bindings := map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}}
+	h, err := Harden([]past.Run{run}, bindings, false)
+	if err == nil {
+		err = h.MarkComplete()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	idea, problems := ideafile.ReadIdea(h.Idea)
+	problems.Append(check.Check(idea, bindings)...)
+	if got := string(jsonval.Encode(h.Idea["config"])); len(problems) > 0 || got != `{"batch":"auto"}` {
+		t.Errorf("config is %s: %s", got, problems)
+	}
+}

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"processidea/model/diag"
@@ -11,17 +13,45 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkUndo checks the file's `_undo` of a Tool. Otherwise an error in it would show only when the undo is needed most.
+// checkUndo checks how Calls of a Tool are undone. Otherwise an error in it would show only when the undo is needed
+// most.
 func (c *checker) checkUndo(t *ideafile.Tool, path string) {
-	if t.Undo == nil {
-		c.checkUndoIsDeclared(t, path)
-	}
-	if path += "._undo"; t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
+	if t.Undo != nil {
+		c.checkUndoBy(t, *t.Undo, path+"._undo")
 		return
 	}
-	by := c.idea.Tool(t.Undo.Tool)
+	c.checkUndoIsDeclared(t, path)
+	if by := c.bindings[t.Name].Undo; by != nil {
+		c.checkUndoOfFunction(t, *by, path)
+	}
+}
+
+// checkUndoOfFunction checks what a Tool's Go function says of its undo. The Tool is usable without it, so that it only
+// warns, unless instances that fail are undone.
+func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.Undo, path string) {
+	if u.Kind == ideafile.UndoByTool && c.idea.Tool(u.Tool) == nil {
+		c.addFinding(diag.Problem{JSONPath: path, IsWarning: !c.idea.Config.UndoOnFailure, Message: fmt.Sprintf(
+			"its Go function is undone by %q, which is not in the palette: its Calls cannot be undone", u.Tool)}, nil, 0)
+		return
+	}
+	before := len(c.findings)
+	c.checkUndoBy(t, u, path+"._undo")
+	for n := range c.findings[before:] {
+		f := &c.findings[before+n]
+		f.Message = fmt.Sprintf("its Go function says how it is undone: %s: %s",
+			strings.TrimPrefix(f.JSONPath, path+"."), f.Message)
+		f.JSONPath, f.IsWarning = path, !c.idea.Config.UndoOnFailure
+	}
+}
+
+// checkUndoBy checks an undo that stands, or could stand, at a path.
+func (c *checker) checkUndoBy(t *ideafile.Tool, u ideafile.Undo, path string) {
+	if u.Kind != ideafile.UndoByTool {
+		return
+	}
+	by := c.idea.Tool(u.Tool)
 	if by == nil {
-		c.addProblems(c.idea.ToolProblems(t.Undo.Tool, path+".tool"))
+		c.addProblems(c.idea.ToolProblems(u.Tool, path+".tool"))
 		return
 	}
 	if circle := c.undoCircle(t); circle != nil {
@@ -34,18 +64,13 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 		c.addError(path+".tool",
 			"%q cannot undo anything: it is a delegate, or the LLM writes its result", by.Name)
 	}
-	c.checkUndoParams(t, by, path)
+	c.checkUndoParams(t, by, u.Params, path+".params")
 }
 
-// checkUndoIsDeclared reports a Tool with an effect but without `_undo`, if instances that fail are undone, and a Tool
-// whose Go function names an unknown undo Tool. The undo of Go functions that are registered elsewhere is unknown here.
+// checkUndoIsDeclared reports a Tool with an effect but without any word on its undo, if instances that fail are undone.
+// What Go functions say that are registered elsewhere is unknown here.
 func (c *checker) checkUndoIsDeclared(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
-	if b.Undo != nil && b.Undo.Tool != "" && c.idea.Tool(b.Undo.Tool) == nil {
-		c.addWarning(path,
-			"its Go function is undone by %q, which is not in the palette: its Calls cannot be undone",
-			b.Undo.Tool)
-	}
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
 	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind != ideafile.UndoNone &&
 		!slices.ContainsFunc(c.idea.Tools, takesBack) {
@@ -57,27 +82,31 @@ func (c *checker) checkUndoIsDeclared(t *ideafile.Tool, path string) {
 // undoCircle lists the Tools that undo each other, from a Tool to itself; nil if there is no such circle.
 func (c *checker) undoCircle(t *ideafile.Tool) []string {
 	names := []string{t.Name}
-	for next := t; next != nil && next.Undo != nil && next.Undo.Kind == ideafile.UndoByTool; {
-		if names = append(names, next.Undo.Tool); next.Undo.Tool == t.Name {
+	for next := t; next != nil; {
+		by := next.UndoUnder(c.bindings[next.Name]).Tool
+		if by == "" {
+			return nil
+		}
+		if names = append(names, by); by == t.Name {
 			return names
 		}
-		if slices.Contains(names[1:len(names)-1], next.Undo.Tool) {
+		if slices.Contains(names[1:len(names)-1], by) {
 			return nil // it is reported for the Tools within
 		}
-		next = c.idea.Tool(next.Undo.Tool)
+		next = c.idea.Tool(by)
 	}
 	return nil
 }
 
 // checkUndoParams holds what the undo Tool is given against its schema.
-func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
+func (c *checker) checkUndoParams(t, by *ideafile.Tool, params jsonval.Object, path string) {
 	for _, name := range jsonschema.RequiredProperties(by.Source) {
-		if _, wired := by.WiredParams[name]; t.Undo.Params[name] == nil && !wired {
-			c.addError(path+".params", "%s wants a parameter %q", by.Name, jsonval.Short(name))
+		if _, wired := by.WiredParams[name]; params[name] == nil && !wired {
+			c.addError(path, "%s wants a parameter %q", by.Name, jsonval.Short(name))
 		}
 	}
-	for name := range jsonval.Sorted(t.Undo.Params) {
-		at := jsonval.JSONPathWithKey(path+".params", name)
+	for name, value := range jsonval.Sorted(params) {
+		at := jsonval.JSONPathWithKey(path, name)
 		_, wired := by.WiredParams[name]
 		_, declared := by.SchemaByParam[name]
 		switch {
@@ -87,35 +116,53 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
 			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Short(name),
 				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(by.SchemaByParam)))
 		default:
-			c.checkUndoParam(t, by, name, at)
+			c.checkUndoParam(t, by, name, value, at)
 		}
 	}
 }
 
 // checkUndoParam checks one parameter: what it refers to, and that its value can fit.
-func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
-	value := t.Undo.Params[name]
+func (c *checker) checkUndoParam(t, by *ideafile.Tool, name string, value any, at string) {
 	expressions, _ := refexpr.FindExpressions(value) // reading the Tool named an error
 	for _, e := range expressions {
 		for _, ref := range e.References() {
 			c.checkUndoReference(t, ref, at)
 		}
 	}
-	if len(expressions) == 0 {
-		if err := by.SchemaByParam[name].Validate(value); err != nil {
-			c.addError(at, "it does not fit %s: %s", by.Name, diag.WithoutPackagePrefix(err))
+	if len(expressions) > 0 {
+		c.checkUndoTypes(t, by, jsonval.Path{name}, value, at)
+	} else if err := by.SchemaByParam[name].Validate(value); err != nil {
+		c.addError(at, "it does not fit %s: %s", by.Name, diag.WithoutPackagePrefix(err))
+	}
+}
+
+// checkUndoTypes reports a value with References in it, or a part of one, whose type the undo Tool does not take,
+// whatever the References resolve to.
+func (c *checker) checkUndoTypes(t, by *ideafile.Tool, param jsonval.Path, value any, at string) {
+	given, what := []string{jsonval.TypeOf(value)}, "it"
+	switch v := value.(type) {
+	case jsonval.Object:
+		for name, part := range jsonval.Sorted(v) {
+			c.checkUndoTypes(t, by, param.With(name), part, jsonval.JSONPathWithKey(at, name))
 		}
+	case []any:
+		for n, part := range v {
+			c.checkUndoTypes(t, by, param.With(strconv.Itoa(n)), part, fmt.Sprintf("%s[%d]", at, n))
+		}
+	case string:
+		if !refexpr.IsReference(v) || refexpr.IsTemplate(v) {
+			break
+		}
+		ref, err := refexpr.ParseReference(v)
+		source := c.undoSource(t, ref.Kind)
+		if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
+			return // of alternatives either may fit
+		}
+		given, what = jsonschema.TypesAt(source, ref.Path), ref.String()
 	}
-	text := jsonval.AsText(value)
-	ref, err := refexpr.ParseReference(text)
-	source := c.undoSource(t, ref.Kind)
-	if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
-		return
-	}
-	given, wanted := jsonschema.TypesAt(source, ref.Path),
-		jsonschema.TypesAt(by.ParamsSchemaSource(), jsonval.Path{name})
+	wanted := jsonschema.TypesAt(by.ParamsSchemaSource(), param)
 	if jsonschema.CompareTypes(given, wanted) == jsonschema.FitsNever {
-		c.addError(at, "%s is of type %s; the parameter %q of %s wants %s", ref, jsonschema.JoinWithOr(given), name,
+		c.addError(at, "%s is of type %s; the parameter %q of %s wants %s", what, jsonschema.JoinWithOr(given), param,
 			by.Name, jsonschema.JoinWithOr(wanted))
 	}
 }

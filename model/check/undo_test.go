@@ -2,13 +2,19 @@ package check
 
 import (
 	"fmt"
-	"processidea/model/ideafile"
+	"strings"
 	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
 )
 
 func TestCheckHoldsAnUndoAgainstTheToolThatCarriesItOut(t *testing.T) {
 	t.Parallel()
-	const cancel = `"cancel": {"type": "object", "properties": {"id": {"type": "string"}, "n": {"type": "integer"}}, "required": ["id"]},
+	const cancel = `"cancel": {"type": "object", "properties": {"id": {"type": "string"}, "n": {"type": "integer"},
+			"of": {"type": "object", "properties": {"id": {"type": "string"}, "rooms": {"type": "array", "items": {"type": "string"}}}}},
+			"required": ["id"]},
 		"book": {"type": "object", "properties": {"room": {"type": "string"}}, "_output": {"type": "object",
 			"properties": {"id": {"type": "string"}, "at": {"type": "number"}}, "additionalProperties": false}, "_undo": %s}`
 	closed := `{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false}}`
@@ -36,6 +42,14 @@ func TestCheckHoldsAnUndoAgainstTheToolThatCarriesItOut(t *testing.T) {
 			`error $.schema.tools.book._undo.params.id: †state.b stands outside the closed State schema`}},
 		{"a result of the wrong type", `{"tool": "cancel", "params": {"id": "†result.at"}}`, []string{
 			`error $.schema.tools.book._undo.params.id: †result.at is of type number; the parameter "id" of cancel wants string`}},
+		{"a text for a number", `{"tool": "cancel", "params": {"id": "†result.id", "n": "†` + "`booking ${result.id}`" + `"}}`, []string{
+			`error $.schema.tools.book._undo.params.n: it is of type string; the parameter "n" of cancel wants integer`}},
+		{"parts that fit", `{"tool": "cancel", "params": {"id": "†result.id", "of": {"id": "†` + "`${result.at}`" + `", "rooms": ["†params.room"]}}}`, nil},
+		{"a list for an object", `{"tool": "cancel", "params": {"id": "†result.id", "of": ["†result.id"]}}`, []string{
+			`error $.schema.tools.book._undo.params.of: it is of type array; the parameter "of" of cancel wants object`}},
+		{"parts of the wrong type", `{"tool": "cancel", "params": {"id": "†result.id", "of": {"id": "†result.at", "rooms": ["†params.room", 5]}}}`, []string{
+			`error $.schema.tools.book._undo.params.of.id: †result.at is of type number; the parameter "of.id" of cancel wants string`,
+			`error $.schema.tools.book._undo.params.of.rooms[1]: it is of type number; the parameter "of.rooms.1" of cancel wants string`}},
 		{"the tool itself", `{"tool": "book", "params": {}}`, []string{
 			`error $.schema.tools.book._undo.tool: a circle: book → book; an undo Tool cannot be undone by what it undoes: give book "none" or "never"`}},
 	} {
@@ -75,12 +89,35 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 			t.Errorf("played by %s: %s", from, got)
 		}
 	}
-	idea = checkedIdea(t, `"sum": {"type": "object", "properties": {}}`, ``)
-	function := ideafile.ToolBinding{Kind: ideafile.KindGo,
-		Undo: &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "unsum"}}
-	got = problemLines(Check(idea, map[string]ideafile.ToolBinding{"sum": function}))
-	if got != `warning $.schema.tools.sum: its Go function is undone by "unsum", which is not in the palette: its Calls cannot be undone` {
-		t.Errorf("of a Go function: %s", got)
+}
+
+// What a Go function says of its undo is held against the palette too: as a warning, unless failed instances are undone.
+func TestCheckHoldsTheUndoOfAGoFunctionAgainstThePalette(t *testing.T) {
+	t.Parallel()
+	const says, unsum = `its Go function says how it is undone: `, `"unsum": {"properties": {"id": {"type": "string"}}, "required": ["id"]%s}`
+	for _, c := range []struct{ name, unsum, params, want string }{
+		{"what fits", fmt.Sprintf(unsum, ``), `{"id": "†result.id"}`, ""},
+		{"a Tool that is not there", `"other": {"properties": {}}`, `{}`, `its Go function is undone by "unsum", which is not in the palette: its Calls cannot be undone`},
+		{"a parameter that is missing", fmt.Sprintf(unsum, ``), `{}`, says + `_undo.params: unsum wants a parameter "id"`},
+		{"a value that does not fit", fmt.Sprintf(unsum, ``), `{"id": 5}`,
+			says + `_undo.params.id: it does not fit unsum: expected string, but got number`},
+		{"a Tool that it takes back itself", fmt.Sprintf(unsum, `, "_undo": {"tool": "sum"}`), `{"id": "x"}`,
+			says + `_undo.tool: a circle: sum → unsum → sum; an undo Tool cannot be undone by what it undoes: give unsum "none" or "never"`},
+	} {
+		for config, kind := range map[string]string{``: "warning", `"onFailure": "undo"`: "error"} {
+			idea := modeltest.IdeaFrom(t, `{"config": {`+config+`}, "schema": {"tools": {"sum": {"properties": {}}, `+c.unsum+`}},
+				"context": [{"type": "text", "text": "Go."}]}`)
+			params := jsonval.AsObject(modeltest.DecodeJSON(t, c.params))
+			got := problemLines(Check(idea, map[string]ideafile.ToolBinding{"sum": {Kind: ideafile.KindGo,
+				Undo: &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "unsum", Params: params}}}))
+			want := ""
+			if c.want != "" {
+				want = kind + ` $.schema.tools.sum: ` + c.want
+			}
+			if mine, _, _ := strings.Cut(got, "\n"); mine != want {
+				t.Errorf("%s, %s: %s", c.name, config, got)
+			}
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // edgesIdea has what the numbers of an Idea file are about.
-const edgesIdea = `{"config": {"llm": {}}, "schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": []}`
+const edgesIdea = `{"config": {"llm": {}, "fairness": {"key": "a"}}, "schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": []}`
 
 // beyondSchema is said of numbers that no JSON Schema can tell from others: the sum of a duration's parts, and digits
 // after the point.

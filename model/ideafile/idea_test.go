@@ -199,6 +199,8 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 			"$.config.priority: want a whole number from 1 to 5, not 0"},
 		{"the priority is too low", `{"config":{"priority":6}}`, "$.config.priority: want a whole number from 1 to 5"},
 		{"fairness is a name", `{"config":{"fairness":"a"}}`, "$.config.fairness: want an object, not string"},
+		{"fairness has a weight alone", `{"config":{"fairness":{"weight":2}}}`, "$.config.fairness: it names no key"},
+		{"fairness is empty", `{"config":{"fairness":{}}}`, "$.config.fairness: it names no key"},
 		{"fairness is for nobody", `{"config":{"fairness":{"key":""}}}`,
 			`$.config.fairness.key: want a name of 1 to 64 bytes`},
 		{"fairness is for a number", `{"config":{"fairness":{"key":7}}}`, "$.config.fairness.key: want a name"},

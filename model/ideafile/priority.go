@@ -11,7 +11,7 @@ type Priority struct {
 	// Level is from 1, which comes first, to 5; 0: Temporal's own, 3.
 	Level int
 	// FairnessKey groups processes of a level, such as those of a tenant: each key gets a share of the dispatched
-	// tasks. The empty key counts as a key too.
+	// tasks. The empty key is that of all processes that name none.
 	FairnessKey string
 	// FairnessWeight is the key's share relative to others; 0: 1.
 	FairnessWeight float64
@@ -26,6 +26,9 @@ const (
 )
 
 func (p *Priority) readFairness(m jsonval.Object, path string, ps *diag.Problems) {
+	if _, named := m["key"]; m != nil && !named {
+		ps.Add(path, `it names no key: want {"key": "tenant-a", "weight": 2}; all processes without one share theirs`)
+	}
 	for k, value := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)
 		switch k {

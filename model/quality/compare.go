@@ -23,12 +23,35 @@ func AnswersDiffer(palette *ideafile.Palette, view jsonval.Object, token string,
 	if len(a) != len(b) {
 		return true
 	}
-	for _, d := range a {
-		at := slices.IndexFunc(b, d.sameAs)
-		if at < 0 {
+	m := matching{a, b, make([]int, len(b))}
+	for n := range a {
+		if !m.pair(n, make([]bool, len(b))) {
 			return true
 		}
-		b = slices.Delete(b, at, at+1)
+	}
+	return false
+}
+
+// matching pairs the Calls of two answers. A Call may be the same as several that differ among themselves: its text is
+// prose beside a text, and counts beside a Reference.
+type matching struct {
+	first, second []decision
+	partner       []int // of each of second, from 1 in first; 0: none
+}
+
+// pair finds a partner for one of first, if need be by giving others another one. Of those in tried no other is free.
+func (m matching) pair(n int, tried []bool) bool {
+	for _, isFree := range []bool{true, false} {
+		for k, p := range m.partner {
+			if tried[k] || (p == 0) != isFree || !m.first[n].sameAs(m.second[k]) {
+				continue
+			}
+			tried[k] = true
+			if isFree || m.pair(p-1, tried) {
+				m.partner[k] = n + 1
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -60,6 +60,8 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 		"a result, or a question for it": {judge + `{"mood":"bad"}}`, `{"_tool":"judge","_instance":"1","text":"x"}`, true},
 		"another Tool":                   {pay + `"note":"a"}`, judge + `{"why":"a"}}`, true},
 		"alternatives in other order":    {pay + `"amount":1},` + pay + `"amount":2}`, pay + `"amount":2},` + pay + `"amount":1}`, false},
+		"a Reference beside a text":      {pay + `"to":"hello"},` + pay + `"to":"†state.order"}`, pay + `"to":"A-1"},` + pay + `"to":"hi"}`, false},
+		"two References, or one":         {pay + `"to":"†state.order"},` + pay + `"to":"†state.again"}`, pay + `"to":"A-1"},` + pay + `"to":"hi"}`, true},
 		"one Call more":                  {pay + `"amount":1}`, pay + `"amount":1},` + pay + `"amount":1}`, true},
 		"a Call for all, or for one":     {`{"_tool":"pay","_instance":"*","amount":1}`, pay + `"amount":1}`, false},
 		"a Call for another":             {pay + `"amount":1}`, pay + `"amount":1},{"_tool":"pay","_instance":"2"}`, false},
