@@ -91,7 +91,7 @@ func (d Decision) ToProve(process string) proof.Decision {
 
 // detailsDigest is proof.DetailsDigest of the decision, as its signal had it.
 func (d Decision) detailsDigest() string {
-	said := map[string]any{"reason": d.Reason}
+	said := jsonval.Object{"reason": d.Reason}
 	switch d.Kind {
 	case HandOver:
 		said["to"], said["toGroup"] = d.To, d.ToGroup
