@@ -39,7 +39,7 @@ type callSender struct {
 	client    client.Client
 	process   string
 	request   int
-	idea      map[string]any // that the Request is made from
+	idea      jsonval.Object // that the Request is made from
 	instances instanceStartState
 	slots     chan struct{}
 	senders   sync.WaitGroup
@@ -69,7 +69,7 @@ type callBatch struct {
 	full    chan struct{} // signalled when pending need not wait for more
 }
 
-func newCallSender(ctx context.Context, c client.Client, process string, request int, idea map[string]any) *callSender {
+func newCallSender(ctx context.Context, c client.Client, process string, request int, idea jsonval.Object) *callSender {
 	return &callSender{ctx: ctx, client: c, process: process, request: request, idea: idea,
 		slots: make(chan struct{}, maxConcurrentSignals), batches: map[string]*callBatch{}}
 }

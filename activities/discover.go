@@ -16,7 +16,7 @@ import (
 
 // DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become
 // Tools of its palette, each pinned by a digest.
-func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) (*mcppalette.Palette, error) {
+func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) (*mcppalette.Palette, error) {
 	var before string // what the attempt before said
 	if activity.HasHeartbeatDetails(ctx) {
 		_ = activity.GetHeartbeatDetails(ctx, &before)
@@ -31,7 +31,7 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) 
 		return &mcppalette.Palette{Problems: errs}, nil
 	}
 	if read.Simulation != nil {
-		return &mcppalette.Palette{ToolSources: map[string]any{}}, nil
+		return &mcppalette.Palette{ToolSources: jsonval.Object{}}, nil
 	}
 	patience := cmp.Or(a.MCPPatience, protocol.DiscoverPatience)
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -26,7 +26,7 @@ func AccountOf(ctx context.Context) Account {
 }
 
 // addAccount has a signal say the account of who sends it, or who takes each of many decisions.
-func addAccount(ctx context.Context, payload map[string]any) {
+func addAccount(ctx context.Context, payload jsonval.Object) {
 	approval.AddAccount(payload, AccountOf(ctx))
 	for _, one := range jsonval.AsList(payload["decisions"]) {
 		approval.AddAccount(jsonval.AsObject(one), AccountOf(ctx))

@@ -79,7 +79,7 @@ func (c *Chain) Authors(ctx context.Context, at int) (*chain.Authors, error) {
 
 // StatesOf gives the State of each instance of an Idea, by token.
 func StatesOf(idea map[string]any) map[string]any {
-	states := map[string]any{}
+	states := jsonval.Object{}
 	for _, m := range jsonval.AsList(idea["context"]) {
 		message := jsonval.AsObject(m)
 		if token, _ := message["_instance"].(string); message["type"] == ideafile.TypeState {

@@ -87,7 +87,7 @@ func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 }
 
 // load gives an Idea whose number is checked.
-func (c *Chain) load(ctx context.Context, act string, at int) (map[string]any, error) {
+func (c *Chain) load(ctx context.Context, act string, at int) (jsonval.Object, error) {
 	at, err := c.number(ctx, act, at)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	return c.fork(ctx, at, time.Time{})
 }
 
-func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (map[string]any, error) {
+func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (jsonval.Object, error) {
 	if at < 1 {
 		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", at, c.process)
 	}
@@ -135,7 +135,7 @@ func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (map[string]
 
 // withEarlierDeciders records in a fork who decided on the Calls that its policies name, since the same people may not
 // decide on certain others.
-func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
+func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, at int) (jsonval.Object, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
 	if read == nil || !read.HasDeciderExclusions() {
 		return fork, nil
@@ -189,9 +189,9 @@ func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 	for _, one := range list {
 		undone[one.CallID] = true
 	}
-	var latest map[string]any
+	var latest jsonval.Object
 	for at := last; at > 0 && err == nil; at-- {
-		var idea map[string]any
+		var idea jsonval.Object
 		if idea, err = c.chains.Load(ctx, c.process, at); err != nil {
 			break
 		}

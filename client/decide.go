@@ -62,7 +62,7 @@ var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "out
 
 // payload is the payload of the decision's signal, whose name is the kind. A nil Value means no parameters, no Call, or
 // the result null.
-func (d Decision) payload() map[string]any {
+func (d Decision) payload() jsonval.Object {
 	p := object(d)
 	delete(p, "decision")
 	if key, ok := valueKeys[d.Kind]; ok {
@@ -72,7 +72,7 @@ func (d Decision) payload() map[string]any {
 }
 
 // object is a Go value as the JSON object that it encodes to.
-func object(v any) map[string]any { return jsonval.AsObject(jsonval.ToJSONValue(v)) }
+func object(v any) jsonval.Object { return jsonval.AsObject(jsonval.ToJSONValue(v)) }
 
 // Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
 func (d Decision) Validate() error {

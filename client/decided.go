@@ -146,12 +146,12 @@ const maxCachedDecisions = 10_000
 type cachedDecisions struct {
 	at   int
 	made []Decided
-	when map[string]map[string]any // the conditions of policies, by Tool
+	when map[string]jsonval.Object // the conditions of policies, by Tool
 }
 
 // conditions gives those that the Tools' policies have on parameters, as the first Idea has them. They stay.
-func (c *Chain) conditions(ctx context.Context) map[string]map[string]any {
-	all := map[string]map[string]any{}
+func (c *Chain) conditions(ctx context.Context) map[string]jsonval.Object {
+	all := map[string]jsonval.Object{}
 	source, err := c.chains.Load(ctx, c.process, 1)
 	if err != nil {
 		return all

@@ -63,9 +63,9 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 }
 
 // manyPayload is the payload of the signal. It states once what all decisions have in common.
-func manyPayload(list []Decision) map[string]any {
-	payload, decisions := map[string]any{}, make([]any, len(list))
-	common := map[string]any{}
+func manyPayload(list []Decision) jsonval.Object {
+	payload, decisions := jsonval.Object{}, make([]any, len(list))
+	common := jsonval.Object{}
 	for n, d := range list {
 		own := d.payload()
 		own["decision"] = d.Kind

@@ -84,8 +84,8 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 
 // withDelegates has a fork carry what the delegates that were under way had come to by a moment: their Calls go on from
 // there. Without a moment, it is the one of the Idea.
-func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int,
-	moment time.Time) (map[string]any, error) {
+func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, at int,
+	moment time.Time) (jsonval.Object, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
 	if read == nil {
 		return fork, nil
@@ -117,7 +117,7 @@ func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int,
 
 // tellOfUndone has a fork at an Idea say which of the Calls that were done by then have been undone since: their values
 // are in State still.
-func (c *Chain) tellOfUndone(ctx context.Context, fork map[string]any, at int) error {
+func (c *Chain) tellOfUndone(ctx context.Context, fork jsonval.Object, at int) error {
 	undone, err := c.undoneHereOrBefore(ctx)
 	if err != nil || len(undone) == 0 {
 		return err
@@ -154,7 +154,7 @@ func (c *Chain) tellOfUndone(ctx context.Context, fork map[string]any, at int) e
 }
 
 // forkBy is Fork at the first Idea of a chain that holds all that had been done at a moment; nil where nothing had.
-func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, error) {
+func (c *Chain) forkBy(ctx context.Context, moment time.Time) (jsonval.Object, error) {
 	last, err := c.Length(ctx)
 	if err != nil || last == 0 {
 		return nil, err

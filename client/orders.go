@@ -36,9 +36,9 @@ type StandingOrder struct {
 	Proof string `json:"proof,omitempty" doc:"a signature made elsewhere"`
 }
 
-func (o StandingOrder) payload() map[string]any { return orderPayload(o, o.By, o.Groups) }
+func (o StandingOrder) payload() jsonval.Object { return orderPayload(o, o.By, o.Groups) }
 
-func orderPayload(order any, by string, groups []string) map[string]any {
+func orderPayload(order any, by string, groups []string) jsonval.Object {
 	payload := object(order)
 	if by != "" {
 		payload["by"] = by
@@ -87,8 +87,8 @@ func (p *Process) Deputy(ctx context.Context, d Deputy) error {
 }
 
 // give sends an order, signed where there is a key and no proof.
-func (p *Process) give(ctx context.Context, signal string, payload map[string]any,
-	read func(map[string]any) (approval.StandingOrder, error), key Signer) error {
+func (p *Process) give(ctx context.Context, signal string, payload jsonval.Object,
+	read func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
 	o, err := read(payload)
 	if err == nil && key != nil && o.Proof == "" {
 		payload["proof"], err = key.Sign(signing.NewClaims(o.ToProve(p.id), o.ID, o.Groups))

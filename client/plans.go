@@ -222,7 +222,7 @@ type PlanDecision struct {
 // signal is the name of the signal by which the decision is sent: approve-plan, amend-plan or reject-plan.
 func (d PlanDecision) signal() string { return d.Kind + "-plan" }
 
-func (d PlanDecision) payload() map[string]any {
+func (d PlanDecision) payload() jsonval.Object {
 	m := object(d)
 	delete(m, "decision")
 	m["request"] = jsonval.ToJSONValue(d.Request)

@@ -69,7 +69,7 @@ func ParseIdea(data []byte) (map[string]any, error) {
 	if err := ideafiles.Invalid("Idea", problems); err != nil {
 		return nil, err
 	}
-	return v.(map[string]any), nil
+	return v.(jsonval.Object), nil
 }
 
 // Start starts a process, or attaches to the one that was started with the same id from the same content, whether it is
@@ -148,7 +148,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
 	o.Idea = delegate.WithInstructions(o.Idea, "", o.Delegates)
 	for key, file := range o.Delegates {
-		if source, ok := file.(map[string]any); ok {
+		if source, ok := file.(jsonval.Object); ok {
 			o.Delegates[key] = delegate.WithInstructions(source, key, o.Delegates)
 		}
 	}
@@ -198,10 +198,10 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 }
 
 // normalRows makes rows with Go numbers and typed values rows of JSON values.
-func normalRows(rows []map[string]any) []map[string]any {
-	out := make([]map[string]any, len(rows))
+func normalRows(rows []jsonval.Object) []jsonval.Object {
+	out := make([]jsonval.Object, len(rows))
 	for n, row := range rows {
-		out[n], _ = jsonval.ToJSONValue(row).(map[string]any)
+		out[n], _ = jsonval.ToJSONValue(row).(jsonval.Object)
 	}
 	return out
 }
@@ -215,7 +215,7 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 		return start, err
 	}
 	if len(o.Delegates) > 0 {
-		start.Delegation.Files = map[string]any{}
+		start.Delegation.Files = jsonval.Object{}
 	}
 	for key, v := range o.Delegates {
 		idea := jsonval.AsObject(v)
@@ -235,7 +235,7 @@ func (o *StartOptions) digest() string {
 	h.Write([]byte("\n" + o.Replies))
 	if len(o.Delegates) > 0 {
 		h.Write([]byte("\n"))
-		h.Write(jsonval.Encode(map[string]any(o.Delegates)))
+		h.Write(jsonval.Encode(jsonval.Object(o.Delegates)))
 	}
 	if o.WithSolution {
 		h.Write([]byte("\nwith its solution"))

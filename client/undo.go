@@ -78,7 +78,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 		return nil, err
 	}
 	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, number: n,
-		of: map[[2]string]*backtest.RanInstance{}, within: map[string]any{}}
+		of: map[[2]string]*backtest.RanInstance{}, within: jsonval.Object{}}
 	for _, idea := range run.Ideas {
 		u.parts = append(u.parts, latestOfParts(idea))
 	}
@@ -288,7 +288,7 @@ func (a *Archive) callerOf(ctx context.Context, id string) (process, call string
 func undoneFile(process string) string { return strings.ReplaceAll(process, "/", "~") }
 
 // latestOfParts returns the number of the latest Idea of each part in an Idea of a split process.
-func latestOfParts(idea map[string]any) map[string]int {
+func latestOfParts(idea jsonval.Object) map[string]int {
 	latest := map[string]int{}
 	for _, part := range jsonval.AsList(jsonval.AsObject(idea["meta"])["parts"]) {
 		of := jsonval.AsObject(part)
@@ -344,7 +344,7 @@ func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[str
 			context, err = c.chains.Context(ctx, c.process, protocol.IdeaRef{At: at, Digest: link.Digest})
 		}
 		if err == nil {
-			idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
+			idea, _ := ideafile.ReadIdeaWithCheckedTools(jsonval.Object{"context": context})
 			eachRecorded(idea, func(p turn.PastCall, token string) {
 				tell(p.StatusByInstance[token], p.CallKey().ID(token))
 			})

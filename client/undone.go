@@ -66,7 +66,7 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 // undoneHereOrBefore says, by their ids, which Calls of the process were undone, and which that it was forked with.
 func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, error) {
 	made, _, err := c.undoneCalls(ctx)
-	var idea map[string]any
+	var idea jsonval.Object
 	if err == nil {
 		idea, err = c.load(ctx, "undo", 0)
 	}
@@ -180,7 +180,7 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 }
 
 // readUndoneCalls reads what the latest Idea of a process says that it took back.
-func readUndoneCalls(as string, source map[string]any, made map[ideafile.UndoneCall]UndoneCall) {
+func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
 	eachRecorded(idea, func(p turn.PastCall, token string) {

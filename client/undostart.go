@@ -18,31 +18,31 @@ import (
 // undoIdea is the Idea of the process that undoes Calls: a Plan for each instance, which never asks the LLM, with the
 // Tools, policies and data of the original process. It is a fork of that process, so forgetting the original forgets it
 // too. Results of its Calls are not written to State, where they would meet existing values.
-func (u *Undoing) undoIdea(last map[string]any) map[string]any {
+func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
 	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who caused the original may be kept from deciding here too
 	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
 		delete(meta, k)
 	}
-	meta[protocol.UndoesMeta] = jsonval.OverlayObject(map[string]any{"process": u.Process}, u.options.By.payload())
-	config := map[string]any{}
+	meta[protocol.UndoesMeta] = jsonval.OverlayObject(jsonval.Object{"process": u.Process}, u.options.By.payload())
+	config := jsonval.Object{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
 		if v := jsonval.AsObject(last["config"])[k]; v != nil {
 			config[k] = v
 		}
 	}
-	tools := map[string]any{}
+	tools := jsonval.Object{}
 	for name, tool := range jsonval.AsObject(jsonval.AsObject(last["schema"])["tools"]) {
 		tools[name] = jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath", "_outputMethod")
 	}
-	files := map[string]any{}
+	files := jsonval.Object{}
 	for n, s := range u.Undo {
 		if s.Within != nil {
 			file := undoneFile(s.Within.Process)
 			files[file] = u.within[file]
-			tools[delegateTool(n)] = map[string]any{"title": "take back " + s.Within.Process, "_delegate": file}
+			tools[delegateTool(n)] = jsonval.Object{"title": "take back " + s.Within.Process, "_delegate": file}
 		}
 	}
-	return map[string]any{"meta": meta, "config": config, "schema": map[string]any{"tools": tools},
+	return jsonval.Object{"meta": meta, "config": config, "schema": jsonval.Object{"tools": tools},
 		"context":             u.undoContext(),
 		ideafile.DelegatesKey: jsonval.OverlayObject(last[ideafile.DelegatesKey], files)}
 }
@@ -76,8 +76,8 @@ func (u *Undoing) undoContext() []any {
 				own = append(own, m.Source)
 			}
 		}
-		state := map[string]any{"type": ideafile.TypeState, ideafile.TypeState: i.State}
-		plan := map[string]any{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
+		state := jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: i.State}
+		plan := jsonval.Object{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
 			"plan": u.stepCalls(steps[key])}
 		if i.Token != "" {
 			state["_instance"], plan["_instance"] = i.Token, i.Token

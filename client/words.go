@@ -43,7 +43,7 @@ func (p *Process) Words(ctx context.Context) *shown.Words {
 	if known, ok := p.client.words.Get(key); ok {
 		return known
 	}
-	var source map[string]any
+	var source jsonval.Object
 	if last > 0 {
 		source, err = p.Chain().chains.Load(ctx, p.id, last)
 	} else {
@@ -63,7 +63,7 @@ func (p *Process) Words(ctx context.Context) *shown.Words {
 
 // startedFrom reads the Idea that the process was started from, which its first event holds: the store has none before
 // the first one is sealed, and a Call may wait for a person before that.
-func (p *Process) startedFrom(ctx context.Context) (map[string]any, error) {
+func (p *Process) startedFrom(ctx context.Context) (jsonval.Object, error) {
 	ctx = blobs.ForProcess(ctx, p.id)
 	events := p.client.temporal.GetWorkflowHistory(ctx, p.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	first, err := events.Next()
@@ -80,9 +80,9 @@ func (p *Process) startedFrom(ctx context.Context) (map[string]any, error) {
 }
 
 // inWords tells a Call in the words of the business, with the large values that it and its case have in the store.
-func (a *Archive) inWords(ctx context.Context, w *shown.Words, tool string, params map[string]any, token string,
+func (a *Archive) inWords(ctx context.Context, w *shown.Words, tool string, params jsonval.Object, token string,
 	about shown.Case) (shown.Call, error) {
-	whole, err := a.values.Restore(ctx, map[string]any{"params": params, "state": about.State, "input": about.Input})
+	whole, err := a.values.Restore(ctx, jsonval.Object{"params": params, "state": about.State, "input": about.Input})
 	if err != nil {
 		return shown.Call{}, err
 	}

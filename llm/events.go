@@ -183,9 +183,9 @@ func saysNothing(failure json.RawMessage) bool {
 	if json.Unmarshal(failure, &v) != nil {
 		return false
 	}
-	members, ok := v.(map[string]any)
+	members, ok := v.(jsonval.Object)
 	if !ok {
-		members = map[string]any{"": v}
+		members = jsonval.Object{"": v}
 	}
 	for _, said := range members {
 		if said != nil && said != "" && said != false && said != 0.0 && said != "0" {
@@ -202,7 +202,7 @@ func failureIn(m map[string]json.RawMessage) json.RawMessage {
 		Message string `json:"status_msg"`
 	}
 	if json.Unmarshal(m["base_resp"], &base) == nil && base.Code != 0 { // MiniMax
-		failure, _ := json.Marshal(map[string]any{"code": base.Code, "message": base.Message})
+		failure, _ := json.Marshal(jsonval.Object{"code": base.Code, "message": base.Message})
 		return failure
 	}
 	text := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")

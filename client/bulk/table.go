@@ -117,7 +117,7 @@ func deadlines(list []client.Approval) string {
 func (t *Table) addRows(list []client.Approval, all [][]Field, differs map[string]bool) {
 	rows := map[string]int{}
 	for n, a := range list {
-		row := Row{Call: a.CallID, Instances: []string{a.Instance}, Values: map[string]any{}}
+		row := Row{Call: a.CallID, Instances: []string{a.Instance}, Values: jsonval.Object{}}
 		for _, f := range all[n] {
 			switch {
 			case differs[f.Name]:
@@ -174,13 +174,13 @@ func fieldsOf(a client.Approval) []Field {
 
 // appendMembers adds an object's members, and the members of nested objects in place of these. The names within one
 // Call are unique, so that none hides another: a key that could be mistaken for a path is quoted.
-func appendMembers(fields []Field, under string, m map[string]any, depth int) []Field {
+func appendMembers(fields []Field, under string, m jsonval.Object, depth int) []Field {
 	for k, v := range jsonval.Sorted(m) {
 		name := under + k
 		if strings.ContainsAny(k, ".\"[]") || k == "" || depth == 1 && slices.Contains(ownNames, k) {
 			name = under + strconv.Quote(k)
 		}
-		inner, isObject := v.(map[string]any)
+		inner, isObject := v.(jsonval.Object)
 		if isObject && len(inner) > 0 && depth < maxDepth {
 			fields = appendMembers(fields, name+".", inner, depth+1)
 			continue

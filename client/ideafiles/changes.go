@@ -58,17 +58,17 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 // editor applies changes to an Idea.
 type editor struct {
 	Changes
-	idea     map[string]any
+	idea     jsonval.Object
 	reopened map[string]bool // by token
 }
 
 // part gives an object of the Idea by its keys, and makes it where it is missing.
-func (e *editor) part(path ...string) map[string]any {
+func (e *editor) part(path ...string) jsonval.Object {
 	at := e.idea
 	for _, key := range path {
-		next, ok := at[key].(map[string]any)
+		next, ok := at[key].(jsonval.Object)
 		if !ok {
-			next = map[string]any{}
+			next = jsonval.Object{}
 			at[key] = next
 		}
 		at = next
@@ -97,9 +97,9 @@ func (e *editor) addFile() error {
 		return err
 	}
 	if list, ok := v.([]any); ok {
-		v = map[string]any{"context": list}
+		v = jsonval.Object{"context": list}
 	}
-	more, ok := v.(map[string]any)
+	more, ok := v.(jsonval.Object)
 	if !ok {
 		return invalid("read %s: want an Idea, or a list of messages", e.File)
 	}
@@ -118,7 +118,7 @@ func (e *editor) addFile() error {
 
 func (e *editor) addMore() error { return e.addKeys(e.More) }
 
-func (e *editor) addKeys(more map[string]any) error {
+func (e *editor) addKeys(more jsonval.Object) error {
 	for key, v := range jsonval.Sorted(more) {
 		if err := e.addKey(key, v); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (e *editor) addKeys(more map[string]any) error {
 
 // addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They replace files of
 // the same name that the Idea carries.
-func (e *editor) addDelegates(more map[string]any) error {
+func (e *editor) addDelegates(more jsonval.Object) error {
 	read, problems := ideafile.ReadIdea(more)
 	if len(problems.Errors()) > 0 {
 		return nil // it is complained of where the Idea is read
@@ -148,7 +148,7 @@ func (e *editor) addDelegates(more map[string]any) error {
 // the Idea's, anything else is merged.
 func (e *editor) addKey(key string, v any) error {
 	list, isList := v.([]any)
-	object, isObject := v.(map[string]any)
+	object, isObject := v.(jsonval.Object)
 	switch {
 	case key == "context" && isList:
 		e.add(list...)
@@ -193,8 +193,8 @@ func (e *editor) addPlan() error {
 	}
 	switch plan := v.(type) {
 	case []any:
-		v = map[string]any{"type": ideafile.TypePlan, "plan": plan}
-	case map[string]any:
+		v = jsonval.Object{"type": ideafile.TypePlan, "plan": plan}
+	case jsonval.Object:
 		plan["type"] = ideafile.TypePlan
 	default:
 		return invalid("read %s: want a list of Calls, or a plan message", e.PlanFile)
@@ -215,10 +215,10 @@ func (e *editor) addInput() (err error) {
 	} else if v, err = ReadValue(e.Input); err != nil {
 		return err
 	}
-	if _, ok := v.(map[string]any); !ok {
+	if _, ok := v.(jsonval.Object); !ok {
 		return invalid("read --input: the input is an object")
 	}
-	e.add(map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: v})
+	e.add(jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: v})
 	return nil
 }
 
@@ -279,7 +279,7 @@ func (e *editor) reopens(token string) {
 
 func (e *editor) unmark(token string) {
 	for _, raw := range jsonval.AsList(e.idea["context"]) {
-		m, ok := raw.(map[string]any)
+		m, ok := raw.(jsonval.Object)
 		forgotten := m[ideafile.StatusKey] == string(ideafile.InstanceForgotten)
 		if owner, _ := m["_instance"].(string); ok && owner == token && !forgotten {
 			delete(m, "_status")

@@ -12,7 +12,7 @@ import (
 // This file holds how a fork changes the States that its Idea has.
 
 // stateOf gives an instance's State, and the message whose payload it is. An Idea of a chain has one for each instance.
-func (e *editor) stateOf(token string) (message map[string]any, state any) {
+func (e *editor) stateOf(token string) (message jsonval.Object, state any) {
 	context := jsonval.AsList(e.idea["context"])
 	for n := len(context) - 1; n >= 0; n-- {
 		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
@@ -22,7 +22,7 @@ func (e *editor) stateOf(token string) (message map[string]any, state any) {
 			return message, m.Payload
 		}
 	}
-	message = map[string]any{"type": ideafile.TypeState, ideafile.TypeState: map[string]any{}}
+	message = jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: jsonval.Object{}}
 	if token != "" {
 		message["_instance"] = token
 	}
@@ -31,7 +31,7 @@ func (e *editor) stateOf(token string) (message map[string]any, state any) {
 }
 
 // change replaces the State of an instance and reopens it.
-func (e *editor) change(token string, message map[string]any, state any) {
+func (e *editor) change(token string, message jsonval.Object, state any) {
 	message[ideafile.TypeState] = state
 	e.reopens(token)
 }
@@ -44,13 +44,13 @@ func (e *editor) mergeStates() error {
 	if err != nil {
 		return err
 	}
-	states, ok := v.(map[string]any)
+	states, ok := v.(jsonval.Object)
 	owners := ideafile.SplitContextByInstance(e.idea["context"])
 	if owners.HasInstance("") {
-		states = map[string]any{"": v}
+		states = jsonval.Object{"": v}
 	}
 	for word, v := range jsonval.Sorted(states) {
-		_, isState := v.(map[string]any)
+		_, isState := v.(jsonval.Object)
 		token, known := owners.FindInstanceToken(word)
 		switch {
 		case !isState:
@@ -102,7 +102,7 @@ func (e *editor) setAll() error {
 		}
 		m, state := e.stateOf(token)
 		next, ok := jsonval.SetAt(state, path, value)
-		if _, isObject := next.(map[string]any); !ok || !isObject {
+		if _, isObject := next.(jsonval.Object); !ok || !isObject {
 			return invalid("set %s: State and each value above this path must be objects", where)
 		}
 		e.change(token, m, next)

@@ -103,7 +103,7 @@ func readTable(
 			continue
 		}
 		line, _ := r.FieldPos(0)
-		row := row{file: file, line: skipped + line, fields: make(map[string]any, len(header))}
+		row := row{file: file, line: skipped + line, fields: make(jsonval.Object, len(header))}
 		wrong := row.fill(header, cells, schemas, untyped, known)
 		row.isWrong = len(wrong) > 0
 		ps.Append(wrong...)
@@ -165,7 +165,7 @@ func csvProblem(file string, skipped int, err error) diag.Problem {
 
 // fill puts the cells of a line under their keys. Messages of different types share one header, so that an empty cell
 // of a row with a type is left out.
-func (r row) fill(header, cells []string, schemas map[string]any, untyped untypedColumns,
+func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untypedColumns,
 	known knownCells) (ps diag.Problems) {
 	kind := ideafile.TypeInput
 	for n, key := range header {
@@ -227,17 +227,17 @@ func (u untypedColumns) see(kind, column, text string) {
 // warnings proposes types for the columns that hold nothing but numbers or flags: they are read as texts.
 func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 	for kind, columns := range jsonval.Sorted(u) {
-		properties, names := map[string]any{}, []string{}
+		properties, names := jsonval.Object{}, []string{}
 		for column, t := range jsonval.Sorted(columns) {
 			if t != "" {
-				properties[column] = map[string]any{"type": t}
+				properties[column] = jsonval.Object{"type": t}
 				names = append(names, fmt.Sprintf("%q (%s)", column, t))
 			}
 		}
 		if len(names) == 0 {
 			continue
 		}
-		schema := jsonval.Encode(map[string]any{"type": kind, "schema": map[string]any{"properties": properties}})
+		schema := jsonval.Encode(jsonval.Object{"type": kind, "schema": jsonval.Object{"properties": properties}})
 		ps.Warn(file+":1", `these columns were read as texts, because the Idea gives them no type: %s. If a column is `+
 			`what it looks like, add its type to the Idea's context: %s; if it is a text, write "string" there`,
 			diag.FirstNamesAndCount(names), schema)
@@ -245,7 +245,7 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 	return ps
 }
 
-func propertiesOf(schema any) map[string]any {
+func propertiesOf(schema any) jsonval.Object {
 	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
 }
 
@@ -291,7 +291,7 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 }
 
 // knownCells are values of cells that have come up, by the kind of data and the column: one that repeats is kept once.
-type knownCells map[[2]string]map[string]any
+type knownCells map[[2]string]jsonval.Object
 
 // maxKnownCells bounds those of a column.
 const maxKnownCells = 256
@@ -303,7 +303,7 @@ func (k knownCells) cell(kind, column, text string, types []string) (v any, keep
 	}
 	if v, keep, err = cell(text, types); keep && len(k[of]) < maxKnownCells {
 		if k[of] == nil {
-			k[of] = map[string]any{}
+			k[of] = jsonval.Object{}
 		}
 		k[of][text] = v
 	}

@@ -16,7 +16,7 @@ import (
 // carries them. What a file is called is its path from the folder of the first one.
 type delegateReader struct {
 	file     string         // the first Idea file; empty if only the Idea's own files are available
-	files    map[string]any // by key; files that the Idea carries take precedence over the folder's
+	files    jsonval.Object // by key; files that the Idea carries take precedence over the folder's
 	read     map[string]bool
 	known    *Tools // nil: whether there are such activities is not asked
 	problems *diag.Problems
@@ -45,7 +45,7 @@ func (d *Definition) AllIdeas() []*ideafile.Idea {
 	return all
 }
 
-func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) error {
+func (r *delegateReader) readAll(source jsonval.Object, idea *ideafile.Idea) error {
 	r.read = map[string]bool{}
 	_, files, wrong := delegate.ExtractFiles(source, nil)
 	r.files = files
@@ -55,7 +55,7 @@ func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) err
 
 // withInstructions returns an Idea's source with the instructions of the files that its messages name, as far as they
 // are there.
-func (r *delegateReader) withInstructions(source map[string]any, from string) (map[string]any, error) {
+func (r *delegateReader) withInstructions(source jsonval.Object, from string) (jsonval.Object, error) {
 	context := jsonval.AsList(source["context"])
 	for _, key := range delegate.InstructionFiles(context, from) {
 		if err := r.load(key); err != nil {
@@ -102,7 +102,7 @@ func (r *delegateReader) readDelegate(key string) error {
 	if err := r.load(key); err != nil {
 		return err
 	}
-	if source, ok := r.files[key].(map[string]any); ok {
+	if source, ok := r.files[key].(jsonval.Object); ok {
 		filled, err := r.withInstructions(source, key)
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (r *delegateReader) load(key string) error {
 	v, problem := decodeFile(path, data)
 	if problem != nil {
 		r.problems.Add(key+": "+problem.JSONPath, "%s", problem.Message)
-		v = map[string]any{}
+		v = jsonval.Object{}
 	}
 	files := maps.Clone(r.files)
 	files[key] = v

@@ -23,6 +23,6 @@ func NamedBy(idea map[string]any, column string, messages []any) (map[string]any
 	}
 	read := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()
 	name := refexpr.Dagger + "`${" + read[len(refexpr.Dagger):] + "}`"
-	named := jsonval.DeepMerge(idea, map[string]any{"config": map[string]any{"instanceName": name}})
+	named := jsonval.DeepMerge(idea, jsonval.Object{"config": jsonval.Object{"instanceName": name}})
 	return jsonval.AsObject(named), nil
 }

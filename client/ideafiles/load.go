@@ -81,7 +81,7 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 		return d, diag.Problems{*problem}, nil
 	}
 	var problems diag.Problems
-	object, ok := v.(map[string]any)
+	object, ok := v.(jsonval.Object)
 	if ok {
 		if object, err = WithInstructions(object, s.Idea, &problems); err != nil {
 			return nil, nil, err
@@ -207,7 +207,7 @@ func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
 		}
 		// A plain row has no key "input".
 		m := jsonval.AsObject(d.Idea["context"].([]any)[at])
-		if _, plain := m[ideafile.TypeInput].(map[string]any); plain && m["type"] == ideafile.TypeInput {
+		if _, plain := m[ideafile.TypeInput].(jsonval.Object); plain && m["type"] == ideafile.TypeInput {
 			rest = strings.TrimPrefix(rest, "."+ideafile.TypeInput)
 		}
 		problems[n].JSONPath = placeOf(filepath.Base(d.Source.Instances), int(d.rowLines[row])) + " $" + rest

@@ -20,7 +20,7 @@ import (
 type row struct {
 	file    string // for messages about it; empty: there is none
 	line    int
-	fields  map[string]any
+	fields  jsonval.Object
 	isWrong bool // which was said: a cell of it has no value
 }
 
@@ -139,7 +139,7 @@ func inputFits(idea *ideafile.Idea) func(input any) error {
 }
 
 // inputProblems lists how the input of a row violates its schema.
-func (r row) inputProblems(message map[string]any, fits func(any) error) (ps diag.Problems) {
+func (r row) inputProblems(message jsonval.Object, fits func(any) error) (ps diag.Problems) {
 	if input := message[ideafile.TypeInput]; message["type"] == ideafile.TypeInput && input != nil {
 		if err := fits(input); err != nil {
 			ps.Add(r.place()+" $", "the row does not fit the schema of the input: %s", err)
@@ -198,7 +198,7 @@ func readRow(file string, line int, text []byte) (row, *diag.Problem) {
 	if err != nil {
 		return row{}, &diag.Problem{JSONPath: placeOf(file, line), Message: DecodeCause(err)}
 	}
-	fields, ok := v.(map[string]any)
+	fields, ok := v.(jsonval.Object)
 	if !ok {
 		return row{}, &diag.Problem{JSONPath: placeOf(file, line),
 			Message: "a row is an object, not " + jsonval.TypeOf(v)}
@@ -251,10 +251,10 @@ func listCause(err error) string {
 // message makes a row the message that it stands for, of its fields themselves: of a long table there is no room for
 // copies. Those of a plain row go under the key "input", where none of them can be taken for a key of the message.
 // named is false where the instance gets a name that no other has.
-func (r row) message(names *namer) (m map[string]any, named bool) {
+func (r row) message(names *namer) (m jsonval.Object, named bool) {
 	m = r.fields
 	if m["type"] == nil {
-		m = map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: r.fields, "_instance": r.fields["_instance"]}
+		m = jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: r.fields, "_instance": r.fields["_instance"]}
 		delete(r.fields, "_instance")
 	}
 	if named = m["_instance"] != nil; !named {

@@ -67,7 +67,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 			f.From, description = from, from
 		}
 	}
-	object, isObject := v.(map[string]any)
+	object, isObject := v.(jsonval.Object)
 	list, isList := v.([]any)
 	size := len(object) + len(list)
 	for step, one := range jsonval.Members(v) {

@@ -140,7 +140,7 @@ func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
 }
 
 // Claims are the claims of a token.
-type Claims map[string]any
+type Claims jsonval.Object
 
 // personOf returns the person with their groups and rights.
 func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, error) {

@@ -115,7 +115,7 @@ func readRoles(data []byte) ([]role, error) {
 }
 
 func readRole(v any) (out role, err error) {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok {
 		return out, fmt.Errorf("a role is an object, not %s", jsonval.TypeOf(v))
 	}

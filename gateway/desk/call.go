@@ -135,7 +135,7 @@ func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (fact
 		}
 		var f fact
 		switch field.Value.(type) {
-		case []any, map[string]any:
+		case []any, jsonval.Object:
 			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, field.Format, field.Value)
 		default:
 			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, shown.Format{}, field.Shown)

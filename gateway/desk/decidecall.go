@@ -121,7 +121,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	if form.IsAdding(values) {
 		return
 	}
-	wanted, isObject := v.(map[string]any)
+	wanted, isObject := v.(jsonval.Object)
 	changes := form.Changes(shown, wanted)
 	switch {
 	case len(wrong) > 0:
@@ -151,7 +151,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	shown, has := p.replaced(t)
 	v, wrong := f.Read(shown, values)
 	p.Replace, p.ReplacePath = f.Again(shown, has, values, wrong), strings.TrimSpace(values.Get("path"))
-	call, isObject := v.(map[string]any)
+	call, isObject := v.(jsonval.Object)
 	switch {
 	case form.IsAdding(values):
 		return

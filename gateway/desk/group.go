@@ -143,7 +143,7 @@ func groupOf(list []client.Approval, who *access.Person) group {
 
 func (g *group) addRow(a client.Approval, who *access.Person) {
 	own := bulk.TableOf([]client.Approval{a})
-	values := map[string]any{}
+	values := jsonval.Object{}
 	for _, f := range own.Alike {
 		values[f.Name] = f.Value
 	}

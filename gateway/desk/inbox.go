@@ -122,7 +122,7 @@ func valueHolds(v any, text string) bool {
 			return has(one)
 		case json.Number:
 			return has(one.String())
-		case map[string]any:
+		case jsonval.Object:
 			return slices.ContainsFunc(jsonval.SortedKeys(one), has)
 		}
 		return false

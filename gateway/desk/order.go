@@ -171,9 +171,9 @@ func (v *visit) deputy() error {
 }
 
 // readOrderFields makes the condition from the form's entries for each parameter; nil: no conditions.
-func (v *visit) readOrderFields(tool string) (when map[string]any, wrong map[string]string) {
+func (v *visit) readOrderFields(tool string) (when jsonval.Object, wrong map[string]string) {
 	formats := v.Client.Process(v.process).Words(v.Context()).ParamsFormat(tool)
-	when, wrong = map[string]any{}, map[string]string{}
+	when, wrong = jsonval.Object{}, map[string]string{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
 		name := v.PostForm.Get(control + "-name")
@@ -192,7 +192,7 @@ func (v *visit) readOrderFields(tool string) (when map[string]any, wrong map[str
 }
 
 // orderRule is the schema of one parameter; nil: anything goes.
-func orderRule(form url.Values, control string, format shown.Format, l shown.Language) (rule map[string]any,
+func orderRule(form url.Values, control string, format shown.Format, l shown.Language) (rule jsonval.Object,
 	problem string) {
 	switch form.Get(control) {
 	case "same":
@@ -200,32 +200,32 @@ func orderRule(form url.Values, control string, format shown.Format, l shown.Lan
 		if err != nil {
 			problem = "choose a value"
 		}
-		return map[string]any{"const": v}, problem
+		return jsonval.Object{"const": v}, problem
 	case "most":
 		n, problem := format.ReadEntered(form.Get(control+"-most"), l)
-		return map[string]any{"type": "number", "maximum": n}, problem
+		return jsonval.Object{"type": "number", "maximum": n}, problem
 	}
 	return nil, ""
 }
 
 // addRule adds a rule at a path of objects, and makes each object of the path required.
-func addRule(schema map[string]any, path jsonval.Path, rule map[string]any) {
+func addRule(schema jsonval.Object, path jsonval.Path, rule jsonval.Object) {
 	for n, name := range path {
-		properties, has := schema["properties"].(map[string]any)
+		properties, has := schema["properties"].(jsonval.Object)
 		if !has {
-			properties = map[string]any{}
+			properties = jsonval.Object{}
 			schema["properties"] = properties
 		}
 		required, _ := schema["required"].([]any)
 		if _, known := properties[name]; !known {
 			schema["required"] = append(required, any(name))
-			properties[name] = map[string]any{}
+			properties[name] = jsonval.Object{}
 		}
 		if n == len(path)-1 {
 			properties[name] = rule
 			return
 		}
-		schema = properties[name].(map[string]any)
+		schema = properties[name].(jsonval.Object)
 	}
 }
 

@@ -73,7 +73,7 @@ func collectPlaces(places map[string]string, at string, f shown.Format, v any, d
 		return
 	}
 	switch v := v.(type) {
-	case map[string]any:
+	case jsonval.Object:
 		for _, k := range jsonval.SortedKeys(v) {
 			below, format := placeBelow(at, f, k)
 			collectPlaces(places, below, format, v[k], depth+1)

@@ -13,8 +13,8 @@ import (
 // seenIdea is an Idea that was read for a page.
 type seenIdea struct {
 	Link   chain.Link
-	Idea   map[string]any
-	States map[string]any // by token
+	Idea   jsonval.Object
+	States jsonval.Object // by token
 	Tokens []string       // in their order
 
 	authors func(context.Context) (*chain.Authors, error)

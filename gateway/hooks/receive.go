@@ -128,12 +128,12 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 	if len(input) != 1 || jsonval.TypeOf(input[0]) != "object" {
 		return nil, refuse("input: the rule's result for the body is not an object")
 	}
-	o.Idea = ideafiles.WithMessages(d.Idea, []any{map[string]any{"type": "input", "input": input[0]}})
+	o.Idea = ideafiles.WithMessages(d.Idea, []any{jsonval.Object{"type": "input", "input": input[0]}})
 	return o, nil
 }
 
 // rows returns the values from which the rule makes instances: its results, with lists flattened.
-func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err error) {
+func (r *rule) rows(ctx context.Context, body any) (rows []jsonval.Object, err error) {
 	results, err := runExpression(ctx, r.instance, body)
 	if err != nil {
 		return nil, refuse("instances: %s", err)
@@ -144,7 +144,7 @@ func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err e
 			list = []any{result}
 		}
 		for _, one := range list {
-			row, ok := one.(map[string]any)
+			row, ok := one.(jsonval.Object)
 			if !ok {
 				return nil, refuse("instances: the rule's result for the body is %s, not an object for each "+
 					"instance",

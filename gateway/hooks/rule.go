@@ -59,7 +59,7 @@ func (r *Rules) readFile() (map[string]*rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks, ok := v["hooks"].(map[string]any)
+	hooks, ok := v["hooks"].(jsonval.Object)
 	if !ok || len(v) != 1 {
 		return nil, errors.New(`want {"hooks": {"NAME": {"idea", "secret", …}, …}}`)
 	}
@@ -78,7 +78,7 @@ func (r *Rules) readFile() (map[string]*rule, error) {
 var keysOfRule = []string{"idea", "secret", "when", "input", "instances", "replies"}
 
 func (r *Rules) readRule(v any) (*rule, error) {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok {
 		return nil, fmt.Errorf("want an object, not %s", jsonval.TypeOf(v))
 	}

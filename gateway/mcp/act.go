@@ -36,7 +36,7 @@ func (a *agent) startTools() []tool {
 	for _, s := range a.startables() {
 		names, all[s.name] = append(names, s.name), s
 		tools = append(tools, tool{"start_" + s.name, s.description(), startSchema(s), false,
-			func(ctx context.Context, args map[string]any) (any, error) {
+			func(ctx context.Context, args jsonval.Object) (any, error) {
 				return a.start(ctx, s, args)
 			}})
 	}
@@ -44,10 +44,10 @@ func (a *agent) startTools() []tool {
 		tools = append(tools, tool{"simulate",
 			"Tries a process out: every Tool is played and nothing is touched. Tells what the process would come to, " +
 				"and what it would cost.",
-			string(jsonval.Encode(map[string]any{
+			string(jsonval.Encode(jsonval.Object{
 				"type": "object", "additionalProperties": false, "required": []any{"idea"},
-				"properties": map[string]any{"idea": map[string]any{"enum": names}},
-			})), false, func(ctx context.Context, args map[string]any) (any, error) {
+				"properties": jsonval.Object{"idea": jsonval.Object{"enum": names}},
+			})), false, func(ctx context.Context, args jsonval.Object) (any, error) {
 				return a.simulate(ctx, all[textArg(args, "idea")])
 			}})
 	}
@@ -57,21 +57,21 @@ func (a *agent) startTools() []tool {
 func startSchema(s startable) string {
 	form := jsonschema.RebaseRefs(s.inputSchema(), "#/properties/input")
 	wait, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgument, defaultWait) + "}"))
-	properties := map[string]any{
+	properties := jsonval.Object{
 		"input": form,
-		"instances": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object"},
+		"instances": jsonval.Object{"type": "array", "minItems": 1, "items": jsonval.Object{"type": "object"},
 			"description": "in place of input: rows of data, each an instance's input; _instance names one"},
-		"id": map[string]any{"type": "string", "minLength": 1,
+		"id": jsonval.Object{"type": "string", "minLength": 1,
 			"description": "of the process: a call with the same id and data finds what it started; optional"},
 	}
-	for key, v := range wait.(map[string]any) {
+	for key, v := range wait.(jsonval.Object) {
 		properties[key] = v
 	}
-	schema := map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+	schema := jsonval.Object{"type": "object", "additionalProperties": false, "properties": properties}
 	return string(jsonval.Encode(schema))
 }
 
-func (a *agent) start(ctx context.Context, s startable, args map[string]any) (any, error) {
+func (a *agent) start(ctx context.Context, s startable, args jsonval.Object) (any, error) {
 	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, Delegates: s.Delegates, By: a.person.Name}
 	input, hasInput := args["input"]
 	rows, hasRows := args["instances"].([]any)
@@ -80,7 +80,7 @@ func (a *agent) start(ctx context.Context, s startable, args map[string]any) (an
 		return nil, errors.New("input and instances exclude each other")
 	case hasInput:
 		o.Idea = ideafiles.WithMessages(s.Idea,
-			[]any{map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input}})
+			[]any{jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: input}})
 	}
 	for _, row := range rows {
 		o.Instances = append(o.Instances, jsonval.AsObject(row))
@@ -93,14 +93,14 @@ func (a *agent) start(ctx context.Context, s startable, args map[string]any) (an
 }
 
 // awaitStarted waits a moment for the end of a process that was started.
-func (a *agent) awaitStarted(ctx context.Context, p *client.Process, err error, args map[string]any) (any, error) {
+func (a *agent) awaitStarted(ctx context.Context, p *client.Process, err error, args jsonval.Object) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	return a.awaitStatus(ctx, p, numberArg(args, "wait", defaultWait), "")
 }
 
-func (a *agent) fork(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) fork(ctx context.Context, args jsonval.Object) (any, error) {
 	list := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
 	changes := ideafiles.Changes{Set: list("set"), Unset: list("unset"), Reopen: list("reopen")}
 	p, err := a.Client.StartFork(ctx, textArg(args, "process"), numberArg(args, "at", 0), changes,
@@ -147,7 +147,7 @@ func (a *agent) decideTool() tool {
 
 var errNeedsSignature = errors.New("this Call needs a signed decision, which only a person can take")
 
-func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) decide(ctx context.Context, args jsonval.Object) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, decisionTimeout)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, textArg(args, "process"))
@@ -171,7 +171,7 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 			Groups: a.person.Groups,
 			Reason: strings.TrimSuffix("an agent decided: "+textArg(args, "reason"), ": "),
 		}
-		if params, ok := args["params"].(map[string]any); ok {
+		if params, ok := args["params"].(jsonval.Object); ok {
 			d.Value = params
 		}
 		if d.Kind == client.Reject && textArg(args, "reason") == "" {
@@ -182,7 +182,7 @@ func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
 			return nil, err
 		}
 		a.Acted(p.ID())
-		return map[string]any{"taken": count}, nil
+		return jsonval.Object{"taken": count}, nil
 	}
 	return nil, fmt.Errorf("no Call with this digest waits in %s: see list_approvals", p.ID())
 }

@@ -52,10 +52,10 @@ func (s *Server) startables() (all []startable) {
 // inputSchema is the Idea's schema of its instances' input.
 func (s startable) inputSchema() any {
 	schema := ideafile.InstanceViewOf(s.Read.Context, "").SchemaByKind[ideafile.TypeInput]
-	if m, ok := schema.(map[string]any); ok && m["type"] == "object" {
+	if m, ok := schema.(jsonval.Object); ok && m["type"] == "object" {
 		return m
 	}
-	return map[string]any{"type": "object"}
+	return jsonval.Object{"type": "object"}
 }
 
 const maxDescriptionLength = 800 // characters

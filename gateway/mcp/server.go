@@ -80,7 +80,7 @@ type tool struct {
 	name, description string
 	schema            string // of its arguments, as JSON
 	isReadOnly        bool   // it changes nothing
-	call              func(context.Context, map[string]any) (any, error)
+	call              func(context.Context, jsonval.Object) (any, error)
 }
 
 func (a *agent) addTool(m *sdk.Server, t tool) {

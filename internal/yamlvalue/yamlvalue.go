@@ -116,7 +116,7 @@ func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error
 }
 
 func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, error) {
-	m := make(map[string]any, len(n.Content)/2)
+	m := make(jsonval.Object, len(n.Content)/2)
 	var merged []any
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]

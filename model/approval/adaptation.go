@@ -12,9 +12,9 @@ type ParamsAdaptation struct {
 	// Reason is why the values did not fit.
 	Reason string `json:"why"`
 	// OriginalParams holds the parameters that the LLM was asked to change.
-	OriginalParams map[string]any `json:"from"`
+	OriginalParams jsonval.Object `json:"from"`
 	// AdaptedParams holds the parameters that the LLM wrote; nil while it has not answered.
-	AdaptedParams map[string]any `json:"to,omitempty"`
+	AdaptedParams jsonval.Object `json:"to,omitempty"`
 }
 
 // IsAnswered reports whether the LLM has adapted the parameters.
@@ -29,11 +29,11 @@ func (a *ParamsAdaptation) FaultPrefix() string {
 }
 
 // ApplyTo returns the parameters with the adapted ones in place of those that the LLM was asked to change.
-func (a *ParamsAdaptation) ApplyTo(params map[string]any) map[string]any {
+func (a *ParamsAdaptation) ApplyTo(params jsonval.Object) jsonval.Object {
 	if !a.IsAnswered() {
 		return params
 	}
-	out := map[string]any{}
+	out := jsonval.Object{}
 	maps.Copy(out, params)
 	for k := range jsonval.Sorted(a.OriginalParams) {
 		delete(out, k)

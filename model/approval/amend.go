@@ -12,7 +12,7 @@ import (
 
 // MergeParams merges a person's changes into the parameters that were shown: objects key by key, any other value as a
 // whole. A null removes the key, unless the Tool accepts null for it. Parameters wired by the Tool's designer stay.
-func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
+func MergeParams(tool *ideafile.Tool, shown, changes jsonval.Object) (jsonval.Object, error) {
 	for k, v := range jsonval.Sorted(changes) {
 		_, declared := tool.SchemaByParam[k]
 		_, wired := tool.WiredParams[k]
@@ -29,7 +29,7 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 	if k := findChangedStoredObject(shown, changes); k != "" {
 		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Clip(k, 80))
 	}
-	params, touched := map[string]any{}, map[string]any{}
+	params, touched := jsonval.Object{}, jsonval.Object{}
 	maps.Copy(params, shown)
 	for k, v := range jsonval.Sorted(changes) {
 		touched[k] = jsonval.DeepMerge(shown[k], v)
@@ -41,9 +41,9 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 
 // findChangedStoredObject returns the key of an object that the changes edit although its content is in the store; ""
 // if there is none.
-func findChangedStoredObject(shown, changes map[string]any) string {
+func findChangedStoredObject(shown, changes jsonval.Object) string {
 	for k := range jsonval.Sorted(changes) {
-		inner, isObject := changes[k].(map[string]any)
+		inner, isObject := changes[k].(jsonval.Object)
 		if !isObject {
 			continue
 		}

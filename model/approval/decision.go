@@ -50,7 +50,7 @@ type Decision struct {
 	WaitingSince time.Time `json:"since,omitzero"`
 	// Tool and Shown are what would have run, as shown to the person.
 	Tool        string         `json:"tool,omitempty"`
-	ShownParams map[string]any `json:"shown,omitempty"`
+	ShownParams jsonval.Object `json:"shown,omitempty"`
 	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the
 	// one that a process was given, or by which a Call was told of a deputy.
 	OrderID string         `json:"under,omitempty"`
@@ -60,9 +60,9 @@ type Decision struct {
 	// Notified records how people were notified while the Call waited; nil: only that it waits.
 	Notified *policy.Notified `json:"told,omitempty"`
 	// AmendedParams of an amended Call: values, never References.
-	AmendedParams map[string]any `json:"params,omitempty"`
+	AmendedParams jsonval.Object `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
-	Replacement map[string]any `json:"with,omitempty"`
+	Replacement jsonval.Object `json:"with,omitempty"`
 	// GivenResult is the result that the person gave in place of running the Call.
 	GivenResult any `json:"output,omitempty"`
 	// PlanRequest is the Request whose Plan was decided on as a whole; nil: it is no such decision. Calls are the
@@ -113,7 +113,7 @@ const (
 // ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by,
 // groups, reason, proof and id, and params for amend, with for replace, output for answer; for approve order, alone,
 // where it is taken under one.
-func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
+func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	order := m[orderKey]
 	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
@@ -152,7 +152,7 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 		return d, err
 	}
 	// A value that looks like a handle is data: a person must not be able to read from the store with it.
-	object, isObject := jsonval.EscapeBlobHandles(value).(map[string]any)
+	object, isObject := jsonval.EscapeBlobHandles(value).(jsonval.Object)
 	switch {
 	case kind == policy.Answer:
 		d.GivenResult = jsonval.EscapeBlobHandles(value)
@@ -190,7 +190,7 @@ const (
 )
 
 // AddAccount adds the sender's account to the payload of a signal that names its sender.
-func AddAccount(payload map[string]any, a policy.Account) {
+func AddAccount(payload jsonval.Object, a policy.Account) {
 	if a != (policy.Account{}) && jsonval.AsText(payload["by"]) != "" {
 		payload[issuerKey], payload[subjectKey] = a.Issuer, a.Subject
 	}
@@ -204,7 +204,7 @@ func actTexts(id, by, reason *string, sender *policy.Account) map[string]*string
 
 // readTexts reads the text keys of a signal's payload into texts, and its groups into groups (nil: the signal takes
 // none). others are keys that may hold something else; "" is ignored. Any other key is an error.
-func readTexts(m map[string]any, texts map[string]*string, groups *[]string, others ...string) (err error) {
+func readTexts(m jsonval.Object, texts map[string]*string, groups *[]string, others ...string) (err error) {
 	for k := range jsonval.Sorted(m) {
 		if k == "groups" && groups != nil {
 			if *groups, err = readGroups(m[k]); err != nil {

@@ -51,14 +51,14 @@ func (n NothingDone) Error() string { return string(n) }
 const passedOnKey = "passedOn"
 
 // PassedOn is the payload of an act that a whole process sends past a part.
-func PassedOn(payload map[string]any) map[string]any {
+func PassedOn(payload jsonval.Object) jsonval.Object {
 	payload = maps.Clone(payload)
 	payload[passedOnKey] = true
 	return payload
 }
 
 // AsSent is the payload of an act as a person sent it.
-func AsSent(payload map[string]any) map[string]any { return jsonval.WithoutKey(payload, passedOnKey) }
+func AsSent(payload jsonval.Object) jsonval.Object { return jsonval.WithoutKey(payload, passedOnKey) }
 
 // Count is how many people have decided the same, and how many must: after 1 of 2 the Call still waits for a second
 // person.
@@ -68,7 +68,7 @@ type Count struct {
 }
 
 // FateOf begins the Fate of an act, given the payload of its signal.
-func FateOf(signal string, payload map[string]any, at time.Time) Fate {
+func FateOf(signal string, payload jsonval.Object, at time.Time) Fate {
 	text := func(key string) string { return jsonval.Clip(jsonval.AsText(payload[key]), maxNameLength) }
 	f := Fate{
 		Signal: signal, ID: text(signalIDKey), CallID: text("call"), By: text("by"), OrderID: OrderNamedIn(payload),

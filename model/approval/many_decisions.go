@@ -28,24 +28,24 @@ type ManyDecisions struct {
 	// ID, By and Reason are the signal's own.
 	ID, By, Reason string
 	List           []OneOfMany
-	common         map[string]any // the keys of the signal that apply to each decision without its own
+	common         jsonval.Object // the keys of the signal that apply to each decision without its own
 }
 
 // OneOfMany is one of many decisions, in the form of a signal of its own.
 type OneOfMany struct {
 	Decision
 	// Payload is the payload of that signal. The signal's name is Kind.
-	Payload map[string]any
+	Payload jsonval.Object
 	// Invalid is the error in the decision's form; nil: none.
 	Invalid error
-	written map[string]any
+	written jsonval.Object
 }
 
 // ReadDecisions reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision) and
 // decision, its kind. The keys by, groups, reason and proof apply to every decision without its own. The nth decision
 // without an id gets the id of the signal and its number: x/1. An error concerns the whole signal; a fault of one
 // decision is in its Invalid.
-func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
+func ReadDecisions(m jsonval.Object) (many ManyDecisions, err error) {
 	texts := actTexts(&many.ID, &many.By, &many.Reason, new(policy.Account))
 	texts["proof"] = new(string)
 	err = readTexts(m, texts, new([]string), decisionsKey)
@@ -63,7 +63,7 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	case jsonval.SizeUpToLimit(m, MaxBytesOfDecisions) > MaxBytesOfDecisions:
 		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
 	}
-	many.common = map[string]any{}
+	many.common = jsonval.Object{}
 	for _, key := range sharedDecisionKeys {
 		if v := m[key]; v != nil && v != "" {
 			many.common[key] = v
@@ -80,13 +80,13 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 var sharedDecisionKeys = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
 
 func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
-	object, isObject := raw.(map[string]any)
+	object, isObject := raw.(jsonval.Object)
 	if !isObject {
-		one.Kind, one.Payload = SteerDecide, map[string]any{}
+		one.Kind, one.Payload = SteerDecide, jsonval.Object{}
 		one.Invalid = fmt.Errorf("decisions[%d] is an object, not %s", n, jsonval.TypeOf(raw))
 		return one
 	}
-	one.written = map[string]any{}
+	one.written = jsonval.Object{}
 	for k, v := range jsonval.Sorted(object) {
 		if v != nil || k != signalIDKey && !slices.Contains(sharedDecisionKeys, k) {
 			one.written[k] = v
@@ -117,7 +117,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 }
 
 // PassedOnPayload is the payload of a signal that passes some of the decisions on, under an id of its own.
-func (many ManyDecisions) PassedOnPayload(id string, some []OneOfMany) map[string]any {
+func (many ManyDecisions) PassedOnPayload(id string, some []OneOfMany) jsonval.Object {
 	list := jsonval.Map(some, func(one OneOfMany) any { return one.written })
 	payload := maps.Clone(many.common)
 	payload[signalIDKey], payload[decisionsKey] = id, list

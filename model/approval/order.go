@@ -19,7 +19,7 @@ type StandingOrder struct {
 	To   string    `json:"to,omitempty"`
 	From time.Time `json:"from,omitzero"`
 	// When is a JSON Schema that a Call's parameters fit; nil: any do.
-	When map[string]any `json:"when,omitempty"`
+	When jsonval.Object `json:"when,omitempty"`
 	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero:
 	// no limit.
 	Count int       `json:"count,omitempty"`
@@ -44,7 +44,7 @@ const (
 
 // ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
 // act, the id of the signal itself, which is no part of the order.
-func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
+func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
 	until := ""
 	texts := orderTexts(&o, &until)
 	texts["tool"] = &o.Tool
@@ -106,7 +106,7 @@ func (o *StandingOrder) readWhen(v any) error {
 	if v == nil {
 		return nil
 	}
-	when, isObject := v.(map[string]any)
+	when, isObject := v.(jsonval.Object)
 	switch {
 	case !isObject:
 		return fmt.Errorf(`"when" is a JSON Schema, an object, not %s`, jsonval.TypeOf(v))
@@ -156,7 +156,7 @@ func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 // absentProperty returns a property that a schema names, at any depth of properties, and that a value lacks; "" if it
 // lacks none. JSON Schema accepts an absent property, but an order up to an amount must not cover a Call without an
 // amount.
-func absentProperty(schema map[string]any, value any) string {
+func absentProperty(schema jsonval.Object, value any) string {
 	properties := jsonval.AsObject(schema["properties"])
 	for name, v := range jsonval.Sorted(properties) {
 		inner, has := jsonval.AsObject(value)[name]
@@ -189,14 +189,14 @@ func (d Decision) CheckOrder(p Pending, made []Decision, now time.Time) error {
 }
 
 // Approval is the payload of the signal that approves a Call under the order.
-func (o StandingOrder) Approval(p Pending) map[string]any {
-	return map[string]any{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(),
+func (o StandingOrder) Approval(p Pending) jsonval.Object {
+	return jsonval.Object{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(),
 		orderKey: jsonval.ToJSONValue(o)}
 }
 
 // OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" where it is under
 // none.
-func OrderNamedIn(payload map[string]any) string {
+func OrderNamedIn(payload jsonval.Object) string {
 	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxOrderIDLength)
 }
 
@@ -219,7 +219,7 @@ func (o StandingOrder) Signal() string {
 func (o StandingOrder) ToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: o.Signal(),
-		Details: proof.DetailsDigest(map[string]any{"reason": o.Reason}),
+		Details: proof.DetailsDigest(jsonval.Object{"reason": o.Reason}),
 	}
 }
 
@@ -242,7 +242,7 @@ func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Pers
 // readOrder reads the order under which a decision is taken, or that a Call is told of. It counts as the act of the
 // giver of the order.
 func (d *Decision) readOrder(v any) error {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	switch {
 	case d.Kind != policy.Approve && d.Kind != SteerDeputy:
 		return fmt.Errorf("only an approval can stand under an order")
@@ -266,7 +266,7 @@ func (d *Decision) readOrder(v any) error {
 
 // ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and
 // reason.
-func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
+func ReadOrderEnd(m jsonval.Object) (order string, s SteeringPayload, err error) {
 	texts := actTexts(&s.ID, &s.By, &s.Reason, &s.Account)
 	texts[orderKey] = &order
 	err = readTexts(m, texts, nil)

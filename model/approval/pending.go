@@ -23,11 +23,11 @@ type Pending struct {
 	// outputPath, outputMethod, scopes, output and asked.
 	Digest       string             `json:"digest"`
 	Tool         string             `json:"tool"`
-	Params       map[string]any     `json:"params"`
+	Params       jsonval.Object     `json:"params"`
 	OutputPath   refexpr.OutputPath `json:"outputPath,omitempty"`
 	OutputMethod string             `json:"outputMethod,omitempty"`
 	// ScopeValues are the values that the Tool is given beside its parameters.
-	ScopeValues map[string]any `json:"scopes,omitempty"`
+	ScopeValues jsonval.Object `json:"scopes,omitempty"`
 	// ParamsAdaptation is set when the LLM adapted Params to the Tool's schema.
 	ParamsAdaptation *ParamsAdaptation `json:"adapted,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool.
@@ -203,7 +203,7 @@ func (p Pending) NextMoment() (next time.Time, ok bool) {
 
 // SetDigest computes the digest.
 func (p *Pending) SetDigest() {
-	m := map[string]any{"call": p.CallID, "tool": p.Tool, "params": p.Params}
+	m := jsonval.Object{"call": p.CallID, "tool": p.Tool, "params": p.Params}
 	if len(p.OutputPath) > 0 {
 		m["outputPath"] = p.OutputPath.String()
 	}

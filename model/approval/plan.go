@@ -49,9 +49,9 @@ type PlanCall struct {
 func (p *Plan) SetDigest(process string) {
 	calls := make([]any, len(p.Calls))
 	for n, c := range p.Calls {
-		calls[n] = map[string]any{"call": c.CallID, "instances": c.Instances, "as": c.Written}
+		calls[n] = jsonval.Object{"call": c.CallID, "instances": c.Instances, "as": c.Written}
 	}
-	p.Digest = proof.Digest(map[string]any{"process": process, "request": p.Request, "calls": calls})
+	p.Digest = proof.Digest(jsonval.Object{"process": process, "request": p.Request, "calls": calls})
 }
 
 // Name names the Plan in the middle of a sentence.
@@ -114,8 +114,8 @@ func (p Plan) asApproval() Pending {
 }
 
 // Payload is the payload that decides on the Plan as shown; by and reason are placeholders.
-func (p Plan) Payload(kind string) map[string]any {
-	m := map[string]any{"request": p.Request, "digest": p.Digest, "by": PlaceholderName}
+func (p Plan) Payload(kind string) jsonval.Object {
+	m := jsonval.Object{"request": p.Request, "digest": p.Digest, "by": PlaceholderName}
 	switch kind {
 	case SteerRejectPlan:
 		m["reason"] = PlaceholderReason

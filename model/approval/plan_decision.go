@@ -32,7 +32,7 @@ const DeputiesKey = "deputies"
 // ReadPlanDecision reads the payload of such a signal: request, digest, by, groups, reason, proof and id, and calls
 // for amend-plan: all Calls of the Plan as it is to run, in the form in which the LLM writes them; in a part
 // DeputiesKey.
-func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
+func ReadPlanDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	if d.PlanRequest, err = readRequestNumber(m["request"]); err != nil {
 		return d, err

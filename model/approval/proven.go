@@ -91,7 +91,7 @@ func (d Decision) ToProve(process string) proof.Decision {
 
 // detailsDigest is proof.DetailsDigest of the decision, as its signal had it.
 func (d Decision) detailsDigest() string {
-	content := map[string]any{"reason": d.Reason}
+	content := jsonval.Object{"reason": d.Reason}
 	switch d.Kind {
 	case HandOver:
 		content["to"], content["toGroup"] = d.To, d.ToGroup

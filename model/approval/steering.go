@@ -65,7 +65,7 @@ func (s SteeringPayload) Identity() policy.Identity {
 
 // ReadSteering reads the payload of a steering signal: id, by and reason; limits for resume; context for add; both for
 // revise; what to undo for undo.
-func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
+func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) {
 	own := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
 		SteerUndo: {"call", "calls", "instance", ideafile.UndoReviewKey}}[kind]
 	if err := readTexts(m, actTexts(&s.ID, &s.By, &s.Reason, &s.Account), nil, own...); err != nil {
@@ -97,7 +97,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 	return s, nil
 }
 
-func readUndo(m map[string]any, ps *diag.Problems) (o UndoOrder) {
+func readUndo(m jsonval.Object, ps *diag.Problems) (o UndoOrder) {
 	var isText, isList, isToken bool
 	var token string
 	if o.Call, isText = m["call"].(string); m["call"] != nil && !isText {

@@ -19,7 +19,7 @@ type Call struct {
 	// Tool is the Tool that ran, with Params, after people's decisions. If they are empty, they are unknown, and
 	// NotKnown says why.
 	Tool     string
-	Params   map[string]any
+	Params   jsonval.Object
 	NotKnown string
 	Result   any
 	Status   ideafile.CallStatus

@@ -75,7 +75,7 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 			o.Review)
 		if o.By != "" {
 			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
-				map[string]any{"by": o.By, "reason": o.Reason})
+				jsonval.Object{"by": o.By, "reason": o.Reason})
 		}
 		u.Calls = append(u.Calls, dataflow.UndoCall{UndoneCall: s.Did.Key, Call: ideafile.ParseWrittenCall(call)})
 	}
@@ -93,12 +93,12 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 
 // Call is the step as a Call of a Plan that runs directly. keyOf gives the keys of others; review has a person review
 // it first.
-func (s Step) Call(keyOf func(callID string) ideafile.CallKey, review bool) map[string]any {
-	of := map[string]any{"process": s.Process, "call": s.CallID}
+func (s Step) Call(keyOf func(callID string) ideafile.CallKey, review bool) jsonval.Object {
+	of := jsonval.Object{"process": s.Process, "call": s.CallID}
 	if review {
 		of[ideafile.UndoReviewKey] = true
 	}
-	call := map[string]any{"_tool": s.Tool, ideafile.UndoesKey: of}
+	call := jsonval.Object{"_tool": s.Tool, ideafile.UndoesKey: of}
 	//workflowcheck:ignore -- a map again
 	for name, v := range s.Params {
 		call[name] = refexpr.Literal(v)

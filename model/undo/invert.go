@@ -30,7 +30,7 @@ type Choice struct {
 type Step struct {
 	CallID string         `json:"call"`
 	Tool   string         `json:"tool"`
-	Params map[string]any `json:"params"`
+	Params jsonval.Object `json:"params"`
 	// Within takes its place if the Call ran a process.
 	Within *Within `json:"within,omitempty"`
 	// After are the ids of the Calls that are undone before; Process and Instance are those of the Call.
@@ -176,7 +176,7 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 		return step, fateCannot,
 			"it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
 	case c.Within != nil:
-		return Step{CallID: c.ID, Tool: c.Tool, Params: map[string]any{}, Within: c.Within, Process: c.Process,
+		return Step{CallID: c.ID, Tool: c.Tool, Params: jsonval.Object{}, Within: c.Within, Process: c.Process,
 			Instance: c.Instance, Did: c}, takeBack, ""
 	case c.How.Kind == ideafile.UndoProcess:
 		return step, fateCannot, "it has a process of its own: take back " + c.Delegate
@@ -203,14 +203,14 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 }
 
 // ParamsOf resolves what the undo Tool is given of a Call: its result, its parameters, and the State of its instance.
-func ParamsOf(c Call, tool *ideafile.Tool, state any) (map[string]any, error) {
-	of := map[string]any{ideafile.ResultKind: c.Result, ideafile.TypeState: state}
+func ParamsOf(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
+	of := jsonval.Object{ideafile.ResultKind: c.Result, ideafile.TypeState: state}
 	if c.Params != nil {
 		of[ideafile.ParamsKind] = c.Params
 	}
 	given := c.How.Params
 	if given == nil {
-		given = map[string]any{}
+		given = jsonval.Object{}
 	}
 	v, err := refexpr.ResolveReferences(given, func(ref refexpr.Reference) (any, bool) {
 		if _, known := of[ref.Kind]; !known {

@@ -50,14 +50,14 @@ func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*idea
 		t.Logf("%s: %s", path, p)
 	}
 	for key, file := range d.Delegates {
-		if idea, ok := file.(map[string]any); ok {
+		if idea, ok := file.(jsonval.Object); ok {
 			d.Delegates[key] = s.withFakes(idea)
 		}
 	}
 	return d, s.checkFaked(d)
 }
 
-func jsonLines(rows []map[string]any) []byte {
+func jsonLines(rows []jsonval.Object) []byte {
 	var lines []byte
 	for _, row := range rows {
 		lines = append(append(lines, jsonval.Encode(jsonval.ToJSONValue(row))...), '\n')
@@ -66,12 +66,12 @@ func jsonLines(rows []map[string]any) []byte {
 }
 
 // withFakes is an Idea whose Tools are run by their fakes. The one that is given stays as it is.
-func (s *settings) withFakes(idea map[string]any) map[string]any {
+func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 	all := toolsOf(idea)
-	faked := map[string]any{}
+	faked := jsonval.Object{}
 	maps.Copy(faked, all)
 	for _, name := range s.faked {
-		source, ok := all[name].(map[string]any)
+		source, ok := all[name].(jsonval.Object)
 		if !ok && (!s.noServers || !hasServers(idea)) {
 			continue
 		}
@@ -91,7 +91,7 @@ func (s *settings) withFakes(idea map[string]any) map[string]any {
 	}
 	idea, schema := maps.Clone(idea), maps.Clone(jsonval.AsObject(idea["schema"]))
 	if schema == nil {
-		schema = map[string]any{}
+		schema = jsonval.Object{}
 	}
 	schema["tools"], idea["schema"] = faked, schema
 	if s.noServers && hasServers(idea) {
@@ -102,9 +102,9 @@ func (s *settings) withFakes(idea map[string]any) map[string]any {
 	return idea
 }
 
-func hasServers(idea map[string]any) bool { return jsonval.AsObject(idea["config"])["mcp"] != nil }
+func hasServers(idea jsonval.Object) bool { return jsonval.AsObject(idea["config"])["mcp"] != nil }
 
-func toolsOf(idea map[string]any) map[string]any {
+func toolsOf(idea jsonval.Object) jsonval.Object {
 	return jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
 }
 

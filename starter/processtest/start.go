@@ -137,9 +137,9 @@ func (c *complaints) String() string {
 // delegatesOf are the names of the Tools that run processes.
 func delegatesOf(d *ideafiles.Definition) map[string]bool {
 	names := map[string]bool{}
-	add := func(idea map[string]any) {
+	add := func(idea jsonval.Object) {
 		for name, v := range toolsOf(idea) {
-			if tool, _ := v.(map[string]any); tool["_delegate"] != nil {
+			if tool, _ := v.(jsonval.Object); tool["_delegate"] != nil {
 				names[name] = true
 			}
 		}

@@ -90,7 +90,7 @@ func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEnt
 }
 
 // referencesIn lists the References in a Call's parameters. A malformed one is listed as written.
-func referencesIn(call map[string]any) []refexpr.Reference {
+func referencesIn(call jsonval.Object) []refexpr.Reference {
 	references, _ := refexpr.FindReferences(jsonschema.WithoutMetaKeys(call))
 	return references
 }

@@ -121,7 +121,7 @@ func withExact[T any](object json.RawMessage) json.RawMessage {
 		Name string `json:"name"`
 	}
 	_ = json.Unmarshal(object, &named)
-	least, err := json.Marshal(map[string]any{"name": named.Name, "_meta": map[string]json.RawMessage{keyExact: text}})
+	least, err := json.Marshal(jsonval.Object{"name": named.Name, "_meta": map[string]json.RawMessage{keyExact: text}})
 	if err != nil {
 		return object
 	}

@@ -134,7 +134,7 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 }
 
 // call calls a tool, if it is still the pinned one.
-func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, params map[string]any, key string) (any, *Error) {
+func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, params jsonval.Object, key string) (any, *Error) {
 	c, offers, done, err := s.connWithTools(ctx)
 	if err != nil {
 		return nil, unsentError("", err)

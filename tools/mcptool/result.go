@@ -8,9 +8,9 @@ import (
 
 // resultOf is what a server's result says: its structured content, or else the JSON object or list in its text, or else
 // its text. A result with more than text is a list of the protocol's content blocks. text is what a failed tool says.
-func resultOf(fields map[string]any) (value any, text string) {
+func resultOf(fields jsonval.Object) (value any, text string) {
 	content := fields["content"]
-	if block, ok := content.(map[string]any); ok {
+	if block, ok := content.(jsonval.Object); ok {
 		content = []any{block}
 	}
 	text, isText := textOf(content)

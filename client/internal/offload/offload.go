@@ -17,9 +17,9 @@ import (
 // Idea puts the large values of an Idea into the store, so that no workflow handles them: values of its input, State,
 // data, Plans and their records, and solution. Values that merely look like handles are escaped. Messages with neither
 // stay as they were written.
-func Idea(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
+func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
 	context := jsonval.AsList(idea["context"])
-	out := map[string]any{}
+	out := jsonval.Object{}
 	maps.Copy(out, idea)
 	light := make([]any, len(context))
 	for n, raw := range context {
@@ -36,7 +36,7 @@ func Idea(ctx context.Context, store *blobs.Store, idea map[string]any) (map[str
 	if err != nil {
 		return nil, fmt.Errorf("store $.schema.tools: %w", err)
 	}
-	if solution, ok := idea["solution"].(map[string]any); ok {
+	if solution, ok := idea["solution"].(jsonval.Object); ok {
 		calls, err := offloadEach(ctx, store, solution["calls"])
 		if err != nil {
 			return nil, fmt.Errorf("store $.solution: %w", err)
@@ -51,7 +51,7 @@ func Idea(ctx context.Context, store *blobs.Store, idea map[string]any) (map[str
 }
 
 // offloadTools puts the Tools of an Idea into the store where they are large.
-func offloadTools(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
+func offloadTools(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
 	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
 	if jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return idea, nil
@@ -64,11 +64,11 @@ func offloadTools(ctx context.Context, store *blobs.Store, idea map[string]any) 
 }
 
 // Files puts the Idea files of delegates into the store where they are large together.
-func Files(ctx context.Context, store *blobs.Store, files map[string]any) (map[string]any, error) {
+func Files(ctx context.Context, store *blobs.Store, files jsonval.Object) (jsonval.Object, error) {
 	if jsonval.SizeUpToLimit(files, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return files, nil
 	}
-	out := make(map[string]any, len(files))
+	out := make(jsonval.Object, len(files))
 	for key, file := range files {
 		h, err := store.PutObject(ctx, jsonval.AsObject(file))
 		if err != nil {
@@ -95,18 +95,18 @@ func offloadMessage(ctx context.Context, store *blobs.Store, raw any) (any, erro
 }
 
 // offloadPlan offloads the Calls of a Plan, and the results and decisions that its record holds.
-func offloadPlan(ctx context.Context, store *blobs.Store, plan map[string]any) (any, error) {
+func offloadPlan(ctx context.Context, store *blobs.Store, plan jsonval.Object) (any, error) {
 	calls, err := offloadEach(ctx, store, plan["plan"])
 	if err != nil {
 		return nil, err
 	}
 	out := jsonval.WithKey(plan, "plan", calls)
-	record, ok := plan["record"].(map[string]any)
+	record, ok := plan["record"].(jsonval.Object)
 	if !ok {
 		return out, nil
 	}
 	for id, raw := range record {
-		entry, ok := raw.(map[string]any)
+		entry, ok := raw.(jsonval.Object)
 		if !ok {
 			continue
 		}
@@ -138,7 +138,7 @@ func offloadEach(ctx context.Context, store *blobs.Store, v any) (any, error) {
 	out := make([]any, len(list))
 	for n, e := range list {
 		var err error
-		if _, isObject := e.(map[string]any); !isObject {
+		if _, isObject := e.(jsonval.Object); !isObject {
 			out[n] = e
 		} else if out[n], err = store.OffloadMembers(ctx, e); err != nil {
 			return nil, err

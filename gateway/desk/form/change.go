@@ -4,12 +4,12 @@ import "processidea/model/jsonval"
 
 // Changes returns the merge patch from one object to another: the members that differ, and null for removed ones. It is
 // nil if nothing differs.
-func Changes(from, to map[string]any) map[string]any {
-	out := map[string]any{}
+func Changes(from, to jsonval.Object) jsonval.Object {
+	out := jsonval.Object{}
 	for key, now := range to {
 		before, was := from[key]
-		a, aIs := before.(map[string]any)
-		b, bIs := now.(map[string]any)
+		a, aIs := before.(jsonval.Object)
+		b, bIs := now.(jsonval.Object)
 		switch {
 		case was && jsonval.Equal(before, now):
 		case was && aIs && bIs:

@@ -190,7 +190,7 @@ func (b *builder) addStates(f *Field, node node, p place, value any, has bool) {
 }
 
 func (b *builder) addMembers(f *Field, node node, p place, value any) {
-	members, isThere := value.(map[string]any)
+	members, isThere := value.(jsonval.Object)
 	for _, key := range memberKeys(node, members) {
 		at := place{
 			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: key, required: node.requires(key),

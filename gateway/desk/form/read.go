@@ -137,9 +137,9 @@ func (r *reader) readControl(name string, kind Kind, shown any) (value any, has 
 	return nil, true
 }
 
-func (r *reader) readObject(name string, shown any, depth int) map[string]any {
-	before, _ := shown.(map[string]any)
-	out := map[string]any{}
+func (r *reader) readObject(name string, shown any, depth int) jsonval.Object {
+	before, _ := shown.(jsonval.Object)
+	out := jsonval.Object{}
 	for _, key := range r.values[name+keyMark] {
 		v, was := before[key]
 		if depth == 0 && slices.Contains(r.fixed, key) {

@@ -16,7 +16,7 @@ import (
 // node is the schema of one place, as far as a form can show it.
 type node struct {
 	root     any
-	schema   map[string]any // nil: nothing
+	schema   jsonval.Object // nil: nothing
 	pointer  string
 	types    []string // without null; none: any
 	nullable bool
@@ -33,10 +33,10 @@ func describe(root, part any, pointer string) (n node) {
 	var help, title string
 	for range maxDepth {
 		resolved, at := jsonschema.ResolveLocalRefs(root, part, pointer)
-		if m, ok := part.(map[string]any); ok { // the keys beside a reference
+		if m, ok := part.(jsonval.Object); ok { // the keys beside a reference
 			help, title = firstText(help, m["description"]), firstText(title, m["title"])
 		}
-		m, ok := resolved.(map[string]any)
+		m, ok := resolved.(jsonval.Object)
 		if !ok {
 			break
 		}
@@ -68,7 +68,7 @@ func firstText(have string, v any) string {
 }
 
 // alternatives looks at anyOf and oneOf: next is the only one beside null.
-func alternatives(m map[string]any) (next any, under string, null bool, choices []any, mixed bool) {
+func alternatives(m jsonval.Object) (next any, under string, null bool, choices []any, mixed bool) {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list, ok := m[key].([]any)
 		if !ok {
@@ -102,7 +102,7 @@ func alternatives(m map[string]any) (next any, under string, null bool, choices 
 	return nil, "", null, nil, false
 }
 
-func onlyValues(m map[string]any) ([]any, bool) {
+func onlyValues(m jsonval.Object) ([]any, bool) {
 	if list, ok := m["enum"].([]any); ok {
 		return list, true
 	}
@@ -193,7 +193,7 @@ func (n node) kind(value any, given bool) Kind {
 		return n.kindOfType("string")
 	case json.Number:
 		return Number
-	case map[string]any:
+	case jsonval.Object:
 		if len(v) > 0 {
 			return Object
 		}
@@ -233,7 +233,7 @@ func holds(kind Kind, value any, n node) bool {
 			!strings.ContainsFunc(v, readable.IsHidden) // a browser gives it back as it was, and shows all of it
 	case json.Number:
 		return kind == Number || kind == Choice && among(n.choices, v)
-	case map[string]any:
+	case jsonval.Object:
 		_, stored := jsonval.AsBlobHandle(v)
 		return kind == Object && !stored && len(v) <= maxFields
 	case []any:
@@ -247,8 +247,8 @@ func among(list []any, v any) bool {
 }
 
 // memberKeys are the keys with fields: the declared ones, required ones first, and then those of the value.
-func memberKeys(n node, members map[string]any) (keys []string) {
-	declared, _ := n.schema["properties"].(map[string]any)
+func memberKeys(n node, members jsonval.Object) (keys []string) {
+	declared, _ := n.schema["properties"].(jsonval.Object)
 	for _, needed := range []bool{true, false} {
 		for _, k := range jsonval.SortedKeys(declared) {
 			if n.requires(k) == needed {
@@ -271,12 +271,12 @@ func (n node) requires(key string) bool {
 
 // member gives the schema of a member, and its place.
 func (n node) member(key string) (part any, pointer string) {
-	if props, ok := n.schema["properties"].(map[string]any); ok {
+	if props, ok := n.schema["properties"].(jsonval.Object); ok {
 		if p, ok := props[key]; ok {
 			return p, n.pointer + "/properties/" + jsonschema.EscapePointerStep(key)
 		}
 	}
-	if more, ok := n.schema["additionalProperties"].(map[string]any); ok {
+	if more, ok := n.schema["additionalProperties"].(jsonval.Object); ok {
 		return more, n.pointer + "/additionalProperties"
 	}
 	return nil, ""

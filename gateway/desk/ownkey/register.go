@@ -95,15 +95,15 @@ func creation(person, challenge string, use *passkey.Use, listed []*signing.Key)
 	id := sha256.Sum256([]byte("process idea\n" + person))
 	var kinds []any
 	for _, a := range passkey.Algorithms {
-		kinds = append(kinds, map[string]any{"type": "public-key", "alg": a})
+		kinds = append(kinds, jsonval.Object{"type": "public-key", "alg": a})
 	}
-	return string(jsonval.Encode(jsonval.ToJSONValue(map[string]any{
-		"challenge": challenge, "rp": map[string]any{"id": use.RPID, "name": "Process Idea"},
-		"user": map[string]any{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person,
+	return string(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
+		"challenge": challenge, "rp": jsonval.Object{"id": use.RPID, "name": "Process Idea"},
+		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person,
 			"displayName": person},
 		"pubKeyCredParams": kinds, "excludeCredentials": credentials(listed), "attestation": "none",
 		"timeout":                patience,
-		"authenticatorSelection": map[string]any{"residentKey": "preferred", "userVerification": "required"},
+		"authenticatorSelection": jsonval.Object{"residentKey": "preferred", "userVerification": "required"},
 	})))
 }
 

@@ -65,7 +65,7 @@ type Call struct {
 	JSON string
 
 	written any
-	params  map[string]any // the parameters that a form changes
+	params  jsonval.Object // the parameters that a form changes
 	form    form.Form
 }
 
@@ -168,7 +168,7 @@ func runs(t *ideafile.Tool) string {
 	switch a := t.RawActivity.(type) {
 	case string:
 		text = "It runs the workers' function " + readable.Visible(a) + "."
-	case map[string]any:
+	case jsonval.Object:
 		text = "It is run by " + readable.Visible(strings.Join(jsonval.SortedKeys(a), ", ")) + "."
 		if _, is := a[string(ideafile.KindHTTP)]; is {
 			text = "It sends an HTTP request."

@@ -84,7 +84,7 @@ func (c *Call) open(values url.Values, wrong map[string]string) {
 func (p *Page) readOpen(c *Call, values url.Values) any {
 	v, wrong := c.form.Read(any(c.params), values)
 	c.open(values, wrong)
-	call, isObject := v.(map[string]any)
+	call, isObject := v.(jsonval.Object)
 	rest, err := jsonval.DecodeObject([]byte(c.Rest))
 	switch {
 	case form.IsAdding(values):
@@ -107,7 +107,7 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 		}
 		return c.written
 	}
-	out := map[string]any{"_tool": c.Tool}
+	out := jsonval.Object{"_tool": c.Tool}
 	maps.Copy(out, call)
 	maps.Copy(out, rest)
 	return out

@@ -59,7 +59,7 @@ func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
 		if !v {
 			return nil
 		}
-	case map[string]any:
+	case jsonval.Object:
 		a.read(v, path, ps)
 	default:
 		ps.Add(path, "want true, false or an object, not %s", jsonval.TypeOf(v))
@@ -67,7 +67,7 @@ func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
 	return a
 }
 
-func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
+func (a *Approval) read(m jsonval.Object, path string, ps *diag.Problems) {
 	for k := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, k)
 		var err error
@@ -170,7 +170,7 @@ func readAllowedDecisions(v any) (list []string, err error) {
 
 // RequiresReviewOf reports whether a person must decide on a Call with these resolved parameters. If the condition
 // cannot be evaluated, a person must.
-func (a *Approval) RequiresReviewOf(params map[string]any) bool {
+func (a *Approval) RequiresReviewOf(params jsonval.Object) bool {
 	if a == nil {
 		return false
 	}

@@ -30,12 +30,12 @@ type PriorDecision struct {
 }
 
 // ReadStarters reads who started the process, and those that it was forked from, from an Idea's source.
-func ReadStarters(source map[string]any) []Identity {
+func ReadStarters(source jsonval.Object) []Identity {
 	return readIdentities(jsonval.AsObject(source["meta"])[startersKey])
 }
 
 // WithStarters returns an Idea's source that names these people too.
-func WithStarters(source map[string]any, starters []Identity) map[string]any {
+func WithStarters(source jsonval.Object, starters []Identity) jsonval.Object {
 	all := ReadStarters(source)
 	before := len(all)
 	for _, who := range starters {
@@ -51,7 +51,7 @@ func WithStarters(source map[string]any, starters []Identity) map[string]any {
 
 // ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. An empty name
 // is a person who did not give one.
-func ReadCausers(source map[string]any, token string) []Identity {
+func ReadCausers(source jsonval.Object, token string) []Identity {
 	all := jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey])
 	list := readIdentities(all[ofAll])
 	if token != ofAll {
@@ -65,10 +65,10 @@ const ofAll = ""
 
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
 // all of them.
-func WithCauser(source map[string]any, who Identity, tokens ...string) map[string]any {
+func WithCauser(source jsonval.Object, who Identity, tokens ...string) jsonval.Object {
 	all := maps.Clone(jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey]))
 	if all == nil {
-		all = map[string]any{}
+		all = jsonval.Object{}
 	}
 	for _, token := range tokens {
 		if list := readIdentities(all[token]); !isRecorded(list, who) {
@@ -79,7 +79,7 @@ func WithCauser(source map[string]any, who Identity, tokens ...string) map[strin
 }
 
 // ReadPriorDecisions reads the decisions in the processes that this one was forked from.
-func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
+func ReadPriorDecisions(source jsonval.Object) (list []PriorDecision) {
 	entries := jsonval.AsList(jsonval.AsObject(source["meta"])[earlierKey])
 	for _, raw := range entries {
 		e := jsonval.AsObject(raw)
@@ -92,14 +92,14 @@ func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
 }
 
 // WithPriorDecisions returns an Idea's source with these decisions added.
-func WithPriorDecisions(source map[string]any, made []PriorDecision) map[string]any {
+func WithPriorDecisions(source jsonval.Object, made []PriorDecision) jsonval.Object {
 	if len(made) == 0 {
 		return source
 	}
 	return withMeta(source, earlierKey, append(ReadPriorDecisions(source), made...))
 }
 
-func withMeta(source map[string]any, key string, v any) map[string]any {
+func withMeta(source jsonval.Object, key string, v any) jsonval.Object {
 	meta := jsonval.WithoutKey(jsonval.AsObject(source["meta"]), key)
 	meta[key] = jsonval.ToJSONValue(v)
 	out := jsonval.WithoutKey(source, "meta")

@@ -94,7 +94,7 @@ func readIdentities(v any) (list []Identity) {
 	for _, entry := range entries {
 		name, isName := entry.(string)
 		who := Identity{Name: name}
-		if m, isObject := entry.(map[string]any); isObject {
+		if m, isObject := entry.(jsonval.Object); isObject {
 			who = Identity{jsonval.AsText(m["name"]), Account{jsonval.AsText(m["iss"]), jsonval.AsText(m["sub"])}}
 		} else if !isName {
 			return nil

@@ -25,7 +25,7 @@ type Override struct {
 }
 
 // ReadOverride reads `config.approval` of a process, strictly.
-func ReadOverride(m map[string]any, path string, ps *diag.Problems) (o Override) {
+func ReadOverride(m jsonval.Object, path string, ps *diag.Problems) (o Override) {
 	for k := range jsonval.Sorted(m) {
 		at, ok := jsonval.JSONPathWithKey(path, k), true
 		switch k {

@@ -41,7 +41,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	if v == nil {
 		return nil
 	}
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok {
 		ps.Add(path, "want an object, not %s", jsonval.TypeOf(v))
 		return nil

@@ -59,7 +59,7 @@ func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems
 }
 
 func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
-	m, ok := v.(map[string]any)
+	m, ok := v.(jsonval.Object)
 	if !ok {
 		ps.Add(path, `want {"after": "48h", "by": {"groups": ["heads"]}}, not %s`, jsonval.TypeOf(v))
 		return nil
@@ -75,7 +75,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	if e.After, err = jsonval.ReadDuration(m["after"]); err != nil {
 		wrong.Add(path+".after", "%s", err)
 	}
-	names, isObject := m["by"].(map[string]any)
+	names, isObject := m["by"].(jsonval.Object)
 	if !isObject {
 		wrong.Add(path+".by", `want the people who may decide then: {"groups": ["heads"], "people": `+
 			`["ann@example.com"]}`)

@@ -101,7 +101,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 	return c, err
 }
 
-func readText(m map[string]any, key string, longest int) (string, error) {
+func readText(m jsonval.Object, key string, longest int) (string, error) {
 	s, ok := m[key].(string)
 	switch {
 	case m[key] == nil:
@@ -116,7 +116,7 @@ func readText(m map[string]any, key string, longest int) (string, error) {
 
 // readSubjectID reads an account; other formats are ignored.
 func readSubjectID(v any) (id SubjectID, err error) {
-	m, isObject := v.(map[string]any)
+	m, isObject := v.(jsonval.Object)
 	if !isObject || m["format"] != issuerAndSubject {
 		return SubjectID{}, nil
 	}
@@ -147,7 +147,7 @@ func readGroups(v any) ([]string, error) {
 // lastSecond bounds times, so that they can be reckoned with: it is in the year 5138.
 const lastSecond = 100_000_000_000
 
-func readSeconds(m map[string]any, key string) (int64, error) {
+func readSeconds(m jsonval.Object, key string) (int64, error) {
 	number, _ := m[key].(json.Number)
 	n, err := number.Int64()
 	if err != nil || n <= 0 || n >= lastSecond {

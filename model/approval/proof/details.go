@@ -11,8 +11,8 @@ import (
 // (jsonval.Encode) of an object with the keys reason, to, toGroup, params, with, output and calls of the decision's
 // signal, as far as present. A text that is null or empty counts as absent; an output of null counts as present. by and
 // groups are excluded, since the proof names who decides, and so is id, which belongs to the signal.
-func DetailsDigest(payload map[string]any) string {
-	details := map[string]any{}
+func DetailsDigest(payload jsonval.Object) string {
+	details := jsonval.Object{}
 	for _, k := range []string{"reason", "to", "toGroup", "params", "with", "output", "calls"} {
 		v, has := payload[k]
 		isText := k == "reason" || k == "to" || k == "toGroup"

@@ -18,7 +18,7 @@ type converter struct {
 	inside      []string // references that are being followed
 	names       map[string]string
 	used        map[string]bool
-	definitions map[string]any
+	definitions jsonval.Object
 	nodes       int
 	maxNodes    int             // a form of more is not used
 	lost        map[string]bool // what was left out
@@ -30,20 +30,20 @@ const maxNodes = 3000
 func newConverter(d *document, hidden string, maxDepth, maxNodes int) *converter {
 	return &converter{doc: d, hidden: hidden, maxDepth: maxDepth, maxNodes: maxNodes, names: map[string]string{},
 		used:        map[string]bool{},
-		definitions: map[string]any{}, lost: map[string]bool{}}
+		definitions: jsonval.Object{}, lost: map[string]bool{}}
 }
 
 // convert turns one schema.
 func (c *converter) convert(schema any) any { return c.schema(schema, 0) }
 
 func (c *converter) schema(schema any, depth int) any {
-	m, ok := schema.(map[string]any)
+	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema // true or false
 	}
 	c.nodes++
 	if c.nodes > c.maxNodes {
-		return map[string]any{}
+		return jsonval.Object{}
 	}
 	if c.maxDepth >= 0 && depth > c.maxDepth {
 		return c.stubSchema(m)
@@ -56,7 +56,7 @@ func (c *converter) schema(schema any, depth int) any {
 	}
 	out := c.keywords(m)
 	for _, k := range ofSchemas {
-		if parts, ok := m[k].(map[string]any); ok {
+		if parts, ok := m[k].(jsonval.Object); ok {
 			out[k] = c.members(parts, out, k == "properties", depth)
 		}
 	}
@@ -81,8 +81,8 @@ func (c *converter) schema(schema any, depth int) any {
 }
 
 // described converts a schema of an allOf that only adds annotations to it.
-func (c *converter) described(part any, beside []map[string]any, depth int) any {
-	out, ok := c.schema(part, depth).(map[string]any)
+func (c *converter) described(part any, beside []jsonval.Object, depth int) any {
+	out, ok := c.schema(part, depth).(jsonval.Object)
 	if !ok {
 		return part
 	}
@@ -98,8 +98,8 @@ func (c *converter) described(part any, beside []map[string]any, depth int) any 
 }
 
 // members turns the schemas under names, without those that are hidden, which nothing requires then.
-func (c *converter) members(parts, out map[string]any, properties bool, depth int) any {
-	list := map[string]any{}
+func (c *converter) members(parts, out jsonval.Object, properties bool, depth int) any {
+	list := jsonval.Object{}
 	for name, p := range parts {
 		if properties && c.doc.plainSchema(p)[c.hidden] == true {
 			if required, ok := out["required"].([]any); ok {
@@ -113,7 +113,7 @@ func (c *converter) members(parts, out map[string]any, properties bool, depth in
 }
 
 // followRef replaces a reference into the document by a reference to a definition, or by its target.
-func (c *converter) followRef(ref string, m map[string]any, depth int) any {
+func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 	target, err := c.doc.find(ref)
 	if err != nil || (slices.Contains(c.inside, ref) && c.maxDepth >= 0) {
 		if err != nil {
@@ -121,17 +121,17 @@ func (c *converter) followRef(ref string, m map[string]any, depth int) any {
 		}
 		return c.stubSchema(m)
 	}
-	beside := map[string]any{}
+	beside := jsonval.Object{}
 	if !c.doc.IsOpenAPI30() { // where it is ignored
 		beside = maps.Clone(m)
 		delete(beside, "$ref")
-		beside = c.schema(beside, depth).(map[string]any)
+		beside = c.schema(beside, depth).(jsonval.Object)
 	}
 	if c.maxDepth >= 0 {
 		c.inside = append(c.inside, ref)
 		out := c.schema(target, depth)
 		c.inside = c.inside[:len(c.inside)-1]
-		if into, ok := out.(map[string]any); ok {
+		if into, ok := out.(jsonval.Object); ok {
 			maps.Copy(into, beside)
 		}
 		return out
@@ -163,10 +163,10 @@ func (c *converter) addDefinition(ref string, target any) string {
 const fewNodes = 16
 
 // stubSchema is the rest of a schema that is cut off.
-func (c *converter) stubSchema(m map[string]any) any {
-	out := map[string]any{}
+func (c *converter) stubSchema(m jsonval.Object) any {
+	out := jsonval.Object{}
 	plain := c.doc.plainSchema(m)
-	for _, from := range []map[string]any{plain, m} {
+	for _, from := range []jsonval.Object{plain, m} {
 		if d := jsonval.AsText(from["description"]); d != "" {
 			out["description"] = d
 		}
@@ -186,7 +186,7 @@ func (c *converter) stubSchema(m map[string]any) any {
 }
 
 // allowNull lets null be a value too.
-func allowNull(m map[string]any) any {
+func allowNull(m jsonval.Object) any {
 	if values, ok := m["enum"].([]any); ok && !slices.Contains(values, nil) {
 		m["enum"] = append(slices.Clone(values), nil)
 	}
@@ -203,11 +203,11 @@ func allowNull(m map[string]any) any {
 	if len(m) == 0 {
 		return m
 	}
-	return map[string]any{"anyOf": []any{m, map[string]any{"type": "null"}}}
+	return jsonval.Object{"anyOf": []any{m, jsonval.Object{"type": "null"}}}
 }
 
 // root adds the definitions to a self-contained schema.
-func (c *converter) root(m map[string]any) map[string]any {
+func (c *converter) root(m jsonval.Object) jsonval.Object {
 	if len(c.definitions) > 0 {
 		m["$defs"] = c.definitions
 	}

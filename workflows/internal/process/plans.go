@@ -199,7 +199,7 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 }
 
 // checkTellsNoDeputies refuses a decision that tells of deputies: only a part hears of them, from its whole.
-func (c *processCore) checkTellsNoDeputies(ctx workflow.Context, payload map[string]any) error {
+func (c *processCore) checkTellsNoDeputies(ctx workflow.Context, payload jsonval.Object) error {
 	if c.start.Part != nil || payload[approval.DeputiesKey] == nil ||
 		!mailbox.KnowsChange(ctx, "a whole is told of no deputies") {
 		return nil
