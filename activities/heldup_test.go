@@ -28,7 +28,8 @@ func TestAnLLMThatOnlyThinksIsAskedThreeTimes(t *testing.T) {
 	for before, again := range []bool{true, true, false} {
 		a := newWorker(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"reasoning_content":"Hm."}}]}`+"\n\ndata: [DONE]\n\n")
+			_, _ = fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"reasoning_content":"Hm."}}]}`+
+				"\n\ndata: [DONE]\n\n")
 		}).llm())
 		env, counted := newEnvironment(), 0
 		if before > 0 {

@@ -62,7 +62,7 @@ func TestAProcessIsToldOfTheWaitsOfItsCallsAsLongAsOneWaits(t *testing.T) {
 				if len(told) != step.tells {
 					t.Fatalf("step %d: told %+v", n, told)
 				}
-				if step.tells > 0 && (told[0].HeldUp == nil) != (step.hours == 0) || step.tells > 0 && told[0].Worker == "" ||
+				if step.tells > 0 && ((told[0].HeldUp == nil) != (step.hours == 0) || told[0].Worker == "") ||
 					step.hours > 0 && time.Until(told[0].HeldUp.Next).Round(time.Hour).Hours() != step.hours {
 					t.Errorf("step %d: told of %+v", n, told[0].HeldUp)
 				}

@@ -56,7 +56,7 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		approval.SteerPause:  steering(approval.SteerPause, `{}`),
 		approval.SteerResume: steering(approval.SteerResume, `{}`),
 		approval.SteerRevise: steering(approval.SteerRevise, `{"context": [{"type": "text", "text": "so"}]}`),
-		approval.SteerAdd:    steering(approval.SteerAdd, `{"context": [{"type": "input", "_instance": "a", "input": 1}]}`),
+		approval.SteerAdd:    steering(approval.SteerAdd, `{"context": [{"type": "input", "_instance": "a"}]}`),
 		approval.SteerUndo:   steering(approval.SteerUndo, `{}`),
 
 		approval.SteerApprovePlan: plan(approval.SteerApprovePlan, `{"request": 1}`),
@@ -88,8 +88,8 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 		for _, key := range r.names {
-			for name, why := range map[string]string{"ann\u200b": "invisible", "an\x00n": "invisible", "x\u00ad": "invisible",
-				"\u202efinance": "invisible", "\u0430nn": "look alike"} {
+			for name, why := range map[string]string{"ann\u200b": "invisible", "an\x00n": "invisible",
+				"x\u00ad": "invisible", "\u202efinance": "invisible", "\u0430nn": "look alike"} {
 				if why == "look alike" && slices.Contains(notPeople, key) {
 					continue
 				}

@@ -45,7 +45,8 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if list := plan.InWords(nil, shown.WordsOf(nil), shown.English, readsAnother); len(list) != 4 || list[2].Sentence == "" {
+	list := plan.InWords(nil, shown.WordsOf(nil), shown.English, readsAnother)
+	if len(list) != 4 || list[2].Sentence == "" {
 		t.Errorf("%+v", list)
 	}
 }
