@@ -140,6 +140,9 @@ func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, inStream err
 	if r.reasons || r.filter.thought {
 		message += ", with reasoning only"
 	}
+	if text := beginningOf(r.stream.others); text != "" {
+		message += ", with this text: " + x.redact(text)
+	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true, Mend: x.client.mend()}
 }
 
