@@ -50,6 +50,18 @@ type Input struct {
 	Attempt        int
 	// Spec is the Tool's value of `_activity.<kind>` in the Idea; for a Go function its name. DecodeSpec reads it.
 	Spec any
+	// Fits reports whether a value may be the result, by the Tool's `_output` and the State schema; nil: any may.
+	Fits func(value any) bool
+}
+
+// FirstFit returns the first of several readings of one answer that may be the result; the first of all if none may.
+func (in Input) FirstFit(readings ...any) any {
+	for _, v := range readings {
+		if in.Fits == nil || len(readings) == 1 || in.Fits(v) {
+			return v
+		}
+	}
+	return readings[0]
 }
 
 // DecodeSpec reads a spec, a JSON value, into a Go type.
