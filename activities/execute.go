@@ -49,14 +49,15 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, err
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
-	a.tellOfToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err)
-	if err != nil {
+	wait, ofInstance := toolWait(activity.GetInfo(ctx), in, err)
+	a.tellOfToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, wait)
+	switch {
+	case ofInstance:
+		return nil, throttledError(err, wait)
+	case err != nil:
 		return nil, toolError(err)
 	}
-	branch, result, hasBranch, err := in.Contract.SelectBranch(value)
-	if err == nil {
-		err = a.checkResult(in, branch, result)
-	}
+	branch, result, hasBranch, err := a.checkedResult(in, value)
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
@@ -165,6 +166,10 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes,
 		Spec:           in.Spec,
 		IdempotencyKey: in.IdempotencyKey(), Attempt: int(activity.GetInfo(ctx).Attempt),
+		Fits: func(value any) bool {
+			_, _, _, err := a.checkedResult(in, value)
+			return err == nil
+		},
 	}
 	var value any
 	// A function that ends its goroutine would otherwise leave its Call without an end.
@@ -178,6 +183,15 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 		return err
 	})
 	return value, err
+}
+
+// checkedResult returns the branch that a Tool's result takes and what goes there, or why it is unfit.
+func (a *Activities) checkedResult(in protocol.ExecuteInput, value any) (branch int, result any, hasBranch bool, err error) {
+	branch, result, hasBranch, err = in.Contract.SelectBranch(value)
+	if err == nil {
+		err = a.checkResult(in, branch, result)
+	}
+	return branch, result, hasBranch, err
 }
 
 // checkResult returns why a result is unfit: it is too large, or violates the Tool's `_output` or the State schema.

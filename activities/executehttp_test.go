@@ -124,6 +124,25 @@ func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 	}
 }
 
+// What wants a text, the Tool's `_output` or the State, gets the server's text.
+func TestATextStaysATextWhereOneIsWanted(t *testing.T) {
+	t.Parallel()
+	text := map[string]any{"type": "string"}
+	landing := &statelog.ResultContract{StateSchema: map[string]any{"properties": map[string]any{"code": text}}}
+	if err := json.Unmarshal([]byte(`"code"`), &landing.OutputPath); err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range map[string]protocol.ExecuteInput{"_output": {Output: text}, "State": {Contract: landing}} {
+		result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = io.WriteString(w, "12")
+		}, in)
+		if err != nil || result != "12" {
+			t.Errorf("%s: %v, %v", name, result, err)
+		}
+	}
+}
+
 func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
 	t.Parallel()
 	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }

@@ -158,11 +158,22 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 2*maxReplyBytes)
+	var others []byte // the beginning of the first line that is none
+	isOutput := false
 	for lines.Scan() {
 		var line batchOutput
-		if err := json.Unmarshal(lines.Bytes(), &line); err == nil && line.CustomID == key {
+		err := json.Unmarshal(lines.Bytes(), &line)
+		switch {
+		case err == nil && line.CustomID == key:
 			return &line, nil
+		case err == nil:
+			isOutput = true
+		case len(others) == 0:
+			others = bytes.Clone(lines.Bytes()[:min(len(lines.Bytes()), maxMessage)])
 		}
+	}
+	if text := beginningOf(others); text != "" && !isOutput && lines.Err() == nil {
+		return nil, errNoReply{text}
 	}
 	return nil, lines.Err()
 }
@@ -208,5 +219,5 @@ func (x *exchange) replayCompletion() (*chunkStream, error) {
 	if s.Next() {
 		return s, nil
 	}
-	return nil, cmp.Or(s.Err(), errEmptyResponse)
+	return nil, s.noReply()
 }

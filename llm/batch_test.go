@@ -179,6 +179,24 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 	}
 }
 
+// A page, as of a proxy that wants a login, is no word of the server about the batch: it is asked again.
+func TestAPageInPlaceOfABatchIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	page := refusing(http.StatusOK, "<!DOCTYPE html>\n<p>Log in</p>\n")
+	asked := newClient(t, serve(t, page).config())
+	_, sent := asked.SendBatch(t.Context(), question(t), "the-key")
+	_, read := newClient(t, serve(t, page).config()).ReadBatch(t.Context(), "b", "the-key")
+	b := &batches{status: "completed",
+		output: func(string) string { return "<!DOCTYPE html> <p>Log in</p>\n</html>\n" }}
+	_, inFile := newClient(t, serve(t, b.ServeHTTP).config()).ReadBatch(t.Context(), "b", "the-key")
+	for name, err := range map[string]error{"sent": sent, "looked at": read, "its file": inFile} {
+		if e := refused(t, err); !e.Retry || e.IsBatchPending || e.Code != turn.CodeLLMUnreachable ||
+			!strings.Contains(e.Message, "a text came in place of a reply: <!DOCTYPE html> <p>Log in</p>") {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
 func TestABatchIsLookedAtLessOftenAsItGrowsOld(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Minute: 7500 * time.Millisecond,

@@ -42,8 +42,10 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 		"a chunk is no JSON": {streaming(chunks(call, `{"choices":[`)), 1, "the stream broke off"},
 		"a chunk is another form": {streaming(chunks(call, `{"choices":5}`)), 1,
 			"the stream ended before the reply did"},
+		"a proxy's page comes": {streaming(chunks(call) + "<html>Gone</html>\n"), 1,
+			"the stream ended before the reply did; the server sent a text in its place: <html>Gone</html>"},
 		"it is too long": {
-			streaming(chunks(call, `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`, done)),
+			streaming(chunks(call, `{"choices":[{"index":0,"delta":{},"finish_reason":"model_length"}]}`, done)),
 			1, "longer than the LLM may write"},
 		"it thinks until it may not": {
 			streaming(chunks(delta("<think>Hm."), `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`,

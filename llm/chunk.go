@@ -31,6 +31,14 @@ func (s *chunkStream) Next() bool {
 	return true
 }
 
+// noReply is why the stream ended before its first chunk.
+func (s *chunkStream) noReply() error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return errNoReply{beginningOf(s.others)}
+}
+
 // maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.
 const maxEndWait = 50 * time.Millisecond
 

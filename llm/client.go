@@ -142,6 +142,9 @@ func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream err
 		e.Message += ", with reasoning only"
 		e.Mend, e.ThoughtOnly = "it writes where it may write more, or reasons less (config.llm.params)", true
 	}
+	if text := beginningOf(r.stream.others); text != "" {
+		e.Message += ", with this text: " + x.redact(text)
+	}
 	return e
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"net/url"
 	"time"
@@ -64,10 +63,17 @@ func (x *exchange) classify(err error) *Error {
 	if errors.Is(err, errNoFirstByte) {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), Retry: true}
 	}
+	var none errNoReply
+	errors.As(err, &none)
 	e := x.serverError
 	if e == nil {
-		message := fmt.Sprintf("the LLM's server at %s cannot be reached: %s", x.client.host(), x.redact(x.cause(err)))
-		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: !x.isPage(err)}
+		says := "cannot be reached"
+		if none.text != "" {
+			says = "gives no reply"
+		}
+		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), says, x.redact(x.cause(err)))
+		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
+			RetryAfter: retryAfter(x.response, time.Now())}
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
@@ -82,19 +88,10 @@ func (x *exchange) classify(err error) *Error {
 		RetryAfter: retryAfter(x.response, time.Now())}
 }
 
-// isPage reports whether a page for people came in place of an answer, as from a proxy that wants a login, or from an
-// address that is not an LLM's: a person must mend that, and waiting does not.
-func (x *exchange) isPage(err error) bool {
-	if !errors.Is(err, errEmptyResponse) || x.response == nil {
-		return false
-	}
-	kind, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
-	return kind == "text/html"
-}
-
 func (x *exchange) cause(err error) string {
-	if errors.Is(err, errEmptyResponse) && x.response != nil {
-		return fmt.Sprintf("%v: %s of type %q", err, x.response.Status, x.response.Header.Get("Content-Type"))
+	var none errNoReply
+	if errors.As(err, &none) && x.response != nil {
+		return fmt.Sprintf("%s of type %q: %s", x.response.Status, x.response.Header.Get("Content-Type"), none)
 	}
 	var request *url.Error // it repeats the address
 	if errors.As(err, &request) {

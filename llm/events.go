@@ -30,6 +30,7 @@ type eventReader struct {
 	parsed   *fastjson.Value // data as JSON; nil: not parsed, or no JSON
 	event    *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
 	err      error
+	others   []byte // the beginning of the lines that belong to no event: a page in place of a stream
 }
 
 func newEventReader(response *http.Response, onLine func()) *eventReader {
@@ -91,6 +92,11 @@ func (e *eventReader) takeLine(line []byte) bool {
 		// Some servers put no empty line behind an event. No part of an event is a whole JSON object by itself.
 		e.data = append(append(e.data, value...), '\n')
 		return e.isWholeEvent() && e.emitEvent()
+	case "", "id", "retry": // a comment, or of no use here
+	default:
+		if len(e.others) < maxMessage {
+			e.others = append(append(e.others, line[:min(len(line), maxMessage)]...), '\n')
+		}
 	}
 	return false
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -86,10 +88,17 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 		}
 		x.client.circuit.recordAnswer(model, response.StatusCode)
 	}
-	if err == nil && !isStream {
-		memory.LimitBody(response, maxFileBytes, nil)
+	if err != nil || isStream {
+		return response, err
 	}
-	return response, err
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if kind == "text/html" && response.StatusCode < http.StatusBadRequest { // no interface answers so
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+		_ = response.Body.Close()
+		return response, errNoReply{beginningOf(text)}
+	}
+	memory.LimitBody(response, maxFileBytes, nil)
+	return response, nil
 }
 
 // respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all by then, not
@@ -119,8 +128,23 @@ const reportTime = 2 * time.Second
 // errNoResponse means that a server took a request, or was to take it, and sent nothing.
 var errNoResponse = errors.New("it has sent nothing")
 
-// errEmptyResponse means that a server accepted a request and sent no event.
-var errEmptyResponse = errors.New("LLM returned an empty response")
+// errNoReply means that a server accepted a request and sent no event: nothing, or a text in place of a stream, such as
+// the page of a proxy.
+type errNoReply struct{ text string }
+
+func (e errNoReply) Error() string {
+	if e.text == "" {
+		return "LLM returned an empty response"
+	}
+	return "a text came in place of a reply: " + e.text
+}
+
+// beginningOf is the beginning of a text that a server sent in place of what it was asked for, in one line.
+func beginningOf(text []byte) string {
+	return jsonval.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "), maxBeginning)
+}
+
+const maxBeginning = 500
 
 // open sends the request, in the best format that the server accepts, and waits for the first chunk.
 func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
@@ -186,7 +210,7 @@ func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) 
 		return s, nil
 	}
 	_ = s.Close()
-	return nil, cmp.Or(s.Err(), errEmptyResponse)
+	return nil, s.noReply()
 }
 
 // pauseClient holds back the worker's other Requests to the same model, if the server says for how long.

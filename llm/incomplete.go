@@ -20,6 +20,15 @@ func isFiltered(finish string) bool {
 	return false
 }
 
+// isCut reports whether a reply ended since the LLM may write no more. Servers name that in several ways.
+func isCut(finish string) bool {
+	switch strings.ToLower(finish) {
+	case "length", "max_tokens", "max_output_tokens", "model_length":
+		return true
+	}
+	return false
+}
+
 // incompleteFault classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream
 // ended before the parser was done.
 func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr error) *diag.Fault {
@@ -34,10 +43,10 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 		return newFault(turn.CodeRefusal, "a content filter ended the reply")
 	case errors.As(parseErr, &unbounded), errors.As(streamErr, &unbounded):
 		return newFault(turn.CodeEndlessReply, unbounded.Error())
-	case r.Finish == "length" && (reader.filter.bytes == 0 && reader.reasons || reader.filter.onlyThoughts()):
+	case isCut(r.Finish) && (reader.filter.bytes == 0 && reader.reasons || reader.filter.onlyThoughts()):
 		return newFault(turn.CodeTruncated, "the LLM spent all that it may write on reasoning; let it write more, or "+
 			"reason less (config.llm.params)")
-	case r.Finish == "length":
+	case isCut(r.Finish):
 		return newFault(turn.CodeTruncated, "the reply was longer than the LLM may write")
 	case errors.Is(streamErr, errNotUTF8):
 		return newFault(turn.CodeNotJSON, "the reply cannot be read: "+errNotUTF8.Error())
@@ -46,7 +55,11 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 	case truncated && streamErr != nil:
 		return newFault(turn.CodeTruncated, "the stream broke off: "+x.redact(streamErr.Error()))
 	case truncated && r.Finish == "":
-		return newFault(turn.CodeTruncated, "the stream ended before the reply did")
+		message := "the stream ended before the reply did"
+		if text := beginningOf(reader.stream.others); text != "" {
+			message += "; the server sent a text in its place: " + x.redact(text)
+		}
+		return newFault(turn.CodeTruncated, message)
 	}
 	return newFault(turn.CodeNotJSON, "the reply is not of the form: "+jsonval.Clip(parseErr.Error(), maxMessage))
 }
@@ -57,7 +70,7 @@ func newFault(code, message string) *diag.Fault { return &diag.Fault{Code: code,
 // reply.
 func (r *replyReader) functionFault(parseErr error) *diag.Fault {
 	var unbounded errUnbounded
-	wrong := parseErr != nil && !errors.As(parseErr, &unbounded) && r.reply.Finish != "length" && r.reply.Refusal == ""
+	wrong := parseErr != nil && !errors.As(parseErr, &unbounded) && !isCut(r.reply.Finish) && r.reply.Refusal == ""
 	switch {
 	case len(r.functions) == 0, r.filter.begun && !r.byFunction:
 		return nil

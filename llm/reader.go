@@ -174,7 +174,7 @@ func (r *replyReader) secondFault() *diag.Fault {
 
 // isSilent reports whether a finished reply has no text, and no reason for that.
 func (r *replyReader) isSilent() bool {
-	why := r.reply.Refusal != "" || r.reply.Finish == "length" || isFiltered(r.reply.Finish)
+	why := r.reply.Refusal != "" || isCut(r.reply.Finish) || isFiltered(r.reply.Finish)
 	return (r.filter.bytes == 0 || r.filter.onlyThoughts()) && len(r.functions) == 0 && !why
 }
 

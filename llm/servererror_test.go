@@ -79,7 +79,17 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 		"no answer at all":       {streaming(""), "empty response", true},
 		"done, and nothing else": {streaming(chunks(done)), "empty response", true},
 		"a page": {refusing(200, "<!DOCTYPE html>\n<p>Log in: here</p>\n"),
-			`LLM returned an empty response: 200 OK of type "text/html; charset=utf-8"`, false},
+			`gives no reply: 200 OK of type "text/html; charset=utf-8": a text came in place of a reply: ` +
+				`<!DOCTYPE html> <p>Log in: here</p>`, true},
+		"a page, said to be a stream": {streaming("<html>\r\n<title>Log in</title>\n\n</html>"),
+			`of type "text/event-stream": a text came in place of a reply: <html> <title>Log in</title> </html>`, true},
+		"a page without an end": {streaming(strings.Repeat("<p>Log in</p>\n", 1<<16)), "<p>Log in</p> <p>Log in<…",
+			true},
+		"a page in one line": {streaming("<p>" + strings.Repeat("x", 1<<20)), "xxx…", true},
+		"a page behind a role": {streaming(chunks(`{"choices":[{"delta":{"role":"assistant"}}]}`) +
+			"<html>Log in</html>\n"), "sent an empty answer, with this text: <html>Log in</html>", true},
+		"a proxy's sentence": {streaming("upstream connect error or disconnect before headers"),
+			"a text came in place of a reply: upstream connect error", true},
 		"another answer": {refusing(200, `{"models":[]}`), `the answer is no completion: {"models":[]}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +99,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			code := turn.CodeLLMError
-			if row.again || name == "a page" { // of which nothing is the LLM's
+			if row.again {
 				code = turn.CodeLLMUnreachable
 			}
 			if e.Code != code {

@@ -91,6 +91,8 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 		}
 		if alike := names.reserve(token); alike != "" {
 			ps.Add(r.place()+" $._instance", "%s", ideafile.ConfusableTokensError(token, alike))
+		} else if alike := names.seen.AddToken(token); alike != "" {
+			ps.Warn(r.place()+" $._instance", "%s", ideafile.LookalikeTokensError(token, alike))
 		}
 	}
 	given, fits := givenBefore(idea), inputFits(idea)

@@ -247,7 +247,13 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 			}
 		})
 	}
-	_, problems := rowsOf(t, "rows.jsonl", `{"name":"A"}`, typed)
+	_, problems := rowsOf(t, "rows.csv",
+		"_instance,name,amount\nMüller,A,1\nm\u00fcller\u200b,B,2\nother,C,3\n", typed)
+	wantProblem(t, problems, "rows.csv:3 $._instance", "looks like")
+	if len(problems.Errors()) > 0 || len(problems) != 1 {
+		t.Errorf("tokens that look alike: %v", problems)
+	}
+	_, problems = rowsOf(t, "rows.jsonl", `{"name":"A"}`, typed)
 	wantProblem(t, problems, "rows.jsonl:1 $", "the row does not fit the schema of the input")
 	shared := strings.Replace(typed, `"context":[`, `"context":[{"type":"input","input":{"amount":3}},`, 1)
 	wantRows(t, "rows.csv", "name\nA\n", shared, `{"_instance":"①","input":{"name":"A"},"type":"input"}`)

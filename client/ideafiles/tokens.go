@@ -30,6 +30,7 @@ func SortedTokens[T any](byToken map[string]T) []string {
 // namer names instances in order and leaves out the names that are taken.
 type namer struct {
 	used spelling.TokenIndex
+	seen ideafile.VisibleTokens
 	last int
 }
 
@@ -37,6 +38,7 @@ func newNamer(idea *ideafile.Idea) *namer {
 	n := &namer{}
 	for _, t := range idea.InstanceTokens() {
 		n.reserve(t)
+		n.seen.AddToken(t)
 	}
 	return n
 }

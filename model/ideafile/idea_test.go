@@ -120,6 +120,30 @@ func TestTokensThatAreTypedAlikeAreRefused(t *testing.T) {
 	}
 }
 
+func TestTokensThatLookAlikeAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2]string{{"Müller", "Mu\u0308ller"}, {"A1", "Ａ１"}, {"a b", " a  b "},
+		{"a1", "a\u200b1"}, {"Straße", "STRASSE"}, {"a1", "a1\u00a0"}, {"①", "１"}} {
+		context := func(a, b string) []byte {
+			return fmt.Appendf(nil, `{"context": [{"type": "state", "_instance": %s},
+				{"type": "input", "_instance": %s}]}`, jsonval.EncodeToString(a), jsonval.EncodeToString(b))
+		}
+		_, problems := ideafile.ParseIdea(context(pair[0], pair[1]))
+		if len(problems) != 1 || !problems[0].IsWarning || problems[0].JSONPath != "$.context[1]._instance" ||
+			!strings.Contains(problems[0].Message, "looks like") {
+			t.Errorf("%+q: %v", pair, problems)
+		}
+		if _, problems = ideafile.ParseIdea(context(pair[1], pair[1])); len(problems) > 0 {
+			t.Errorf("%+q twice: %v", pair[1], problems)
+		}
+	}
+	_, problems := ideafile.ParseIdea([]byte(`{"context": [{"type": "state", "_instance": "order-1"},
+		{"type": "state", "_instance": "order-2"}, {"type": "state", "_instance": "Мария"}]}`))
+	if len(problems) > 0 {
+		t.Errorf("%v", problems)
+	}
+}
+
 func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{}`, `{"meta":null,"config":null,"schema":null,"context":null,"solution":null}`,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
@@ -169,6 +170,7 @@ func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u
 // checkConfusableTokens adds a problem for each token that could be taken for another one where people type it.
 func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	var known spelling.TokenIndex
+	var seen VisibleTokens
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		t, named := jsonval.AsObject(raw)["_instance"].(string)
 		if !named {
@@ -176,8 +178,32 @@ func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 		}
 		if alike := known.AddToken(t); alike != "" {
 			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", ConfusableTokensError(t, alike))
+		} else if alike := seen.AddToken(t); alike != "" {
+			ps.Warn(fmt.Sprintf("$.context[%d]._instance", n), "%s", LookalikeTokensError(t, alike))
 		}
 	}
+}
+
+// VisibleTokens finds tokens that look like others. Its zero value is empty.
+type VisibleTokens struct{ tokenByForm map[string]string }
+
+// AddToken adds a token. It returns another one that people cannot tell from it; "" if there is none.
+func (v *VisibleTokens) AddToken(token string) (alike string) {
+	if v.tokenByForm == nil {
+		v.tokenByForm = map[string]string{}
+	}
+	form := policy.VisibleForm(token)
+	if other, taken := v.tokenByForm[form]; taken && other != token {
+		return other
+	}
+	v.tokenByForm[form] = token
+	return ""
+}
+
+// LookalikeTokensError reports that people take two tokens for one.
+func LookalikeTokensError(t, other string) error {
+	return fmt.Errorf("%+q looks like %+q, and is another instance: they differ in case, form or invisible characters "+
+		"only. Write the token alike if one is meant", t, other)
 }
 
 // ConfusableTokensError reports that two tokens have the same spelling at the keyboard.

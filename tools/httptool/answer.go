@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
 
 	"processidea/internal/retryafter"
 	"processidea/model/jsonval"
@@ -57,14 +58,16 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 
 // statusError is the Error of a status that is not a success; nil for a result.
 func (a *response) statusError(anyStatus bool, now time.Time) error {
-	retry := a.status == 408 || a.status == 429 || a.status >= 500
+	wait := retryafter.Parse(a.retryAfter, now)
+	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub says it
+	retry := isThrottled || a.status == 408 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
 		return nil
 	}
 	e := a.unfitError(nil)
-	e.Retry = retry
+	e.Retry, e.throttled = retry, isThrottled
 	if retry {
-		e.RetryAfter = retryafter.Parse(a.retryAfter, now)
+		e.RetryAfter = wait
 	}
 	return e
 }
@@ -79,26 +82,50 @@ func (a *response) unfitError(cause error) *Error {
 }
 
 // value is the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
-// empty answer is nil.
-func (a *response) value() (any, error) {
+// empty answer is nil. Of an answer that is not declared as JSON, firstFit may choose the other reading: a text such as
+// 12 where a text is wanted, or JSON that is declared as HTML.
+func (a *response) value(firstFit func(readings ...any) any) (any, error) {
+	mediaType, _, _ := mime.ParseMediaType(a.contentType)
 	if len(bytes.TrimSpace(a.body)) == 0 {
+		if strings.HasPrefix(mediaType, "text/") {
+			return firstFit(nil, string(a.body)), nil
+		}
 		return nil, nil
 	}
-	mediaType, _, _ := mime.ParseMediaType(a.contentType)
 	if isJSON(mediaType) {
-		v, err := decodeJSON(a.body)
+		v, err := a.json()
 		if err != nil {
 			return nil, a.unfitError(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
 		}
 		return v, nil
 	}
-	// Many servers send JSON as plain text, or without a type.
-	if mediaType == "" || mediaType == "text/plain" || mediaType == "application/octet-stream" {
-		if v, err := decodeJSON(a.body); err == nil {
+	text, err := a.text()
+	if err != nil {
+		return nil, err
+	}
+	readings := []any{text}
+	if v, err := a.json(); err == nil {
+		readings = []any{text, v}
+		switch mediaType {
+		case "", "text/plain", "application/octet-stream": // many servers send JSON so
+			readings = []any{v, text}
+		}
+	}
+	return firstFit(readings...), nil
+}
+
+// json is the body as JSON: in UTF-8, whatever the server declares, or else in the character set that it declares.
+func (a *response) json() (any, error) {
+	v, err := decodeJSON(a.body)
+	if err == nil {
+		return v, nil
+	}
+	if text, unreadable := a.decoded(); unreadable == nil {
+		if v, other := decodeJSON([]byte(text)); other == nil {
 			return v, nil
 		}
 	}
-	return a.text()
+	return nil, err
 }
 
 // answerBounds let deeper values through than the engine takes from LLMs: servers write them.
@@ -121,11 +148,10 @@ func (a *response) text() (string, error) {
 func (a *response) decoded() (string, error) {
 	_, params, _ := mime.ParseMediaType(a.contentType)
 	body := bytes.TrimPrefix(a.body, []byte("\uFEFF"))
-	if label := params["charset"]; label != "" && !strings.EqualFold(label, "utf-8") {
-		if set, err := htmlindex.Get(label); err == nil {
-			if decoded, err := set.NewDecoder().Bytes(a.body); err == nil {
-				return string(decoded), nil
-			}
+	if set, err := htmlindex.Get(params["charset"]); err == nil && set != unicode.UTF8 {
+		decoded, err := set.NewDecoder().Bytes(a.body)
+		if err == nil && !bytes.ContainsRune(decoded, utf8.RuneError) { // else the body is of another set
+			return string(decoded), nil
 		}
 	}
 	if !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {

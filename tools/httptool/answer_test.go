@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
+	"processidea/tools/runner"
 )
 
 func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
@@ -49,6 +51,11 @@ func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
 		{"text/plain; charset=iso-8859-1", "caf\xe9", `"café"`},
 		{"text/plain; charset=gbk", "\xc4\xe3", `"你"`},
 		{"text/plain; charset=unheard-of", "plain", `"plain"`},
+		{"text/plain; charset=gbk", "界", `"界"`}, // as its bytes are, and not as it says
+		{"text/plain; charset=utf8", "café", `"café"`},
+		{"application/json; charset=iso-8859-1", "{\"a\":\"caf\xe9\"}", `{"a":"café"}`},
+		{"application/json; charset=iso-8859-1", `{"a":"café"}`, `{"a":"café"}`},
+		{"text/plain; charset=utf-16le", "[\x001\x00]\x00", `[1]`},
 	} {
 		contentType, body = row.contentType, row.body
 		got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
@@ -59,6 +66,47 @@ func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
 	contentType, body, status = "", "", 204
 	if got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k"); got != nil || err != nil {
 		t.Errorf("204: %v, %v", got, err)
+	}
+}
+
+// The schema of a result says how an answer is read that its server does not declare as JSON.
+func TestATextIsReadAsItsToolWantsIt(t *testing.T) {
+	t.Parallel()
+	var contentType, body string
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { write(contentType, body)(w, r) })
+	c := client(t, nil, s)
+	const id = "2512292042121000001"
+	for _, row := range []struct{ wanted, contentType, body, want string }{
+		{`{"type":"string"}`, "text/plain", "12", `"12"`},
+		{`{"type":"string"}`, "text/plain", "true", `"true"`},
+		{`{"type":"string"}`, "text/plain", "null", `"null"`},
+		{`{"type":"string"}`, "text/plain", "007", `"007"`},
+		{`{"type":"string"}`, "application/octet-stream", id, `"` + id + `"`},
+		{`{"type":"string"}`, "text/plain", `{"a":1}`, `"{\"a\":1}"`},
+		{`{"type":"string"}`, "text/plain", `"said"`, `"said"`},
+		{`{"type":"string"}`, "text/plain", "", `""`},
+		{`{"type":"string"}`, "application/json", "12", `12`}, // which does not fit
+		{`{"type":"integer"}`, "text/plain", id, id},
+		{`{"type":"integer"}`, "text/html", "12", `12`},
+		{`{"type":"integer"}`, "text/plain", "007", `"007"`},
+		{`{"type":"null"}`, "text/plain", "null", `null`},
+		{`{"type":["string","null"]}`, "text/plain", "null", `null`},
+		{`{"type":["string","integer"]}`, "text/plain", "12", `12`},
+		{`{"type":"object"}`, "text/html; charset=utf-8", `{"a":1}`, `{"a":1}`}, // PHP's default
+		{`{"type":"object"}`, "text/html", `{no`, `"{no"`},
+		{`{}`, "text/plain", "12", `12`},
+	} {
+		contentType, body = row.contentType, row.body
+		schema, err := jsonschema.CompileSchema(object(t, row.wanted))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Run(bg, runner.Input{Spec: map[string]any{"url": s.URL}, IdempotencyKey: "k",
+			Fits: func(v any) bool { return schema.Validate(v) == nil }})
+		if err != nil || encoded(t, got) != row.want {
+			t.Errorf("%s of %s %q: %s, %v, want %s", row.wanted, row.contentType, row.body, encoded(t, got), err,
+				row.want)
+		}
 	}
 }
 
@@ -79,6 +127,8 @@ func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
 		{"application/json", "\"\xff\"", "not valid UTF-8"},
 		{"image/png", "\x89PNG\xff", "the answer is not text (image/png)"},
 		{"text/plain", "a\x00b", "the answer is not text"},
+		{"text/plain; charset=utf8", "caf\xe9", "the answer is not text"},
+		{"text/plain; charset=gbk", "\xc4\xe3 \xff", "the answer is not text"},
 	} {
 		contentType, body = row.contentType, row.body
 		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
@@ -133,20 +183,26 @@ func TestAnErrorKeepsTheFirstThousandCharacters(t *testing.T) {
 
 func TestAServerThatWantsToBeLeftAloneIsNotAskedBefore(t *testing.T) {
 	t.Parallel()
-	status := 429
+	status, after := 429, ""
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Retry-After", "30")
+		w.Header().Set("Retry-After", after)
 		w.WriteHeader(status)
 	})
 	c := client(t, nil, s)
 	for _, row := range []struct {
-		status int
-		want   time.Duration
-	}{{429, 30 * time.Second}, {503, 30 * time.Second}, {404, 0}} {
-		status = row.status
+		status    int
+		after     string
+		want      time.Duration
+		throttled bool
+	}{
+		{429, "30", 30 * time.Second, true}, {429, "", 0, true}, {503, "30", 30 * time.Second, false},
+		{404, "30", 0, false}, {403, "30", 30 * time.Second, true}, {403, "", 0, false}, // GitHub's limits are 403
+	} {
+		status, after = row.status, row.after
 		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-		if e := asError(t, err); e.RetryAfter != row.want {
-			t.Errorf("%d: %v", row.status, e.RetryAfter)
+		e := asError(t, err)
+		if e.RetryAfter != row.want || runner.IsThrottled(err) != row.throttled || row.throttled && !e.Retry {
+			t.Errorf("%d %q: %v, %v", row.status, row.after, e.RetryAfter, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"processidea/model/jsonval"
+	"processidea/tools/runner"
 )
 
 // Options configure a Client.
@@ -64,6 +65,10 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // Do fills the spec with params, sends the request and returns the content of the answer: its JSON, its text, or nil if
 // it is empty. scopes become the field _scopes of a JSON body. Errors are of type *Error.
 func (c *Client) Do(ctx context.Context, s Spec, params, scopes jsonval.Object, idempotencyKey string) (any, error) {
+	return c.do(ctx, s, runner.Input{Params: params, Scopes: scopes, IdempotencyKey: idempotencyKey})
+}
+
+func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 	v := c.newVault()
 	fail := func(err error) (any, error) {
 		e := c.errorWithoutSecrets(s.method()+" "+s.URL, err, v)
@@ -73,19 +78,19 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes jsonval.Object, 
 	if err := s.check(); err != nil {
 		return fail(finalCause{err})
 	}
-	r, err := c.prepare(s, &templateFiller{params: params, vault: v, read: map[string]bool{}}, scopes)
+	r, err := c.prepare(s, &templateFiller{params: in.Params, vault: v, read: map[string]bool{}}, in.Scopes)
 	if err == nil {
 		err = v.checkHost(hostAndPort(r.url))
 	}
 	if err != nil {
 		return fail(finalCause{err})
 	}
-	r.key, r.vault = encodeHeader(idempotencyKey), v
+	r.key, r.vault = encodeHeader(in.IdempotencyKey), v
 	a, err := c.send(ctx, r)
 	if err != nil {
 		return fail(err)
 	}
-	result, err := a.value()
+	result, err := a.value(in.FirstFit)
 	if err != nil {
 		return fail(err)
 	}
@@ -96,8 +101,8 @@ func (c *Client) newVault() *vault {
 	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: &c.known}
 }
 
-// Get reads a URL unchanged, without parameters and secrets. Any answer is a result, except 408, 429 and 5xx, which are
-// retryable errors. Errors are of type *Error.
+// Get reads a URL unchanged, without parameters and secrets. Any answer is a result, except what is tried again, as
+// 408, 429 and 5xx are. Errors are of type *Error.
 func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
 	v := c.newVault()
 	fail := func(err error) (int, string, string, error) {

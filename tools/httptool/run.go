@@ -19,5 +19,5 @@ func (c *Client) Run(ctx context.Context, in runner.Input) (any, error) {
 	if err != nil {
 		return nil, tools.Final(err)
 	}
-	return c.Do(ctx, spec, in.Params, in.Scopes, in.IdempotencyKey)
+	return c.do(ctx, spec, in)
 }

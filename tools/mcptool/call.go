@@ -10,18 +10,19 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/tools/runner"
 )
 
 // keyMeta is the field of a call's _meta that holds its idempotency key, the same on every attempt.
 const keyMeta = "processidea/idempotency-key"
 
 // call calls a tool.
-func (c *conn) call(ctx context.Context, tool string, params jsonval.Object, key string) (any, *Error) {
+func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Error) {
 	question := c.asked.listen()
 	var r *mcp.CallToolResult
 	err := c.runExchange(ctx, func(ctx context.Context) (err error) {
-		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyMeta: key}, Name: tool,
-			Arguments: params})
+		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyMeta: in.IdempotencyKey},
+			Name: tool, Arguments: in.Params})
 		return err
 	})
 	if asked := question(); asked != nil && err == nil {
@@ -38,7 +39,7 @@ func (c *conn) call(ctx context.Context, tool string, params jsonval.Object, key
 		return nil, &Error{Code: ideafile.CodeBadOutput,
 			Err: c.struck(fmt.Errorf("the result cannot be read: %w", err))}
 	}
-	value, text := resultOf(meta)
+	value, text := resultOf(meta, in.FirstFit)
 	if failed := meta["isError"]; failed == true || failed == "true" {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(text))}
 	}

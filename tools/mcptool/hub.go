@@ -14,6 +14,7 @@ import (
 	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
 	"processidea/tools/httptool"
+	"processidea/tools/runner"
 )
 
 // Options configure a Hub.
@@ -117,13 +118,18 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 // Call calls a tool of a server, if it is still the pinned one. Errors are of type *Error.
 func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params jsonval.Object,
 	key string) (any, error) {
+	return h.run(ctx, server, tool, runner.Input{Params: params, IdempotencyKey: key})
+}
+
+func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef,
+	in runner.Input) (any, error) {
 	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)
 	if err != nil {
 		return nil, unsentError(act, err)
 	}
 	for {
-		value, failed := s.call(ctx, tool, params, key)
+		value, failed := s.call(ctx, tool, in)
 		if failed == nil {
 			return value, nil
 		}
@@ -134,7 +140,7 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 }
 
 // call calls a tool, if it is still the pinned one.
-func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, params jsonval.Object, key string) (any, *Error) {
+func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.Input) (any, *Error) {
 	c, offers, done, err := s.connWithTools(ctx)
 	if err != nil {
 		return nil, unsentError("", err)
@@ -143,7 +149,7 @@ func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, params jso
 	if err := same(offers, tool); err != nil {
 		return nil, &Error{Code: ideafile.CodeToolChanged, Err: err}
 	}
-	value, failed := c.call(ctx, tool.ToolNameOnServer, params, key)
+	value, failed := c.call(ctx, tool.ToolNameOnServer, in)
 	if failed != nil {
 		if u := unreadIn(failed); c.isTooLarge() || u != nil && u.isGone {
 			s.drop(c)

@@ -7,8 +7,9 @@ import (
 )
 
 // resultOf is what a server's result says: its structured content, or else the JSON object or list in its text, or else
-// its text. A result with more than text is a list of the protocol's content blocks. text is what a failed tool says.
-func resultOf(fields jsonval.Object) (value any, text string) {
+// its text. A result with more than text is a list of the protocol's content blocks. Of text that is JSON, firstFit may
+// choose the other reading. text is what a failed tool says.
+func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value any, text string) {
 	content := fields["content"]
 	if block, ok := content.(jsonval.Object); ok {
 		content = []any{block}
@@ -19,14 +20,14 @@ func resultOf(fields jsonval.Object) (value any, text string) {
 		value = structured
 	case !isText:
 		value = content
-	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
-		if v, err := jsonval.Decode([]byte(text)); err == nil {
-			value = v
-			break
-		}
-		value = text
 	default:
 		value = text
+		v, err := jsonval.Decode([]byte(text))
+		if err == nil && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
+			value = firstFit(v, text)
+		} else if err == nil {
+			value = firstFit(text, v)
+		}
 	}
 	if text == "" {
 		text = string(jsonval.Encode(value))

@@ -38,7 +38,7 @@ func (h *Hub) Run(ctx context.Context, in runner.Input) (any, error) {
 	if err != nil {
 		return nil, tools.Final(err)
 	}
-	return h.Call(ctx, *spec.Server, spec.Tool, in.Params, in.IdempotencyKey)
+	return h.run(ctx, *spec.Server, spec.Tool, in)
 }
 
 func readSpec(spec any) (ideafile.MCPRunnerSpec, error) {

@@ -15,8 +15,11 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
+	"processidea/model/modeltest"
 	"processidea/tools/mcptool/mcptest"
+	"processidea/tools/runner"
 )
 
 const oneTool = `{"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}`
@@ -37,7 +40,7 @@ func plain(answer func(method string, params json.RawMessage) string) http.Handl
 		var status int
 		result := answer(asked.Method, asked.Params)
 		if n, _ := fmt.Sscanf(result, "%d", &status); n == 1 {
-			if status == http.StatusTooManyRequests {
+			if status == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
 				w.Header().Set("Retry-After", "1")
 			}
 			http.Error(w, strings.TrimSpace(result[3:]), status)
@@ -92,6 +95,37 @@ func TestNumbersOfAServerAreKeptToTheDigit(t *testing.T) {
 	if err != nil || len(offers) != 1 ||
 		strings.Count(string(jsonval.Encode(jsonval.ToJSONValue(offers[0]))), id) != 4 {
 		t.Errorf("%+v, %v", offers, err)
+	}
+}
+
+// A text is read as its Tool wants it, and not as what it looks like.
+func TestATextOfAServerIsReadAsItsToolWantsIt(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ wanted, text, want string }{
+		{`{"type": "string"}`, `{"a": 1}`, `"{\"a\": 1}"`},
+		{`{"type": "string"}`, `[1]`, `"[1]"`},
+		{`{"type": "string"}`, `12`, `"12"`},
+		{`{"type": "string"}`, `null`, `"null"`},
+		{`{"type": "integer"}`, `9007199254740993`, `9007199254740993`},
+		{`{"type": "integer"}`, `007`, `"007"`},
+		{`{"type": "boolean"}`, `true`, `true`},
+		{`{"type": ["string", "integer"]}`, `12`, `"12"`},
+		{`{"type": "object"}`, ` {"a": 1}`, `{"a":1}`},
+		{`{}`, `{"a": 1}`, `{"a":1}`},
+	} {
+		quoted := jsonval.EncodeToString(row.text)
+		s, host := served(t, plainly(oneTool, `{"content": [{"type": "text", "text": `+quoted+`}]}`))
+		h := hub(t, "", host, nil)
+		schema, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(row.wanted))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := h.Run(t.Context(), runner.Input{
+			Spec: ideafile.MCPRunnerSpec{Server: &s, Tool: pinned(t, h, s, "look")},
+			Fits: func(v any) bool { return schema.Validate(v) == nil }})
+		if err != nil || string(jsonval.Encode(got)) != row.want {
+			t.Errorf("%s of %s: %s, %v", row.wanted, row.text, jsonval.Encode(got), err)
+		}
 	}
 }
 

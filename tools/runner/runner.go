@@ -18,8 +18,8 @@ type Runner interface {
 	Validate(spec any) error
 	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
 	// An error is retried unless it is final (see tools.Final): final is what the same parameters repeat (a 404, a
-	// missing file, a setting). The code ideafile.CodeNotAllowed pauses the process, for who runs the worker. Code
-	// and RetryDelay describe an error's optional methods.
+	// missing file, a setting). The code ideafile.CodeNotAllowed pauses the process, for who runs the worker.
+	// FaultCode, RetryDelay and IsThrottled describe an error's optional methods.
 	Run(ctx context.Context, in Input) (any, error)
 }
 
@@ -50,6 +50,18 @@ type Input struct {
 	Attempt        int
 	// Spec is the Tool's value of `_activity.<kind>` in the Idea; for a Go function its name. DecodeSpec reads it.
 	Spec any
+	// Fits reports whether a value may be the result, by the Tool's `_output` and the State schema; nil: any may.
+	Fits func(value any) bool
+}
+
+// FirstFit returns the first of several readings of one answer that may be the result; the first of all if none may.
+func (in Input) FirstFit(readings ...any) any {
+	for _, v := range readings {
+		if in.Fits == nil || len(readings) == 1 || in.Fits(v) {
+			return v
+		}
+	}
+	return readings[0]
 }
 
 // DecodeSpec reads a spec, a JSON value, into a Go type.
@@ -82,4 +94,11 @@ func RetryDelay(err error) time.Duration {
 		return delayed.RetryDelay()
 	}
 	return 0
+}
+
+// IsThrottled reports whether a Runner's error says that a server is asked too often, and refused the Call unread: the
+// result of its method `Throttled() bool`. The Tool has not run, and so the Call waits, whichever attempt it was.
+func IsThrottled(err error) bool {
+	var throttled interface{ Throttled() bool }
+	return errors.As(err, &throttled) && throttled.Throttled()
 }

@@ -39,6 +39,17 @@ func isPlain(name string) bool {
 // SameName reports whether two names are one person's, or one group's.
 func SameName(a, b string) bool { return normalizeName(a) == normalizeName(b) }
 
+// VisibleForm returns what names and other words have in common that people cannot tell apart: the form in which names
+// are compared, without the characters that nobody sees.
+func VisibleForm(word string) string {
+	return normalizeName(strings.Map(func(r rune) rune {
+		if unicode.In(r, invisible...) || r == brailleBlank {
+			return -1
+		}
+		return r
+	}, word))
+}
+
 func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
 }

@@ -32,16 +32,22 @@ func (t *tool) readBody() error {
 		return nil
 	}
 	mediaType, key := bestContent(ref.Value.Content)
-	if key == "" {
-		err := fmt.Errorf("an HTTP tool cannot send %s",
+	schema := t.doc.valueAt(t.op.written, "requestBody", "content", key, "schema")
+	var err error
+	switch {
+	case key == "":
+		err = fmt.Errorf("an HTTP tool cannot send %s",
 			strings.Join(jsonval.SortedKeys(ref.Value.Content), " or "))
+	case isJSON(mediaType) && t.doc.isFile(schema):
+		err = errFile
+	}
+	if err != nil {
 		if ref.Value.Required {
 			return err
 		}
 		t.note("the request's body is left out: %s", err)
 		return nil
 	}
-	schema := t.doc.valueAt(t.op.written, "requestBody", "content", key, "schema")
 	if mediaType != mediaJSON {
 		t.headers["Content-Type"] = mediaType
 	}
@@ -80,6 +86,13 @@ func bestContent(content openapi3.Content) (mediaType, key string) {
 	}
 	return "", ""
 }
+
+// formatFile is the format of a string that stands for a file.
+const formatFile = "binary"
+
+var errFile = errors.New("an HTTP tool cannot send a file")
+
+func (d *document) isFile(schema any) bool { return d.plainSchema(schema)["format"] == formatFile }
 
 func isJSON(mediaType string) bool {
 	name, _, err := mime.ParseMediaType(mediaType)
@@ -132,12 +145,19 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 		name := m.name
 		encoding := content.Encoding[name]
 		kind := t.doc.schemaType(m.schema)
-		if kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" &&
-			encoding.Style != "form") {
+		var err error
+		switch {
+		case t.doc.isFile(m.schema):
+			err = errFile
+		case kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" &&
+			encoding.Style != "form"):
+			err = errForm
+		}
+		if err != nil {
 			if m.required && required {
-				return fmt.Errorf("form member %q is needed: %w", name, errForm)
+				return fmt.Errorf("form member %q is needed: %w", name, err)
 			}
-			t.note("form member %q is left out: %s", name, errForm)
+			t.note("form member %q is left out: %s", name, err)
 			continue
 		}
 		template[name] = t.add(m, "body")

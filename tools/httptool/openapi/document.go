@@ -30,12 +30,9 @@ type document struct {
 // that leads to a schema, and where schemas refer to each other there are more ways than anybody waits for.
 const maxValidated = 1 << 20
 
-func loadDocument(data []byte) (*document, error) {
+// loadDocument reads a document of so many bytes, which decode has read.
+func loadDocument(root any, size int) (*document, error) {
 	loader := openapi3.NewLoader() // it loads no other files by default
-	root, err := decode(data)
-	if err != nil {
-		return nil, err
-	}
 	doc, err := loader.LoadFromData(jsonval.Encode(root))
 	if err != nil {
 		return nil, err
@@ -51,7 +48,7 @@ func loadDocument(data []byte) (*document, error) {
 	}
 	d := &document{T: doc, root: root, knownNodes: map[string]int{}}
 	// An invalid example or pattern keeps nobody from calling an operation.
-	if len(data) > maxValidated {
+	if size > maxValidated {
 		d.notes = append(d.notes,
 			fmt.Sprintf("the document is larger than %d KB and was not checked",
 				maxValidated>>10))

@@ -83,7 +83,9 @@ func TestAnOperationThatNeedsWhatCannotBeSentIsLeftOut(t *testing.T) {
 		`{"requestBody": {"required": true, "content": {"multipart/form-data": {}, "application/octet-stream": {}}}}`:                                                                       "an HTTP tool cannot send application/octet-stream or multipart/form-data",
 		`{"requestBody": {"required": true, "content": {"application/x-www-form-urlencoded": {"schema": {"type": "object", "required": ["o"], "properties": {"o": {"type": "object"}}}}}}}`: `form member "o" is needed`,
 		`{"requestBody": {"content": {"application/x-www-form-urlencoded": {"schema": {"type": "array"}}}}}`:                                                                                "its form is no list of named members",
-		`{"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"a": {"type": "strung"}}}}}}}`:                                                       "value must be one of",
+		`{"requestBody": {"required": true, "content": {"application/x-www-form-urlencoded": {"schema": {"type": "object", "required": ["f"], "properties": {"f": {"type": "file"}}}}}}}`:   `form member "f" is needed: an HTTP tool cannot send a file`,
+		`{"requestBody": {"required": true, "content": {"multipart/form-data": {"schema": {"type": "object", "properties": {"f": {"type": "file"}}}}}}}`:                                    "an HTTP tool cannot send multipart/form-data",
+		`{"requestBody": {"required": true, "content": {"*/*": {"schema": {"type": "file"}}}}}`:                                                                                             "an HTTP tool cannot send a file",
 	} {
 		if tool, _, err := one(t, "post", "/x/{id}", operation, ""); err == nil ||
 			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "POST /x/{id} is left out: ") {
@@ -216,6 +218,62 @@ func TestASchemaOfEitherVersionBecomesOneOfJSONSchema(t *testing.T) {
 		if got := encoded(body["items"]); got != row.want {
 			t.Errorf("%s %s: %s, want %s", row.version, row.schema, got, row.want)
 		}
+	}
+}
+
+// The rest of an operation is of use without a keyword that no schema can have, and so are all the others.
+func TestWhatNoSchemaCanSayIsLeftOutAndTheOperationStays(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ schema, want, note string }{
+		{`{"type": "string", "minLength": -1}`, `{"type":"string"}`, "minLength is left out: it cannot be -1 (#/"},
+		{`{"type": "string", "maxLength": "10"}`, `{"type":"string"}`, `maxLength is left out: it cannot be "10"`},
+		{`{"type": "number", "multipleOf": 0}`, `{"type":"number"}`, "multipleOf is left out: it cannot be 0"},
+		{`{"type": "file"}`, `{"type":"string"}`, `type "file" is read as that of a string`},
+		{`{"type": ["string", "file"]}`, `{}`, `type is left out: it cannot be ["string","file"]`},
+		{`{"type": "any", "description": "d"}`, `{"description":"d"}`, `type is left out: it cannot be "any"`},
+		{`{"type": "string", "required": true}`, `{"type":"string"}`, "required is left out: it cannot be true"},
+		{`{"type": "object", "required": ["a", "a"], "properties": {"a": "string"}}`,
+			`{"properties":{"a":{}},"required":["a"],"type":"object"}`, `"string" is left out: it is no schema`},
+		{`{"type": "string", "enum": "a"}`, `{"type":"string"}`, `enum is left out: it cannot be "a"`},
+		{`{"type": "array", "items": "string"}`, `{"type":"array"}`, `items is left out: it cannot be "string"`},
+		{`{"type": "array", "items": [{"type": "string", "minLength": -1}]}`,
+			`{"prefixItems":[{"type":"string"}],"type":"array"}`, "minLength is left out: it cannot be -1"},
+		{`{"allOf": []}`, `{}`, "allOf is left out: it cannot be []"},
+		{`{"type": "object", "discriminator": "kind"}`, `{"type":"object"}`, "discriminator is left out"},
+		{`{"type": "string", "nullable": "true"}`, `{"type":"string"}`, `nullable is left out: it cannot be "true"`},
+		{`{"type": "object", "additionalProperties": false, "patternProperties": {"^(?!a)": {}}}`, `{"type":"object"}`,
+			"patternProperties is left out"},
+		{`{"type": "number", "minimum": 1, "exclusiveMinimum": true, "maximum": "2"}`,
+			`{"exclusiveMinimum":1,"type":"number"}`, `maximum is left out: it cannot be "2"`},
+		{`{"type": "string", "pattern": "(?=a)", "minLength": -1}`, `{"type":"string"}`, "minLength is left out"},
+		{`{"allOf": [{"$ref": "#/components/schemas/S"}], "description": "d", "minLength": -1}`,
+			`{"$ref":"#/$defs/S","description":"d"}`, "minLength is left out"},
+		{`{"type": "string", "default": -1, "const": -1, "minLength": 1}, "x": {"type": "string", "minLength": -1}`,
+			`{"const":-1,"default":-1,"minLength":1,"type":"string"}`, "minLength is left out"},
+	} {
+		for _, version := range []string{"3.0.3", "3.1.0"} {
+			r := imported(t, written(version, "/x", `{"post": {"requestBody": {"required": true, "content":
+				{"application/json": {"schema": {"type": "object", "properties": {"m": `+row.schema+`}}}}}},
+				"get": {}}`, `, "components": {"schemas": {"S": {"type": "string"}}}`), openapi.Options{})
+			notes := strings.Join(r.Notes, "\n")
+			if len(r.Tools) != 2 || !strings.Contains(notes, row.note) {
+				t.Errorf("%s %s: %d tools, %s", version, row.schema, len(r.Tools), notes)
+				continue
+			}
+			post := r.Tools["postX"].(map[string]any)["properties"].(map[string]any)
+			if got := encoded(post["m"]); got != row.want {
+				t.Errorf("%s %s: %s, want %s", version, row.schema, got, row.want)
+			}
+		}
+	}
+	r := imported(t, written("3.0.3", "/x", `{"get": {"parameters": [
+		{"name": "a", "in": "query", "schema": {"type": "string", "minLength": -1}},
+		{"name": "b", "in": "query", "schema": {"$ref": "#/components/schemas/S"}}],
+		"responses": {"204": {"description": "d"}}}}`,
+		`, "components": {"schemas": {"S": {"type": "string", "minLength": -1}}}`), openapi.Options{})
+	if want := "minLength is left out: it cannot be -1 (#/components/schemas/S, and 1 more)"; len(r.Notes) != 1 ||
+		r.Notes[0] != want {
+		t.Errorf("%q, want %s", r.Notes, want)
 	}
 }
 

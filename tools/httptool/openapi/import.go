@@ -50,16 +50,35 @@ func Import(data []byte, o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
-	d, err := loadDocument(data)
+	root, err := decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("openapi: read document: %w", err)
+	}
+	r, whole, err := importDocument(root, len(data), o)
+	if whole {
+		return r, nil
+	}
+	if root, notes := mend(root); len(notes) > 0 {
+		r, _, err = importDocument(root, len(data), o)
+		if err == nil {
+			r.Notes = append(notes, r.Notes...)
+		}
+	}
+	return r, err
+}
+
+// importDocument makes Tools of a document. whole: no operation was left out.
+func importDocument(root any, size int, o Options) (r *Result, whole bool, err error) {
+	d, err := loadDocument(root, size)
+	if err != nil {
+		return nil, false, fmt.Errorf("openapi: read document: %w", err)
 	}
 	all := d.operations()
 	wanted, err := chooseOperations(all, o.Only)
 	if err != nil {
-		return nil, fmt.Errorf("openapi: import: %w", err)
+		return nil, false, fmt.Errorf("openapi: import: %w", err)
 	}
-	r := &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
+	r = &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
 	hosts := map[string]bool{}
 	for _, op := range wanted {
 		t, err := newTool(d, op, o)
@@ -78,9 +97,9 @@ func Import(data []byte, o Options) (*Result, error) {
 	delete(hosts, "")
 	r.Hosts = jsonval.SortedKeys(hosts)
 	if len(r.Tools) == 0 {
-		return nil, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
+		return nil, false, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
 	}
-	return r, nil
+	return r, len(r.Tools) == len(wanted), nil
 }
 
 func (o *Options) check() error {
