@@ -95,7 +95,7 @@ func (v *visit) allow() error {
 	if err == nil {
 		p := v.callPage(a)
 		if p.Order == nil {
-			return api.Unfit("You cannot approve Calls like this beforehand.")
+			return api.Unfit("You cannot approve the like of this beforehand.")
 		}
 		p.Order.again(v.PostForm, wrong)
 		return v.showAgain(status, p)
@@ -117,7 +117,7 @@ func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
 	var err error
 	if text := v.entered("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			wrong["count"] = "The number of Calls must be a whole number from 1, such as 40."
+			wrong["count"] = "How many must be a whole number from 1, such as 40."
 		}
 	}
 	if o.Until, err = v.dayOf("until", thatDay); err != nil {

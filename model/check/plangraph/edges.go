@@ -29,7 +29,7 @@ const (
 
 // Edges lists the edges of a Plan, in the order in which its Calls are written.
 func Edges(calls []any) []Edge {
-	g := newGraph(calls)
+	g := newGraph(calls, Labels{})
 	given := map[string]string{}
 	for _, n := range g.nodes {
 		if n.kind != nodeCall {
