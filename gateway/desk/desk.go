@@ -265,7 +265,7 @@ var titles = map[int]string{
 }
 
 var advice = map[string]string{
-	api.CodeNoWorker: "The processes are safe: they go on when what does their work answers again. " +
+	api.CodeNoWorker: "The processes are safe, and go on by themselves once they are run again. " +
 		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "The administrators of this gateway decide who may do what.",

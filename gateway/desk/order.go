@@ -123,6 +123,9 @@ func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
 	if o.Until, err = v.dayOf("until", thatDay); err != nil {
 		wrong["until"] = err.Error()
 	}
+	if v.entered("count")+v.entered("until") == "" {
+		wrong["count"] = "Say how many at most, or which day is the last: without both it would never end."
+	}
 	if err := o.Validate(); len(wrong) == 0 && err != nil {
 		wrong[""] = "This order cannot be given: " + err.Error() + "."
 	}
@@ -156,6 +159,9 @@ func (v *visit) deputy() error {
 		if *day.of, err = v.dayOf(day.key, day.more); err != nil {
 			wrong[day.key] = err.Error()
 		}
+	}
+	if !deputy.Until.IsZero() && !deputy.From.Before(deputy.Until) {
+		wrong["from"] = "The first day is after the last one."
 	}
 	for _, key := range []string{"to", "until"} {
 		if v.entered(key) == "" {

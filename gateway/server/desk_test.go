@@ -293,6 +293,7 @@ func TestADeputyIsNamedAtTheDeskAndDecidesThere(t *testing.T) {
 		t.Errorf("the form has %s, not %s", got, want)
 	}
 	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(time.DateOnly)
+	f.set("from", "2999-12-31", "until", tomorrow).press("Name the deputy").is(422).says("after the last one")
 	f.set("to", "ann", "from", "", "until", tomorrow)
 	again = f.press("Name the deputy").is(409).says("ann cannot be their own deputy").form("Name the deputy")
 	if got, want := again.values.Encode(), f.values.Encode(); got != want {

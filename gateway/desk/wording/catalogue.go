@@ -17,7 +17,8 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// Catalogue has the texts of a language by their English; the one of English has none.
+// Catalogue has the texts of a language by their English. The one of English has the desk's own words for texts that it
+// shares with the command line.
 //
 // In a text {1} stands for the first value, as it is, {1:id} for one that looks like a number and is none, and {1:} for
 // one that is translated too. What is so short that data could read like it, such as "{1} of {2}", is found as one kind
