@@ -96,6 +96,8 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 1, UndoneBy: []string{"p", "q"}}.
 			Standing(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
 		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "gescheitert, nimmt p zurück"},
+		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 3}.Standing(),
+			"abgeschlossen, 2 Schritte gescheitert, 3 Schritte zurückgenommen"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
 	} {
 		if got := c.In(one.kind, one.english); got != one.want {
