@@ -186,7 +186,9 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 }
 
 // checkedResult returns the branch that a Tool's result takes and what goes there, or why it is unfit.
-func (a *Activities) checkedResult(in protocol.ExecuteInput, value any) (branch int, result any, hasBranch bool, err error) {
+func (a *Activities) checkedResult(in protocol.ExecuteInput, value any) (
+	branch int, result any, hasBranch bool, err error,
+) {
 	branch, result, hasBranch, err = in.Contract.SelectBranch(value)
 	if err == nil {
 		err = a.checkResult(in, branch, result)

@@ -124,7 +124,7 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) err
 	}
 	if r.Calls = len(plan.Calls); r.Calls > 0 && r.Calls <= maxDrawnCalls {
 		// its texts are escaped where it is drawn
-		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses))
+		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses, plangraph.Labels{}))
 	}
 	return r.addStates(ctx, c, last)
 }

@@ -149,7 +149,7 @@ func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) 
 	case "dot":
 		out.Graph = plangraph.RenderDOT(drawing.Calls, drawing.Statuses...)
 	case "svg":
-		out.Graph = plangraph.RenderSVG(drawing.Calls, drawing.Statuses)
+		out.Graph = plangraph.RenderSVG(drawing.Calls, drawing.Statuses, plangraph.Labels{})
 	default:
 		out.Graph = plangraph.RenderMermaid(drawing.Calls, drawing.Statuses...)
 	}

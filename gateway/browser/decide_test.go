@@ -57,7 +57,7 @@ func decideInEveryWay(b *tab, id string) {
 	b.says("1 case is answered")
 
 	b.show(id, "glove")
-	b.click(summary("Have another Call"))
+	b.click(summary("Have something else done"))
 	b.choose("with", "say")
 	b.press(button("Show its form"))
 	b.write(`//*[@id="w/template"]`, "Instead of {x}")
@@ -65,7 +65,7 @@ func decideInEveryWay(b *tab, id string) {
 		b.click(opened)
 	}
 	b.write(`//*[@id="w/values~more"]`, `{"x": "†input.values.order"}`)
-	b.press(button("Replace it by this Call"))
+	b.press(button("Have this done instead"))
 	b.says("1 case is replaced")
 }
 

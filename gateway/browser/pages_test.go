@@ -89,7 +89,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 		"a Call of long words":  func() { b.show(id, wide[:21]) },
 		"a form that is opened": func() {
 			b.show(id, "A3")
-			for _, details := range []string{"Change it", "Give its result", "Have another"} {
+			for _, details := range []string{"Change it", "Give its result", "Have something else"} {
 				b.click(summary(details))
 			}
 		},
@@ -107,7 +107,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 			b.open("/desk/plans/" + trip)
 			b.click(summary("Change it"))
 			b.press(`//button[@name="edit" and @value="2"]`)
-			b.click(summary("Add a Call"))
+			b.click(summary("Add a step"))
 			b.write("#new", "none")
 			b.press(button("Add it to the Plan"))
 			b.says("want a JSON object")

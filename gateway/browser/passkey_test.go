@@ -371,5 +371,5 @@ func TestWherePasskeysCannotBeUsedThePageSaysSo(t *testing.T) {
 
 	c := starter.browse()
 	c.open("/desk/key")
-	c.says("PROCESSIDEA_DECIDERS is not set", "Not at this address", "127.0.0.1 is a number", "localhost in place of")
+	c.says("are not taken here yet", "Not at this address", "127.0.0.1 is a number", "localhost in place of")
 }

@@ -58,8 +58,8 @@ func TestAPersonChangesAPlanAndHasItRunInABrowser(t *testing.T) {
 			b.withoutScripts()
 		}
 		b.open("/?process=" + id)
-		b.says("1 Plan waits for you", "2 Calls: 1 Book, 1 Tell")
-		b.press(link("the Plan of Request 1"))
+		b.says("1 Plan waits for you", "Book, Tell")
+		b.press(link("Plan 1"))
 		b.says("nothing of it has begun", "Tell: You have {seat}")
 		if loaded := js[int](b, `document.querySelector(".picture img").naturalWidth`); loaded == 0 {
 			t.Error("the picture of the Plan is not shown")
@@ -67,12 +67,12 @@ func TestAPersonChangesAPlanAndHasItRunInABrowser(t *testing.T) {
 		b.click(summary("Change it"))
 		b.click(`//input[@name="keep" and @value="2"]`)
 		b.press(`//button[@name="edit" and @value="1"]`)
-		b.says("Change Call 1.1 book", "As on the ticket.")
+		b.says("Change step 1.1 Book", "As on the ticket.")
 		b.write(`//*[@id="c1/values/seat"]`, "5B")
-		b.click(summary("Add a Call"))
+		b.click(summary("Add a step"))
 		b.write("#new", `{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}"}`)
 		b.press(button("Add it to the Plan"))
-		b.says("Added Call 1")
+		b.says("Added step 1")
 		b.press(button("Have it run as changed"))
 		b.says("values") // which the Tool wants, and the Call lacks
 		b.write(
@@ -118,7 +118,7 @@ func TestThePersonAtTheKeyboardApprovesAPlan(t *testing.T) {
 	b := h.browse()
 	b.open("/?process=" + id)
 	b.tabTo("the Plan", func(f focused) bool {
-		return f.Kind == "a" && strings.Contains(f.Text, "the Plan of Request 1")
+		return f.Kind == "a" && strings.Contains(f.Text, "Plan 1")
 	})
 	b.enter()
 	b.says("nothing of it has begun")

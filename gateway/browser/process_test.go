@@ -64,7 +64,8 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		if loaded := js[int](b, `document.querySelector(".picture img").naturalWidth`); loaded == 0 {
 			h.Error("the picture of the Plan is not shown")
 		}
-		b.press(link("Idea 1"))
+		b.click(summary("For operators: its"))
+		b.press(link("Entry 1"))
 		b.says("This is the first one")
 		b.lacks("Order A1: 1")
 		b.press(link("Later"))
@@ -76,10 +77,10 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		b.press(link("Take back what it did"))
 		b.says("What would be taken back", "by this: Say")
 		b.write("#reason", "paid twice")
-		b.press(button("Take back 2 Calls"))
+		b.press(button("Take back 2 steps"))
 		b.says(id + "-undo-1")
 		b.open("/desk/processes/" + id + "/idea?at=1")
-		b.press(button("Start a process from this Idea"))
+		b.press(button("Start a process from here"))
 		b.says(id+"-fork-1", "running")
 		_, _ = h.ask("POST", "/api/processes/"+id+"-fork-1/cancel", map[string]any{})
 	})

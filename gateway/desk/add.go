@@ -16,7 +16,7 @@ type addPage struct {
 }
 
 func (v *visit) addPage() *addPage {
-	return &addPage{frame: v.frame("Add instances to " + short(v.process))}
+	return &addPage{frame: v.frame("Add cases to " + short(v.process))}
 }
 
 func (v *visit) showAdd() error {
@@ -32,7 +32,7 @@ func (v *visit) addInstances() (err error) {
 	p := v.addPage()
 	p.Reason = v.entered("reason")
 	if p.Rows, err = v.chosen("rows", "rows.jsonl"); err != nil {
-		return err
+		return v.render(p.explain(err), "add", p)
 	}
 	p.Rows.nameRows()
 	err = v.steered("#instances", func(ctx context.Context, of *client.Process) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/client"
 	"processidea/model/ideafile/shown"
 )
 
@@ -51,6 +52,26 @@ func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
 		}
 		if isOpen := strings.Contains(page, `id="deputy" open`); isOpen != (form == "deputy") {
 			t.Errorf("%s: the form of a deputy is open: %t", form, isOpen)
+		}
+	}
+}
+
+// A browser scrolls to the form that was refused: what is wrong stands there too.
+func TestWhatIsWrongStandsInTheFormThatIsShown(t *testing.T) {
+	t.Parallel()
+	p := &callPage{frame: frame{May: map[string]bool{"decide": true}}, Words: shown.WordsOf(nil), Wrong: "It may not be.",
+		Allowed: map[string]bool{client.Answer: true}, Reason: "busy", To: "bob", AnswerText: "all well"}
+	p.A.AllowedDecisions = []string{client.Answer, client.Ask, client.HandOver}
+	for kind, at := range map[string]string{client.Answer: "answer", client.Ask: "remark", client.HandOver: "remark"} {
+		p.WrongIn = kind
+		page := shows(t, "call", p)
+		_, form, isOpen := strings.Cut(page, `id="`+at+`" open`)
+		form, _, _ = strings.Cut(form, "</form>")
+		if !isOpen || !strings.Contains(form, `class="error">It may not be.`) || !strings.Contains(form, "busy") {
+			t.Errorf("%s: %s", kind, form)
+		}
+		if strings.Count(page, `class="error">It may not be.`) != 1 {
+			t.Errorf("%s: another form has it too", kind)
 		}
 	}
 }

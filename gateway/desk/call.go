@@ -79,8 +79,8 @@ func (v *visit) find() (client.Approval, error) {
 			return a, nil
 		}
 	}
-	return client.Approval{}, gone("Call %s of %s does not wait: somebody has decided, its time is over, or there "+
-		"is no such Call.", visible(call), visible(process))
+	return client.Approval{}, gone("Step %s of %s does not wait: somebody has decided, its time is over, or there "+
+		"is no such step.", visible(call), visible(process))
 }
 
 // tools returns the Tools of a process; nil if they cannot be read.

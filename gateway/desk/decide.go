@@ -22,11 +22,11 @@ func (v *visit) decideMany() error {
 	var wrong error
 	switch {
 	case kind != client.Approve && kind != client.Reject:
-		wrong = api.Unfit("Many Calls at once can only be approved or rejected: open a Call to change it.")
+		wrong = api.Unfit("Many cases at once can only be approved or rejected: open one to change it.")
 	case len(boxes) == 0:
-		wrong = api.Unfit("No Call was selected. Tick the boxes of the Calls that you mean.")
+		wrong = api.Unfit("No case was selected. Tick the boxes of those that you mean.")
 	case len(boxes) > client.MaxDecisionsAtOnce:
-		wrong = api.Unfit("You can decide on at most %d Calls at once.", client.MaxDecisionsAtOnce)
+		wrong = api.Unfit("You can decide on at most %d cases at once.", client.MaxDecisionsAtOnce)
 	case kind == client.Reject && reason == "":
 		wrong = api.Unfit(planpage.NeedsReason)
 	}

@@ -64,7 +64,7 @@ func (v *visit) decideCall() error {
 
 // askToSign shows the page on which the person signs a decision, or the Call again with why they cannot.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
-	err := v.own.Ask(v.w, v.Request, decision, p.A.Tool, p.Href)
+	err := v.own.Ask(v.w, v.Request, decision, p.A.Tool, sayCase(p.A), p.Href)
 	problem := api.ProblemOf(err)
 	if err == nil || problem.Status >= http.StatusInternalServerError {
 		return err
@@ -133,10 +133,10 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	case p.Tool != nil:
 		merged, err := approval.MergeParams(p.Tool, shown, changes)
 		if err != nil {
-			p.Wrong = "This does not fit the Tool: " + err.Error()
+			p.Wrong = "This does not fit: " + err.Error()
 		} else if !jsonval.Equal(any(merged), any(wanted)) {
-			p.Wrong = "A change cannot remove this field, because null is a valid value for it. Replace the Call " +
-				"instead."
+			p.Wrong = "A change cannot remove this field, because null is a valid value for it. Have something else " +
+				"done instead."
 		}
 	}
 	decision.Params = api.Object{RawMessage: jsonval.Encode(changes)}
@@ -144,7 +144,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 
 func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ideafile.Tool) {
 	if t == nil {
-		p.Wrong = "Choose the Tool of the new Call."
+		p.Wrong = "Choose what is done instead."
 		return
 	}
 	f := replaceForm(t, p.A.Language)
@@ -159,7 +159,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 		p.Wrong = seeFields
 		return
 	case !isObject:
-		p.Wrong = "A Call must be an object."
+		p.Wrong = "What is done instead must be an object."
 		return
 	}
 	call["_tool"] = t.Name
@@ -190,7 +190,7 @@ func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 		return
 	}
 	if err := p.Tool.OutputSchema.Validate(v); err != nil {
-		p.Wrong = "This is no result of the Tool: " + err.Error()
+		p.Wrong = "This is no result of it: " + err.Error()
 	}
 	decision.Output = jsonval.Encode(v)
 }

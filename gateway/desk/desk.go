@@ -199,7 +199,7 @@ func page(right access.Right, do act) act {
 			// the browser brings the session along from here
 			return v.leadOn("One moment", "Go on", v.URL.RequestURI())
 		default:
-			return v.askWho("")
+			return v.askWho()
 		}
 		who, err := v.Entrance.Known(ticket.Name, ticket.Groups, ticket.Account)
 		if err != nil {
@@ -242,10 +242,15 @@ func (v *visit) fail(err error) error {
 	if p.Code == api.CodeNoWorker && v.Method == http.MethodGet {
 		v.w.Header().Set("Refresh", strconv.Itoa(lookForWorker))
 	}
+	f, of := v.frame(titles[p.Status]), ""
+	if f.May[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
+		of = v.process
+	}
 	return v.render(p.Status, "problem", struct {
 		frame
 		Code, Detail, Advice string
-	}{v.frame(titles[p.Status]), p.Code, p.Detail, advice[p.Code]})
+		Of                   string // the process that the page is about; empty: of none, or its own page
+	}{f, p.Code, p.Detail, advice[p.Code], of})
 }
 
 // lookForWorker is after how many seconds a page that no worker answered looks again.
@@ -260,7 +265,7 @@ var titles = map[int]string{
 }
 
 var advice = map[string]string{
-	api.CodeNoWorker: "The processes are safe: they go on when a worker runs again. " +
+	api.CodeNoWorker: "The processes are safe, and go on by themselves once they are run again. " +
 		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "The administrators of this gateway decide who may do what.",

@@ -46,8 +46,8 @@ func pageAt(path string) string {
 func (v *visit) admit(asked *http.Request, to string) error {
 	who, err := v.Entrance.Identify(asked)
 	if err != nil {
-		return v.askWho(
-			"That is not the token of this desk. If the program has made a new one, it has printed the new address.")
+		return v.askAgain("That is not the token of this desk. If the program has made a new one, it has printed the "+
+			"new address.", to)
 	}
 	if err := v.logIn(who); err != nil {
 		return err
@@ -74,13 +74,18 @@ func (v *visit) leave() error {
 	return v.lead("/")
 }
 
-// askWho asks for a login, and leads to this page after that.
-func (v *visit) askWho(wrong string) error {
-	next := "/"
-	if v.Method == http.MethodGet && !v.URL.Query().Has("token") {
-		next = pageAt(v.URL.RequestURI())
+// askWho asks for a login, and leads to this page after that, or to the one with the form that was sent.
+func (v *visit) askWho() error {
+	wrong, page := "", v.URL
+	if v.Method == http.MethodPost {
+		wrong = "You are not logged in any more, and nothing was done. Log in, and send it again: where the browser " +
+			"goes back to the form, it mostly has what you typed."
+		page, _ = url.Parse(v.Referer())
 	}
-	return v.askAgain(wrong, next)
+	if page == nil || page.Query().Has("token") {
+		page = &url.URL{Path: "/"}
+	}
+	return v.askAgain(wrong, pageAt(page.RequestURI()))
 }
 
 // askAgain asks who it is, and leads to a page after that.

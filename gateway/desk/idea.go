@@ -10,6 +10,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/report"
 	"processidea/gateway/api"
+	"processidea/model/ideafile/shown"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
 )
@@ -18,21 +19,24 @@ const maxChanges = 200 // that a page shows
 
 type ideaPage struct {
 	frame
-	At, Last int
-	Link     chain.Link
-	Instance string
-	States   []instanceState
-	More     int // instances that are not shown
-	Changes  []changeRow
-	Left     int // changes that are not shown
-	Decided  []string
-	Since    int // the Idea with which it is compared
+	At, Last     int
+	Link         chain.Link
+	Instance     string
+	InstanceName string
+	States       []instanceState
+	More         int // instances that are not shown
+	Changes      []changeRow
+	Left         int // changes that are not shown
+	Decided      []string
+	Since        int // the Idea with which it is compared
 
 	Earlier, Later string // the addresses of the Ideas before and after; empty: none
+	words          *shown.Words
 }
 
 type instanceState struct {
 	Token string
+	Name  string // its name for people; without one, its token
 	Href  string
 	State fact
 }
@@ -48,7 +52,9 @@ func (v *visit) showIdea() error {
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: v.frame("Idea"), Last: latest.At, Instance: q.Get("instance")}
+	p := ideaPage{frame: v.frame("The record"), Last: latest.At, Instance: q.Get("instance")}
+	p.words = v.Client.Process(id).Words(v.Context())
+	p.InstanceName = p.name(p.Instance)
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
 		p.At = p.Last
@@ -64,7 +70,7 @@ func (v *visit) showIdea() error {
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = s.now.Link, fmt.Sprintf("Idea %d of %s", p.At, short(id))
+	p.Link, p.Title = s.now.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, short(id))
 	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
 	p.Earlier, p.Later = beside.Prev, beside.Next
 	p.addStates(s)
@@ -72,6 +78,14 @@ func (v *visit) showIdea() error {
 		p.addChanges(s.changes)
 	}
 	return v.show("idea", &p)
+}
+
+// name is what people call an instance; "" for the only one.
+func (p *ideaPage) name(token string) string {
+	if token == "" {
+		return ""
+	}
+	return short(p.words.NameOf(token))
 }
 
 // sight is the content of an Idea page.
@@ -128,7 +142,7 @@ func (p *ideaPage) addStates(seen *sight) {
 			break
 		}
 		t.From = report.From(seen.authors, token)
-		s := instanceState{Token: token, State: t.Build("", i.States[token])}
+		s := instanceState{Token: token, Name: p.name(token), State: t.Build("", i.States[token])}
 		if p.Instance == "" && token != "" {
 			s.Href = p.at(p.At, token)
 		}
@@ -143,7 +157,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		case len(p.Changes) == maxChanges:
 			p.Left++
 		default:
-			row := changeRow{Instance: visible(instance), What: what, Path: short(path)}
+			row := changeRow{Instance: p.name(instance), What: what, Path: short(path)}
 			if what != ideadiff.Added {
 				row.From = shortText(from, cellLength)
 			}
@@ -157,7 +171,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		add(c.Instance, c.What, c.Path, c.From, c.To)
 	}
 	for _, c := range d.Calls {
-		add(c.Instance, c.What, "Call "+c.ID+" "+c.Tool, c.From, c.To)
+		add(c.Instance, c.What, "Step "+c.ID+" "+p.words.Tool(c.Tool), c.From, c.To)
 	}
 	for _, one := range d.Decisions {
 		text := one.CallID + " was " + one.Describe()
@@ -171,7 +185,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 func (v *visit) fork() error {
 	at, err := strconv.Atoi(v.PostForm.Get("at"))
 	if err != nil || at < 1 {
-		return api.Unfit("That is not the number of an Idea.")
+		return api.Unfit("That is not the number of an entry.")
 	}
 	p, err := v.Client.StartFork(v.Context(), v.process, at, ideafiles.Changes{}, client.StartOptions{By: v.who.Name})
 	if err != nil {

@@ -95,7 +95,7 @@ func (v *visit) allow() error {
 	if err == nil {
 		p := v.callPage(a)
 		if p.Order == nil {
-			return api.Unfit("You cannot approve Calls like this beforehand.")
+			return api.Unfit("You cannot approve the like of this beforehand.")
 		}
 		p.Order.again(v.PostForm, wrong)
 		return v.showAgain(status, p)
@@ -117,11 +117,14 @@ func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
 	var err error
 	if text := v.entered("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			wrong["count"] = "The number of Calls must be a whole number from 1, such as 40."
+			wrong["count"] = "How many must be a whole number from 1, such as 40."
 		}
 	}
 	if o.Until, err = v.dayOf("until", thatDay); err != nil {
 		wrong["until"] = err.Error()
+	}
+	if v.entered("count")+v.entered("until") == "" {
+		wrong["count"] = "Say how many at most, or which day is the last: without both it would never end."
 	}
 	if err := o.Validate(); len(wrong) == 0 && err != nil {
 		wrong[""] = "This order cannot be given: " + err.Error() + "."
@@ -156,6 +159,9 @@ func (v *visit) deputy() error {
 		if *day.of, err = v.dayOf(day.key, day.more); err != nil {
 			wrong[day.key] = err.Error()
 		}
+	}
+	if !deputy.Until.IsZero() && !deputy.From.Before(deputy.Until) {
+		wrong["from"] = "The first day is after the last one."
 	}
 	for _, key := range []string{"to", "until"} {
 		if v.entered(key) == "" {

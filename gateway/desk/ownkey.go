@@ -32,8 +32,8 @@ func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, page, title strin
 	}{v.frame(title), data})
 }
 
-func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind string, result api.DecisionResult) error {
-	return d.visit(w, r).tell(outcomes{Kind: kind, List: []outcome{{DecisionResult: result}}})
+func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind, about string, result api.DecisionResult) error {
+	return d.visit(w, r).tell(outcomes{Kind: kind, List: became([]api.DecisionResult{result}, about)})
 }
 
 // decider is the caller, with their passkeys.

@@ -96,7 +96,7 @@ func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 
 // A page waits for several works one after the other: together they have the patience of one.
 func TestThePatienceOfAPageIsSharedByAllThatItWaitsFor(t *testing.T) {
-	fresh, late := withPatience(t.Context(), time.Now()), context.WithValue(t.Context(), pageBegan{}, time.Now().Add(-time.Hour))
+	fresh, late := withPatience(t.Context(), time.Now()), withPatience(t.Context(), time.Now().Add(-time.Hour))
 	if left := patienceLeft(fresh); left >= patience {
 		t.Errorf("a page that has begun waits %s", left)
 	}
@@ -117,7 +117,7 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	if w.Code != http.StatusAccepted || w.Header().Get("Refresh") == "" {
 		t.Errorf("it is answered %d, %v", w.Code, w.Header())
 	}
-	if !strings.Contains(w.Body.String(), "3 of 7 Ideas are checked") {
+	if !strings.Contains(w.Body.String(), "3 of 7 entries are checked") {
 		t.Errorf("it says %s", w.Body)
 	}
 }

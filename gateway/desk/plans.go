@@ -31,7 +31,8 @@ func planDenial(who *access.Person, p client.PendingPlan) string {
 // planRow is a Plan that waits, in the inbox.
 type planRow struct {
 	client.PendingPlan
-	Summary, Denied string
+	Summary []approval.PlanToolCount
+	Denied  string
 }
 
 // fitsPlan is fits for a Plan, which no deadline decides on.
@@ -53,7 +54,7 @@ type planPage struct {
 	*planpage.Page
 	Href    string
 	Drawn   bool
-	Summary string // what would run, by the Tools' titles
+	Summary []approval.PlanToolCount // by the titles of the Tools
 	InWords []client.PlannedCall
 	Sum     string // of the money of all
 	More    int    // Calls that InWords leaves out
@@ -63,12 +64,12 @@ type planPage struct {
 const maxSentences = 100
 
 // summaryOf counts the Calls of a Plan by the titles of their Tools.
-func summaryOf(p approval.Plan, words *shown.Words) string {
+func summaryOf(p approval.Plan, words *shown.Words) []approval.PlanToolCount {
 	p.Calls = slices.Clone(p.Calls)
 	for n := range p.Calls {
 		p.Calls[n].Written.Tool = words.Tool(p.Calls[n].Written.Tool)
 	}
-	return p.Summary()
+	return p.CountByTool()
 }
 
 // findPlan gives the Plan that waits in the process of the address.
@@ -86,13 +87,14 @@ func (v *visit) findPlan() (client.Plan, error) {
 }
 
 func (v *visit) planPage(plan client.Plan) planPage {
+	words := v.Client.Process(plan.Process).Words(v.Context())
 	p := planPage{frame: v.frame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
-		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), func(t *ideafile.Tool) form.Form {
+		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), words, func(t *ideafile.Tool) form.Form {
 			return replaceForm(t, client.LanguageOf(v.Context()))
 		}),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Denied = planDenial(v.who, plan.PlanView)
-	p.Summary = summaryOf(plan.Plan, v.Client.Process(plan.Process).Words(v.Context()))
+	p.Summary = summaryOf(plan.Plan, words)
 	for _, one := range plan.CallsByTool {
 		p.More += one.Calls
 	}
@@ -121,7 +123,8 @@ func (v *visit) drawWaiting() error {
 		return err
 	}
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), maxDrawnCalls)], nil)))
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), maxDrawnCalls)], nil,
+		v.labels(plan.Process))))
 	return nil
 }
 

@@ -95,7 +95,8 @@ type processPage struct {
 	Orders    []orderRow
 	Undoes    jsonval.Object // the process of which it takes back what that did, by whom and why; empty: of none
 	Undo      string         // the page on which that is done; empty: it is not offered
-	Refused   sentForm       // the form that was refused; of none: there is none
+	Words     *shown.Words
+	Refused   sentForm // the form that was refused; of none: there is none
 }
 
 type instanceRow struct {
@@ -143,9 +144,9 @@ func (v *visit) processPage() (*processPage, error) {
 	if p.May[string(access.Steer)] && p.Latest > 0 && status.Simulated == nil {
 		p.Undo = undoHref(id, url.Values{})
 	}
-	words := v.Client.Process(id).Words(v.Context())
-	p.list(v.URL.Query(), words)
-	p.Orders = orderRows(status.Orders, words, client.LanguageOf(v.Context()), p.Now)
+	p.Words = v.Client.Process(id).Words(v.Context())
+	p.list(v.URL.Query(), p.Words)
+	p.Orders = orderRows(status.Orders, p.Words, client.LanguageOf(v.Context()), p.Now)
 	if v.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
 		actions, err := v.Client.Process(id).Actions(v.Context())
 		if err != nil {
@@ -225,10 +226,10 @@ func (v *visit) drawPlan() error {
 		return err
 	}
 	if len(plan.Calls) > maxDrawnCalls {
-		return gone("The Plan has too many Calls for a picture.")
+		return gone("The Plan has too many steps for a picture.")
 	}
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses)))
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses, v.labels(v.process))))
 	return nil
 }
 

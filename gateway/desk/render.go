@@ -50,19 +50,29 @@ func (v *visit) frame(title string) frame {
 	return f
 }
 
-// pages are the templates by their names, for each language.
-var pages = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
-	all := map[shown.Language]map[string]*template.Template{}
+// catalogues are the wordings of the languages.
+var catalogues = sync.OnceValues(func() (map[shown.Language]*wording.Catalogue, error) {
+	all := map[shown.Language]*wording.Catalogue{}
 	for _, language := range shown.Languages {
 		words, err := wording.For(language)
-		if err == nil {
-			all[language], err = pagesIn(language, words)
-		}
 		if err != nil {
 			return nil, err
 		}
+		all[language] = words
 	}
 	return all, nil
+})
+
+// pages are the templates by their names, for each language.
+var pages = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
+	all := map[shown.Language]map[string]*template.Template{}
+	words, err := catalogues()
+	for language, words := range words {
+		if all[language], err = pagesIn(language, words); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
 })
 
 func pagesIn(language shown.Language, words *wording.Catalogue) (map[string]*template.Template, error) {

@@ -24,6 +24,7 @@ func undoHref(process string, choice url.Values) string {
 type undoPage struct {
 	frame
 	Instance, Call string // what alone is undone; empty: all
+	InstanceName   string
 	AtWork         bool
 	Digest         string // of what is shown
 	Changed        bool   // the list has changed since the person agreed
@@ -110,6 +111,9 @@ func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
 		p.AtWork = !hasEnded(now.Status)
 	}
 	words := v.Client.Process(p.Process).Words(v.Context())
+	if p.Instance != "" {
+		p.InstanceName = short(words.NameOf(p.Instance))
+	}
 	row := func(c *undo.Call) undoRow {
 		did := u.InWords(v.Context(), words, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, Did: did.Parts}

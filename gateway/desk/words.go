@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"processidea/client"
 	"processidea/client/readable"
+	"processidea/model/check/plangraph"
 	"processidea/model/jsonval"
 )
 
@@ -20,6 +22,15 @@ func short(s string) string { return visible(clip(s, cellLength)) }
 func long(s string) string  { return visible(clip(s, longestText)) }
 
 const longestText = readable.MaxTextBytes
+
+// labels are how the picture of a Plan of a process names things.
+func (v *visit) labels(process string) plangraph.Labels {
+	labels := plangraph.Labels{Words: v.Client.Process(process).Words(v.Context())}
+	if all, err := catalogues(); err == nil {
+		labels.Say = all[client.LanguageOf(v.Context())].Say
+	}
+	return labels
+}
 
 // factsOf describes the members of a value.
 func factsOf(v any) []fact { return newTeller().Build("", jsonval.ToJSONValue(v)).Facts }

@@ -151,7 +151,7 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		func(n *html.Node) bool { return textOf(n) == "Cents" && attribute(n, "class") == "number" }) {
 		t.Errorf("what differs stands in no column: %s", p.text())
 	}
-	p.form("Approve").press("Approve the selected").is(422).says("No Call was selected")
+	p.form("Approve").press("Approve the selected").is(422).says("No case was selected")
 	again := p.form("Approve").tick("A1").press("Reject the selected").is(422).says("needs a reason",
 		"4 cases wait for you")
 	if f := again.form("Filter"); f.values.Get("process") != id {
@@ -293,6 +293,7 @@ func TestADeputyIsNamedAtTheDeskAndDecidesThere(t *testing.T) {
 		t.Errorf("the form has %s, not %s", got, want)
 	}
 	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(time.DateOnly)
+	f.set("from", "2999-12-31", "until", tomorrow).press("Name the deputy").is(422).says("after the last one")
 	f.set("to", "ann", "from", "", "until", tomorrow)
 	again = f.press("Name the deputy").is(409).says("ann cannot be their own deputy").form("Name the deputy")
 	if got, want := again.values.Encode(), f.values.Encode(); got != want {
@@ -364,7 +365,7 @@ func TestACallIsChangedByItsForm(t *testing.T) {
 	p.form("Change it").press("Change it").is(422).says("Nothing is changed")
 	p.form("Change it").set("p/values/cents", "1,5").press("Change it").is(422).says("this is not a number").says(
 		"Some fields")
-	p.form("Change it").set("p/values/cents", "0").press("Change it").is(422).says("does not fit the Tool")
+	p.form("Change it").set("p/values/cents", "0").press("Change it").is(422).says("This does not fit")
 	more := p.form("Change it").set("p/values/order", "A-2").press("Add an item").is(200)
 	f := more.form("Change it")
 	if f.values.Get("p/values/order") != "A-2" || f.values.Get("p/values/lines~count") != "2" {

@@ -11,8 +11,8 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	h := open(t)
 	id, plan := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.browse()
-	b.open("/?process="+id).is(200).says("1 Plan waits for you", "the Plan of Request 1",
-		"4 Calls: 2 Book, 2 Tell").lacks("Call waits", "Nothing waits")
+	b.open("/?process="+id).is(200).says("1 Plan waits for you", "Plan 1",
+		"Book (2 times), Tell (2 times)").lacks("Call waits", "Nothing waits")
 	b.open("/?process=" + id + "&tool=nothing").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&due=1h").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&text=4a").is(200).says("1 Plan waits")
@@ -20,16 +20,18 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 		return strings.Contains(b.open("/desk/processes/"+id).is(200).lacks("1 case waits").text(),
 			"Its Plan waits for a person")
 	})
-	p := b.open("/?process=" + id).link("the Plan of Request 1").is(200)
-	p.says("The Plan of Request 1", "nothing of it has begun", "If nobody decides, it goes on waiting", "①, ②",
+	p := b.open("/?process=" + id).link("Plan 1").is(200)
+	p.says("Plan 1 of "+id, "Altogether Book (2 times), Tell (2 times)", "nothing of it has begun",
+		"If nobody decides, it goes on waiting", "①, ②",
 		"It runs the workers' function formatText.",
-		"seat of Call 1.1 book", "†state.seat", "What it would cost", "digest "+plan["digest"].(string))
+		"seat of step 1.1 Book", "†state.seat", "What it would cost", "digest "+plan["digest"].(string))
 	var picture string
 	for _, img := range all(p.root, "img") {
 		picture = attribute(img, "src")
 	}
 	if svg := b.open(picture).is(200); svg.header.Get("Content-Type") != "image/svg+xml" ||
-		!strings.Contains(svg.source, "1 book") {
+		!strings.Contains(svg.source, ">1 Book<") ||
+		!strings.Contains(svg.source, ">→ Seat<") {
 		t.Errorf("%v %s", svg.header, svg.source)
 	}
 	p.form("Reject the Plan").press("Reject the Plan").is(422).says("needs a reason")
@@ -42,7 +44,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	if got := h.states(id); strings.Count(got, "You have seat 4A") != 2 {
 		t.Error(got)
 	}
-	b.open(p.address).is(404).says("waits: somebody has decided on it")
+	b.open(p.address).is(404).says("waits: somebody has decided on it").link("See how " + id + " goes on").is(200)
 	b.open("/desk/outcome?o=made-up").is(404)
 }
 
@@ -54,21 +56,21 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 	p.form("Have it run").press("Have it run").is(422).says("Nothing is changed")
 	f := p.form("Have it run")
 	f.values.Del("keep")
-	f.press("Have it run").is(422).says("No Call is left")
+	f.press("Have it run").is(422).says("No step is left")
 	// A Call is opened, and its form is that of its Tool.
-	opened := p.form("Have it run").press("Change Call 1.1").is(200).says("Change Call 1.1 book", "What else it says")
+	opened := p.form("Have it run").press("Change step 1.1").is(200).says("Change step 1.1 Book", "What else it says")
 	f = opened.form("Have it run").set("c1/values/cents", "many")
 	f.values["keep"] = []string{"1"}
-	f.press("Have it run").is(422).says("this is not a number", "Call 1.1 cannot be read")
+	f.press("Have it run").is(422).says("this is not a number", "Step 1.1 cannot be read")
 	f.set("c1/values/cents", "700").set("c1/values/seat", "5B").set("new", "no JSON")
 	f.press("Add it to the Plan").is(200).says("want a JSON object")
 	added := f.set("new", `{"_tool": "fly", "to": "Rome"}`).press("Add it to the Plan").is(200).says(
-		"there is no Tool fly", "Added Call 1")
+		"there is no Tool fly", "Added step 1")
 	g := added.form("Have it run")
 	if g.values.Get("c1/values/seat") != "5B" || len(g.values["keep"]) != 1 {
 		t.Errorf("what was changed is gone: %v", g.values)
 	}
-	g.press("Have it run").is(422).says("A Call that you add is invalid")
+	g.press("Have it run").is(422).says("A step that you add is invalid")
 	// What the process finds wrong stands beside the Call.
 	g.set("added", `{"_tool": "tell", "_instance": "*", "template": 7, "values": {}}`).press("Have it run").is(
 		409).says("template")
@@ -96,7 +98,7 @@ func TestAPlanThatHasChangedIsNotDecidedOnAndShownAnew(t *testing.T) {
 			"values": map[string]any{}}},
 	}).is(200)
 	now := p.form("Approve the Plan").press("Approve the Plan").is(409).says("has changed since you looked",
-		"Not by us", "1 Call: 1 Tell", "Somebody has changed what was planned").lacks("4A")
+		"Not by us", "Altogether Tell", "Somebody has changed what was planned").lacks("4A")
 	now.form("Approve the Plan").press("Approve the Plan").is(200).says("The Plan is approved.")
 	if got := h.states(id); !strings.Contains(got, "Not by us") {
 		t.Error(got)
@@ -108,7 +110,7 @@ func TestWhoMayNotDecideOnAPlanIsShownNoForms(t *testing.T) {
 	id, _ := h.planned(`, "by": {"groups": ["heads"]}`, `{"name": "Ann"}`)
 	b := h.browse()
 	b.open("/?process=" + id).is(200).says("1 Plan waits for other people").link("show them too").is(200).says(
-		"the Plan of Request 1")
+		"Plan 1")
 	p := b.open("/desk/plans/"+id).is(200).says("heads").lacks("Approve the Plan", "Have it run as changed")
 	answer := b.post("/desk/plans/"+id, url.Values{"decision": {"approve"}, "digest": {strings.Repeat("0", 64)}})
 	answer.is(409).says("has changed")
@@ -133,8 +135,14 @@ func TestAPlanReadsInTheWordsOfTheBusiness(t *testing.T) {
 	h.post("/api/processes", start).is(201)
 	h.planWaits(h.Name(), 1)
 	b := h.browse()
-	b.open("/?process=" + h.Name()).is(200).says("4 Calls: 2 Book a seat, 2 Tell")
+	b.open("/?process=" + h.Name()).is(200).says("Book a seat (2 times), Tell (2 times)")
 	p := b.open("/desk/plans/" + h.Name()).is(200)
+	p.says("Cases order A-1, order A-2 ").lacks("①")
+	for _, img := range all(p.root, "img") {
+		if svg := b.open(attribute(img, "src")).is(200).source; !strings.Contains(svg, ">1 Book a seat<") {
+			t.Error(svg)
+		}
+	}
 	p.says("order A-1 Book 4A for Ann 2,299.00 EUR", "order A-2 Book 4A for Bob 1.00 EUR", "Together 2,300.00 EUR",
 		"order A-1 Tell: You have {seat}")
 	h.inGerman().open(p.address).is(200).says("Zusammen 2.300,00 EUR").isGerman()

@@ -111,7 +111,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	p := b.open("/desk/start").is(200).says("Parcels").lacks("not available here")
 	p = p.form("Simulate first").set("offer", "Parcels").upload("Simulate first", "rows",
 		`rows.jsonl={"to": "ann"}`).is(200)
-	p.says("The simulation completed", "would have been asked about 7 Calls", "<i>open</i>", `{"to": "ann"}`)
+	p.says("The simulation completed", "would have been asked about 7 steps", "<i>open</i>", `{"to": "ann"}`)
 	if len(tried) != 1 || tried[0].Idea != filepath.Join(folder, "Parcels.yaml") || tried[0].Instances == "" {
 		t.Errorf("it tried %+v", tried)
 	}
@@ -148,7 +148,7 @@ func TestInstancesAreAddedAtTheDesk(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`)
 	b := h.browse()
-	p := b.open("/desk/processes/" + id).is(200).link("Add instances").is(200)
+	p := b.open("/desk/processes/" + id).is(200).link("Add cases").is(200)
 	p.form("Add them").upload("Add them").is(422).says("Nothing was added")
 	p = p.form("Add them").set("reason", "late").upload("Add them", "rows",
 		`more.jsonl={"values": {"order": "A2"`).is(422).says("more.jsonl, line 1", "A2")

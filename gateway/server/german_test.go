@@ -72,8 +72,8 @@ func TestTheDeskSpeaksTheLanguageOfItsReader(t *testing.T) {
 	b.open("/desk/calls/"+id+"/none").is(404).isGerman().says("Hier ist nichts", "Der Schritt none von "+id)
 	of := "/desk/processes/" + id
 	b.open(of).is(200).isGerman().says(id+" läuft", "1 Fall wartet auf eine Entscheidung", "Anhalten")
-	b.open(of+"/idea").is(200).isGerman().says("Was sich geändert hat", "Idee 3 von "+id)
-	b.open(of + "/add").is(200).isGerman().says("Vorgänge zu " + id + " hinzufügen")
+	b.open(of+"/idea").is(200).isGerman().says("Was sich geändert hat", "Eintrag 3 der Aufzeichnung von "+id)
+	b.open(of + "/add").is(200).isGerman().says("Fälle zu " + id + " hinzufügen")
 	b.open(of + "/undo").is(200).isGerman()
 	b.open("/desk/start").is(200).isGerman().says("Einen Prozess starten", "Erst simulieren")
 	b.open("/desk/insights").is(200).isGerman().says("Wie entschieden wird", "genehmigt")
@@ -96,9 +96,10 @@ func TestAPlanIsReadInGerman(t *testing.T) {
 	h := open(t)
 	id, _ := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.inGerman()
-	p := b.open("/?process=" + id).is(200).isGerman().says("1 Plan wartet auf Sie").link("der Plan von Anfrage 1")
-	p.isGerman().says("Der Plan von Anfrage 1", "4 Schritte: 2 Book, 2 Tell", "Er führt die Funktion formatText aus.",
-		"seat von Schritt 1.1 book")
+	p := b.open("/?process=" + id).is(200).isGerman().says("1 Plan wartet auf Sie").link("Plan 1")
+	p.isGerman().says("Plan 1 von "+id, "Insgesamt Book (2-mal), Tell (2-mal)",
+		"Er führt die Funktion formatText aus.",
+		"seat von Schritt 1.1 Book")
 	p.form("Den Plan ablehnen").press("Den Plan ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")
 	p.form("Den Plan genehmigen").press("Den Plan genehmigen").is(200).isGerman().says("Der Plan ist genehmigt.")
 }

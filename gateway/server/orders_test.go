@@ -41,7 +41,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 		t.Errorf("the form has %s", got)
 	}
 	f.set("o2-most", "300.0", "o1", "any", "count", "").set("until", "")
-	f.press("Approve these beforehand").is(422).says("This order cannot be given: it would never end")
+	f.press("Approve these beforehand").is(422).says("see what is wrong below", "it would never end")
 	late := f.set("until", "2001-01-01").press("Approve these beforehand").is(409).form("Approve these beforehand")
 	if got := late.values.Get("until"); got != "2001-01-01" {
 		t.Errorf("the last day is %q", got)

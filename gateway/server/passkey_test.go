@@ -45,9 +45,12 @@ func TestWhoHasAPasskeyMaySignAnyDecisionAndMayAlsoNot(t *testing.T) {
 		"Reject, signed with my passkey")
 	// A person has a passkey at another address of the desk.
 	asked := p.form("Approve")
-	asked.values.Set("sign", "passkey")
-	asked.post(asked.address,
-		asked.values).is(422).says("Your passkeys are for the desk at https://desk.example.com, and this is " + h.url)
+	asked.set("reason", "as agreed").values.Set("sign", "passkey")
+	refused := asked.post(asked.address, asked.values).is(422).
+		says("Your passkeys are for the desk at https://desk.example.com, and this is " + h.url)
+	if got := refused.form("Approve").values.Get("reason"); got != "as agreed" {
+		t.Errorf("the form has the reason %q", got)
+	}
 	h.waiting(id, 1)
 	p.form("Approve").press("Approve").is(200).says("1 case is approved")
 	if got := h.receipts(id); got != "Order A1: 1 cents" {

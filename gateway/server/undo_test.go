@@ -62,12 +62,12 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 	h.get("/api/processes/" + id + "/result?wait=30").is(200)
 	desk := h.browse()
 	page := desk.open("/desk/processes/" + id).is(200)
-	all := page.link("Take back what it did").is(200).says("Take back 2 Calls",
-		"What would be taken back", "Tell Ada ① 0.1@① by this: Strike out: Moved", "Tell Bob ②",
-		"What cannot be taken back", "Strike out: the old one ① 0.2@① nothing takes strike back")
-	all.link("This alone").is(200).says("Call 0.1@①, and all that read from it").lacks("0.1@②")
-	page.link("Take back").is(200).says("instance ①", "Take back 1 Call").lacks("0.1@②")
-	desk.open("/desk/calls/" + id + "/0.1@②").is(200).link("Take it back").is(200).says("Take back 1 Call")
+	all := page.link("Take back what it did").is(200).says("Take back 2 steps",
+		"What would be taken back", "Tell Ada ① by this: Strike out: Moved", "Tell Bob ②",
+		"What cannot be taken back", "Strike out: the old one ① nothing takes strike back")
+	all.link("This alone").is(200).says("one step, and all that read from it", "Tell Ada").lacks("Tell Bob")
+	page.link("Take back").is(200).says("of ① alone", "Take back 1 step").lacks("Tell Bob")
+	desk.open("/desk/calls/" + id + "/0.1@②").is(200).link("Take it back").is(200).says("Take back 1 step")
 	f := all.form("Take back 2")
 	f.values.Set("review", "yes")
 	if again := f.press("Take back").is(422).says("give a reason").form("Take back 2"); again.values.Get("review") != "yes" {
@@ -76,7 +76,7 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 	h.post("/api/processes/"+id+"/undo", `{"reason": "x", "instance": "①", "as": "by-hand-`+id+`"}`).is(201)
 	h.get("/api/processes/by-hand-" + id + "/result?wait=30").is(200)
 	now := all.form("Take back 2").set("reason", "it was the wrong one").press("Take back").is(200).says("More has happened",
-		"Take back 1 Call", "What stays", "it was taken back by by-hand-"+id)
+		"Take back 1 step", "What stays", "it was taken back by by-hand-"+id)
 	now.form("Take back 1").set("reason", "it was the wrong one").press("Take back").is(200).says(id + "-undo-1")
 	h.get("/api/processes/" + id + "-undo-1/result?wait=30").is(200)
 	desk.open("/desk/processes/"+id).says("It is taken back by by-hand-"+id, "It is taken back by "+id+"-undo-1")

@@ -21,7 +21,7 @@ type Pages struct {
 	Log      *slog.Logger
 	// Show shows a page by the name of its template, and Tell what became of a decision.
 	Show func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
-	Tell func(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error
+	Tell func(w http.ResponseWriter, r *http.Request, kind, about string, became api.DecisionResult) error
 }
 
 // Passkeys lists the valid passkeys of a person; none if the keys cannot be read.

@@ -16,6 +16,7 @@ import (
 type signPage struct {
 	Claims  proof.Claims
 	Tool    string
+	About   string // what the Call does, and for whom
 	Reason  string
 	Value   any // the rest of the decision
 	Back    string
@@ -27,13 +28,15 @@ type signPage struct {
 type question struct {
 	Who      string       `json:"w"`
 	Decision api.Decision `json:"d"`
+	About    string       `json:"a"`
 	Payload  []byte       `json:"p"` // of the proof
 }
 
 const signUse = "sign"
 
-// Ask shows the page on which the person signs a decision on a Call of a Tool. back is the page that they come from.
-func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool, back string) error {
+// Ask shows the page on which the person signs a decision on a Call of a Tool. about says what the Call does, and back
+// is the page that they come from.
+func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool, about, back string) error {
 	who := access.From(r.Context())
 	keys, err := p.here(r.Context(), who.Name, r.Header.Get("Origin"))
 	if err != nil {
@@ -45,9 +48,9 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	}
 	claims = keys[0].OwnClaims(claims)
 	payload := claims.Encode()
-	page := signPage{Claims: claims, Tool: tool, Reason: d.Reason, Back: back}
+	page := signPage{Claims: claims, Tool: tool, About: about, Reason: d.Reason, Back: back}
 	page.Value, _ = jsonval.Decode(d.Said()) // nil: the decision has no value
-	q := question{Who: who.Name, Decision: d, Payload: payload}
+	q := question{Who: who.Name, Decision: d, About: about, Payload: payload}
 	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ type answer struct {
 func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	var q question
 	if !p.Sessions.Unseal(signUse, r.PostForm.Get("sealed"), &q) || q.Who != access.From(r.Context()).Name {
-		return api.Unfit("This page was made for another person or decision. Open the Call again.")
+		return api.Unfit("This page was made for another person or decision. Open the case again.")
 	}
 	if r.PostForm.Get("answer") == "" {
 		return api.Unfit(needsScript)
@@ -88,5 +91,5 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := q.Decision
 	d.Proof = passkey.Join(algorithm, a.ID, q.Payload, signed)
-	return p.Tell(w, r, d.Kind, p.API.Decide(r.Context(), []api.Decision{d})[0])
+	return p.Tell(w, r, d.Kind, q.About, p.API.Decide(r.Context(), []api.Decision{d})[0])
 }

@@ -10,6 +10,7 @@ import (
 	"processidea/gateway/desk/form"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -41,12 +42,14 @@ type Page struct {
 
 	forms func(*ideafile.Tool) form.Form
 	tools []*ideafile.Tool
+	words *shown.Words
 }
 
 // Call is a row of the page.
 type Call struct {
 	Number    int // its place in the Plan, from 1; of an added one, among those
 	ID, Tool  string
+	Title     string // of the Tool
 	Instances string
 	Params    []readable.Fact
 	More      string // how many parameters are not shown
@@ -69,14 +72,16 @@ type Call struct {
 	form    form.Form
 }
 
-// New shows a Plan. tools are the known Tools of its process, and forms makes the form of a Tool's Call.
-func New(plan client.Plan, tools []*ideafile.Tool, forms func(*ideafile.Tool) form.Form) *Page {
+// New shows a Plan. tools are the known Tools of its process, words are what people call things there, and forms makes
+// the form of a Tool's Call.
+func New(plan client.Plan, tools []*ideafile.Tool, words *shown.Words, forms func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
-		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools,
-		Instances: names(plan.Instances)}
+		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, words: words}
+	p.Instances = p.names(plan.Instances)
 	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
 		p.NotAmendable = fmt.Sprintf(
-			"The Plan has %d Calls, too many for this page: change them by starter amend-plan.", len(plan.Calls))
+			"The Plan has %d steps, too many to change on this page. Operators can: by starter amend-plan.",
+			len(plan.Calls))
 	}
 	for n := range plan.Calls[:min(len(plan.Calls), MaxCalls)] {
 		p.Calls = append(p.Calls, p.call(n))
@@ -91,7 +96,8 @@ func (p *Page) call(n int) *Call {
 	of := p.Plan.Calls[n]
 	raw := of.Written.RawObject()
 	c := &Call{
-		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Instances: names(of.Instances), Error: of.Error,
+		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Title: p.words.Tool(of.Written.Tool),
+		Instances: p.names(of.Instances), Error: of.Error,
 		Kept: true, written: of.Written.RawValue(),
 		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
@@ -131,7 +137,8 @@ func (p *Page) reads(number int) (list []string) {
 		from := readable.Visible(readable.Clip(e.Given, readable.MaxTextBytes))
 		if e.From > 0 && e.From <= len(p.Plan.Calls) {
 			of := p.Plan.Calls[e.From-1]
-			from = "Call " + of.CallID + " " + readable.Visible(readable.Clip(of.Written.Tool, maxReason))
+			title := readable.Clip(p.words.Tool(of.Written.Tool), maxReason)
+			from = "step " + of.CallID + " " + readable.Visible(title)
 		}
 		switch e.Kind {
 		case plangraph.EdgeReads:
@@ -150,9 +157,9 @@ func (p *Page) reads(number int) (list []string) {
 	return list
 }
 
-// names lists tokens of instances, not too many.
-func names(tokens []string) string {
-	text := readable.Visible(strings.Join(tokens[:min(len(tokens), maxTokens)], ", "))
+// names lists instances by their names, not too many.
+func (p *Page) names(tokens []string) string {
+	text := readable.Visible(strings.Join(jsonval.Map(tokens[:min(len(tokens), maxTokens)], p.words.NameOf), ", "))
 	if more := len(tokens) - maxTokens; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

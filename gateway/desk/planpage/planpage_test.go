@@ -12,6 +12,7 @@ import (
 	"processidea/gateway/desk/planpage"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )
@@ -28,12 +29,12 @@ func waiting(t *testing.T) *planpage.Page {
 	}
 	plan.Edges = plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()))
 	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {
-		"pay": {"type": "object", "properties": {"cents": {"type": "number"}, "to": {"type": "string"}}, "_activity": {"http": {"url": "https://example.com"}}, "_retry": {"attempts": 1}},
+		"pay": {"title": "Pay to somebody", "type": "object", "properties": {"cents": {"type": "number"}, "to": {"type": "string"}}, "_activity": {"http": {"url": "https://example.com"}}, "_retry": {"attempts": 1}},
 		"tell": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": [{"type": "text", "text": "Go."}]}`).(map[string]any))
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	return planpage.New(plan, idea.Tools, func(tool *ideafile.Tool) form.Form {
+	return planpage.New(plan, idea.Tools, shown.WordsOf(idea), func(tool *ideafile.Tool) form.Form {
 		return form.Form{Schema: jsonval.ToJSONValue(tool.ParamsSchemaSource())}
 	})
 }
@@ -46,7 +47,7 @@ func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 		strings.Join(first.Reads, "; ") != "†input.name" || first.Instances != "①" {
 		t.Errorf("%+v", first)
 	}
-	if strings.Join(second.Reads, "; ") != "paid of Call 1.1 pay" ||
+	if strings.Join(second.Reads, "; ") != "paid of step 1.1 Pay to somebody" ||
 		!strings.Contains(second.Runs, "The LLM writes its result") || second.Asked != "" {
 		t.Errorf("%+v", second)
 	}
@@ -60,7 +61,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 	if p, _, ok := take(url.Values{"keep": {"1", "2"}}); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
 		t.Error(p.Wrong)
 	}
-	if p, _, ok := take(url.Values{}); ok || !strings.Contains(p.Wrong, "No Call is left") {
+	if p, _, ok := take(url.Values{}); ok || !strings.Contains(p.Wrong, "No step is left") {
 		t.Error(p.Wrong)
 	}
 	_, d, ok := take(url.Values{"keep": {"1"}})

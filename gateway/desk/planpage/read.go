@@ -61,7 +61,7 @@ func (p *Page) Read(values url.Values) (calls []any) {
 	switch {
 	case p.Wrong != "":
 	case len(calls) == 0:
-		p.Wrong = "No Call is left. To run none of them, reject the Plan."
+		p.Wrong = "No step is left. To run none of them, reject the Plan."
 	case !changed && len(added) == 0:
 		p.Wrong = "Nothing is changed. To run it as it is, approve it."
 	}
@@ -92,18 +92,18 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	case len(wrong) > 0:
 		c.Wrong = "some fields cannot be read; each says why"
 	case !isObject:
-		c.Wrong = "the parameters of a Call must be an object"
+		c.Wrong = "the parameters of a step must be an object"
 	case err != nil:
-		c.Wrong = "the rest of the Call is not a JSON object: " + ideafiles.DecodeCause(err)
+		c.Wrong = "the rest of the step is not a JSON object: " + ideafiles.DecodeCause(err)
 	}
 	for key := range rest {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
-			c.Wrong = fmt.Sprintf("%q may not be here: the Tool and its parameters are above", key)
+			c.Wrong = fmt.Sprintf("%q may not be here: the tool and its parameters are above", key)
 		}
 	}
 	if c.Wrong != "" {
 		if c.Kept {
-			p.Wrong = "Call " + c.ID + " cannot be read: see the message beside it."
+			p.Wrong = "Step " + c.ID + " cannot be read: see the message beside it."
 		}
 		return c.written
 	}
@@ -138,7 +138,7 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 			c.Wrong = "there is no Tool " + c.Tool
 		}
 		if c.Wrong != "" {
-			p.Wrong = "A Call that you add is invalid: see the message beside it."
+			p.Wrong = "A step that you add is invalid: see the message beside it."
 		}
 		calls = append(calls, any(call))
 	}

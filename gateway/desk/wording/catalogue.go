@@ -11,17 +11,18 @@ import (
 	"strings"
 
 	"processidea/model/ideafile/shown"
-	"processidea/model/jsonval"
 )
 
 //go:embed *.json
 var files embed.FS
 
-// Catalogue has the texts of a language by their English; the one of English has none.
+// Catalogue has the texts of a language by their English. The one of English has the desk's own words for texts that it
+// shares with the command line.
 //
 // In a text {1} stands for the first value, as it is, {1:id} for one that looks like a number and is none, and {1:} for
-// one that is translated too. What is so short that data could read like it, such as "{1} of {2}", is found as one kind
-// of text alone, which stands before it in the catalogue: {1:time} is translated as "time: …".
+// one that is translated too; in the English {1:n} stands for a number alone. What is so short that data could read
+// like it, such as "{1} of {2}", is found as one kind of text alone, which stands before it in the catalogue: {1:time}
+// is translated as "time: …".
 type Catalogue struct {
 	pages, texts map[string]string
 	patterns     []pattern // those of the most words first
@@ -48,7 +49,15 @@ func For(l shown.Language) (*Catalogue, error) {
 	for english, text := range read.Texts {
 		fixed := place.Split(english, -1)
 		if len(fixed) > 1 {
-			is := regexp.MustCompile("(?s)^" + strings.Join(jsonval.Map(fixed, regexp.QuoteMeta), "(.+?)") + "$")
+			form := "(?s)^" + regexp.QuoteMeta(fixed[0])
+			for n, at := range place.FindAllString(english, -1) {
+				value := "(.+?)"
+				if strings.HasSuffix(at, ":n}") {
+					value = `([\d,]+)`
+				}
+				form += value + regexp.QuoteMeta(fixed[n+1])
+			}
+			is := regexp.MustCompile(form + "$")
 			words := len(strings.Join(fixed, ""))
 			if frame.MatchString(fixed[0]) { // what is in it may be a text of many words, and begin with a value
 				words += 1000

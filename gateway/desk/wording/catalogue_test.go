@@ -11,7 +11,31 @@ import (
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
+	"processidea/model/loop"
 )
+
+// The desk says some of what the engine says in words of its own.
+func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
+	t.Parallel()
+	c, err := wording.For(shown.English)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct{ kind, text, want string }{
+		{"", string(ideafile.AwaitingApproval), "waiting for a person"},
+		{"", approval.Plan{Request: 12}.Name(), "Plan 12"},
+		{"", approval.Plan{}.Name(), "the Plan that begins the process"},
+		{"standing", loop.InstanceResult{Status: ideafile.InstanceSettled, FailedCalls: 2}.Standing(), "finished, 2 steps failed"},
+		{"standing", client.Summary{Status: "completed", FailedCalls: 1, UndoneCalls: 2, UndoneBy: []string{"p"}}.
+			Standing(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
+		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "failed, takes back p"},
+		{"who", "ann, by a standing order", "ann, by a standing order"},
+	} {
+		if got := c.In(one.kind, one.text); got != one.want {
+			t.Errorf("%s %q is %q, want %q", one.kind, one.text, got, one.want)
+		}
+	}
+}
 
 func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 	t.Parallel()
@@ -72,6 +96,8 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 1, UndoneBy: []string{"p", "q"}}.
 			Standing(), "abgeschlossen, 2 Schritte gescheitert, 1 Schritt zurückgenommen, zurückgenommen von p, q"},
 		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "gescheitert, nimmt p zurück"},
+		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 3}.Standing(),
+			"abgeschlossen, 2 Schritte gescheitert, 3 Schritte zurückgenommen"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
 	} {
 		if got := c.In(one.kind, one.english); got != one.want {

@@ -374,3 +374,30 @@ func TestAGermanTextHasTheValuesOfTheEnglish(t *testing.T) {
 		}
 	}
 }
+
+var (
+	// engines are words that only those know who know the engine.
+	engines = regexp.MustCompile(`(?i)\b(Calls?|Tools?|Ideas?|LLMs?|Requests?|State|digests?|instances?|References?` +
+		`|polic(y|ies)|workers?|settled?)\b`)
+	forOperators = regexp.MustCompile(`(?s)<details class="operators".*?</details>`)
+	// ofStart is of those who start a process from a file that they wrote.
+	ofStart = []string{"../templates/start.html", "../templates/parts/files.html"}
+)
+
+func TestNoPageSpeaksTheWordsOfTheEngineButForOperators(t *testing.T) {
+	t.Parallel()
+	check := func(name, text string) {
+		text = strings.NewReplacer("Process Idea", "", "†state", "").Replace(text)
+		if word := engines.FindString(text); word != "" {
+			t.Errorf("%s says %s in %q", name, word, text)
+		}
+	}
+	for name, source := range templates(t) {
+		if slices.Contains(ofStart, name) {
+			continue
+		}
+		source = forOperators.ReplaceAllString(source, "")
+		wording.Template(source, func(key string) string { check(name, key); return key })
+		saidInActions(t, source, func(text string) { check(name, text) })
+	}
+}

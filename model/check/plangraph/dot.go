@@ -10,7 +10,7 @@ import (
 
 // RenderDOT draws a Plan in the language of Graphviz, with marks as RenderMermaid.
 func RenderDOT(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-	g := newGraph(calls).mark(statuses, false)
+	g := newGraph(calls, Labels{}).mark(statuses, false)
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  node [shape=box];\n")
 	for _, n := range g.nodes {

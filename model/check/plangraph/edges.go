@@ -35,7 +35,7 @@ func ReadsAnother(edges []Edge, place int) bool {
 
 // Edges lists the edges of a Plan, in the order in which its Calls are written.
 func Edges(calls []any) []Edge {
-	g := newGraph(calls)
+	g := newGraph(calls, Labels{})
 	given := map[string]string{}
 	for _, n := range g.nodes {
 		if n.kind != nodeCall {

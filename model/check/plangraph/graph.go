@@ -13,6 +13,7 @@ import (
 
 // graph is a Plan as nodes and edges, both in the order of the Plan.
 type graph struct {
+	labels             Labels
 	nodes              []graphNode
 	edges              []graphEdge
 	calls              []graphCall
@@ -40,8 +41,8 @@ type graphEdge struct {
 }
 
 // newGraph adds all Calls first, because a Call may read what a later one writes.
-func newGraph(calls []any) *graph {
-	g := &graph{nodeIDByGivenValue: map[string]string{}}
+func newGraph(calls []any, labels Labels) *graph {
+	g := &graph{labels: labels, nodeIDByGivenValue: map[string]string{}}
 	for n, call := range ideafile.ParseWrittenCalls(calls) {
 		g.addCall(n, call)
 	}
@@ -60,20 +61,18 @@ func newGraph(calls []any) *graph {
 func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	name := cmp.Or(call.Tool, "?")
 	c := graphCall{id: fmt.Sprintf("c%d", n+1)}
-	line := fmt.Sprintf("%d %s", n+1, jsonval.Clip(name, 60))
-	if c.instances = call.Targets; len(c.instances) > 0 {
-		line += " @" + jsonval.Clip(strings.Join(c.instances, ", "), 30)
-	}
-	lines := []string{line}
+	c.instances = call.Targets
+	lines := g.labels.call(n+1, name, c.instances)
 	if m := call.RawObject(); m != nil {
 		c.readRawCall(m)
 	}
 	if len(c.outputPaths) == 1 {
-		lines = append(lines, "→ "+pathLabel(c.outputPaths[0]))
+		lines = append(lines, "→ "+g.labels.path(c.outputPaths[0]))
 	} else if len(c.outputPaths) > 1 {
-		lines = append(lines, "→ "+jsonval.Clip(c.outputPathText, 60))
+		lines = append(lines, "→ "+g.labels.paths(c))
 	}
-	if of := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"]); of != "" {
+	if of := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"]); of != "" &&
+		g.labels.Words == nil {
 		lines = append(lines, "undoes "+jsonval.Clip(of, 60))
 	}
 	g.calls = append(g.calls, c)
@@ -83,7 +82,7 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 // mark says below the Calls what became of them, by the counts of Statuses: of all, or of those that were undone.
 func (g *graph) mark(statuses []map[ideafile.CallStatus]int, all bool) *graph {
 	for n := range min(len(g.calls), len(statuses)) {
-		line := statusLine(statuses[n])
+		line := g.labels.statuses(statuses[n])
 		if line != "" && (all || statuses[n][ideafile.Undone] > 0) {
 			g.nodes[n].fill, g.nodes[n].labelLines = fillOf(statuses[n]), append(g.nodes[n].labelLines, line)
 		}
@@ -103,7 +102,7 @@ func (g *graph) connectWriters(n int) {
 	for _, ref := range c.reads {
 		writers := g.writersOf(n, ref)
 		for _, w := range writers {
-			addSource(g.calls[w].id, pathLabel(ref.Path))
+			addSource(g.calls[w].id, g.labels.path(ref.Path))
 		}
 		if len(writers) == 0 {
 			addSource(g.ensureGivenValueNode(ref), "")
@@ -191,7 +190,7 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 		return id
 	}
 	n := graphNode{id: fmt.Sprintf("g%d", len(g.nodeIDByGivenValue)+1), kind: nodeInput,
-		labelLines: []string{jsonval.Clip(name, 60)}}
+		labelLines: []string{g.labels.given(ref)}}
 	if ref.Kind == ideafile.TypeState {
 		n.kind = nodeState
 	}

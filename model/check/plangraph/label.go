@@ -1,18 +1,94 @@
 package plangraph
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 	"unicode"
 
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
-// pathLabel writes a path for a label.
-func pathLabel(p jsonval.Path) string {
+// Labels say how a picture names things to people. The zero Labels take the names of the Plan.
+type Labels struct {
+	Words *shown.Words             // of the Plan's Idea; nil: the names
+	Say   func(text string) string // puts a text of the engine into the reader's language; nil: it stays
+}
+
+// The most characters of a label, and of the instances in one.
+const (
+	maxLabel     = 60
+	maxInstances = 30
+)
+
+func (l Labels) say(text string) string {
+	if l.Say == nil {
+		return text
+	}
+	return l.Say(text)
+}
+
+// call names a Call by its number, its Tool and the instances that it is for.
+func (l Labels) call(number int, tool string, instances []string) (lines []string) {
+	if l.Words == nil {
+		line := fmt.Sprintf("%d %s", number, jsonval.Clip(tool, maxLabel))
+		if len(instances) > 0 {
+			line += " @" + jsonval.Clip(strings.Join(instances, ", "), maxInstances)
+		}
+		return []string{line}
+	}
+	lines = []string{fmt.Sprintf("%d %s", number, jsonval.Clip(l.Words.Tool(tool), maxLabel))}
+	if len(instances) > 0 {
+		lines = append(lines, jsonval.Clip(strings.Join(jsonval.Map(instances, l.Words.NameOf), ", "), maxLabel))
+	}
+	return lines
+}
+
+// path names a place in State.
+func (l Labels) path(p jsonval.Path) string {
+	if l.Words != nil {
+		return l.given(refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+	}
 	if len(p) == 0 {
 		return "State"
 	}
-	return jsonval.Clip(p.String(), 60)
+	return jsonval.Clip(p.String(), maxLabel)
+}
+
+// paths names all places in State that a Call writes.
+func (l Labels) paths(c graphCall) string {
+	if l.Words == nil {
+		return jsonval.Clip(c.outputPathText, maxLabel)
+	}
+	return jsonval.Clip(strings.Join(jsonval.Map(c.outputPaths, l.path), ", "), maxLabel)
+}
+
+// given names what a Reference leads to.
+func (l Labels) given(ref refexpr.Reference) string {
+	if l.Words == nil {
+		return jsonval.Clip(ref.String(), maxLabel)
+	}
+	whole := map[string]string{ideafile.TypeInput: "What it began with", ideafile.TypeState: "What is known of it now"}
+	if len(ref.Path) == 0 && whole[ref.Kind] != "" {
+		return l.say(whole[ref.Kind])
+	}
+	return jsonval.Clip(cmp.Or(l.Words.Place(ref.Kind, ref.Path), ref.String()), maxLabel)
+}
+
+// statuses lists in how many instances a Call has each status; for a single instance, the status only.
+func (l Labels) statuses(counts map[ideafile.CallStatus]int) string {
+	var parts []string
+	for _, f := range statusFills {
+		if n := counts[f.status]; n == 1 && len(counts) == 1 {
+			return l.say(string(f.status))
+		} else if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, l.say(string(f.status))))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // singleLine replaces with a space what ends a line or cannot be shown.

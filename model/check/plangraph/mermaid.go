@@ -12,7 +12,7 @@ import (
 // RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. By the counts of Statuses it
 // marks Calls that were undone.
 func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-	g := newGraph(calls).mark(statuses, false)
+	g := newGraph(calls, Labels{}).mark(statuses, false)
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, n := range g.nodes {

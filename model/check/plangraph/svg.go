@@ -10,8 +10,8 @@ import (
 
 // RenderSVG draws a Plan as a picture, black on white, without styles and scripts. statuses are the counts of Statuses,
 // which are written below each Call and colour it; nil, or shorter than the Calls: unknown.
-func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int) string {
-	l := newLayout(newGraph(calls).mark(statuses, true))
+func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Labels) string {
+	l := newLayout(newGraph(calls, labels).mark(statuses, true))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`,
 		l.width, l.height, l.width, l.height)
@@ -44,11 +44,14 @@ func (l *layout) writeEdge(b *strings.Builder, e graphEdge) {
 		dash = ` stroke-dasharray="4 3"`
 	}
 	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="#565c64"%s marker-end="url(#tip)"/>`, path, dash)
-	if e.label != "" {
+	if label := e.label; label != "" {
+		if e.dashed {
+			label = l.labels.say(label)
+		}
 		fmt.Fprintf(
 			b,
 			`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#565c64" font-size="11" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`,
-			(x1+x2)/2, (y1+y2)/2+4, xmlText(e.label))
+			(x1+x2)/2, (y1+y2)/2+4, xmlText(label))
 	}
 }
 
@@ -86,19 +89,6 @@ func fillOf(counts map[ideafile.CallStatus]int) string {
 		}
 	}
 	return ""
-}
-
-// statusLine lists how many instances of a Call have each status; for a single instance, the status only.
-func statusLine(counts map[ideafile.CallStatus]int) string {
-	var parts []string
-	for _, f := range statusFills {
-		if n := counts[f.status]; n == 1 && len(counts) == 1 {
-			return string(f.status)
-		} else if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, f.status))
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // xmlText writes a text so that it stays text; what XML cannot hold becomes the sign for it.

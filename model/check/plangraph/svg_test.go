@@ -11,6 +11,8 @@ import (
 
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 )
 
 // elements reads a picture, and gives its elements by their names with the texts in them.
@@ -55,7 +57,7 @@ func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 	boxes, texts := elements(t, plangraph.RenderSVG([]any{
 		call("fetch", "†state.a", "†input.x"), call("left", "†state.b", "†state.a"),
 		call("right", "†state.c", "†state.a"), call("join", "†state.d", "†state.b", "†state.c"),
-	}, nil))
+	}, nil, plangraph.Labels{}))
 	if len(boxes) != 5 { // four Calls, and the input
 		t.Fatalf("%d boxes: %q", len(boxes), texts)
 	}
@@ -84,12 +86,12 @@ func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
 		_,
 			texts := elements(
 			t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"),
-				7, nil}, nil))
+				7, nil}, nil, plangraph.Labels{}))
 		if strings.Contains(strings.Join(texts, ""), "alert") != strings.Contains(name, "alert") {
 			t.Errorf("%q", texts)
 		}
 	}
-	elements(t, plangraph.RenderSVG(nil, nil))
+	elements(t, plangraph.RenderSVG(nil, nil, plangraph.Labels{}))
 }
 
 func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
@@ -98,7 +100,7 @@ func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
 	for n := range 500 {
 		many = append(many, call("t", fmt.Sprintf("†state.v%d", n), fmt.Sprintf("†state.v%d", (n*7+1)%500)))
 	}
-	if boxes, _ := elements(t, plangraph.RenderSVG(many, nil)); len(boxes) != 500 {
+	if boxes, _ := elements(t, plangraph.RenderSVG(many, nil, plangraph.Labels{})); len(boxes) != 500 {
 		t.Errorf("%d boxes", len(boxes))
 	}
 }
@@ -109,7 +111,7 @@ func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
 		call("c", "†state.c", "†state.b")}
 	boxes, texts := elements(t,
 		plangraph.RenderSVG(calls,
-			[]map[ideafile.CallStatus]int{{ideafile.Done: 3}, {ideafile.Done: 1, ideafile.Failed: 2}}))
+			[]map[ideafile.CallStatus]int{{ideafile.Done: 3}, {ideafile.Done: 1, ideafile.Failed: 2}}, plangraph.Labels{}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"3 done", "2 failed, 1 done"} {
 		if !strings.Contains(all, want) {
@@ -121,5 +123,42 @@ func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
 	}
 	if boxes[0]["height"] == boxes[2]["height"] {
 		t.Error("a Call of which nothing is known has a line for it")
+	}
+}
+
+// A picture for people has the titles of Tools and values, the names of instances, and the reader's language.
+func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
+	t.Parallel()
+	raw, err := jsonval.DecodeObject([]byte(`{"config": {"instanceName": "†` + "`order ${input.order}`" + `"},
+		"schema": {"tools": {"refund": {"title": "Refund a customer", "properties": {"to": {}}, "_activity": "note"}}},
+		"context": [
+			{"type": "input", "schema": {"properties": {"client": {"title": "Customer", "properties": {"name": {}}}}}, "input": {}},
+			{"type": "state", "schema": {"properties": {"letter": {"title": "The letter"}}}, "state": {}},
+			{"type": "input", "_instance": "①", "input": {"order": "A-1"}}, {"type": "input", "_instance": "②", "input": {"order": "A-2"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	idea, problems := ideafile.ReadIdea(any(raw))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	calls := []any{
+		map[string]any{"_tool": "refund", "_instance": []any{"①", "②"}, "to": "†input.client.name", "_outputPath": "letter"},
+		map[string]any{"_tool": "refund", "to": []any{"†state.letter", "†input", "†state.noteForAll[0].text"},
+			"_after": []any{"†call.1.1"}},
+	}
+	_, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.AwaitingApproval: 2}},
+		plangraph.Labels{Words: shown.WordsOf(idea), Say: strings.ToUpper}))
+	all := strings.Join(texts, "|")
+	for _, want := range []string{"|1 Refund a customer|order A-1, order A-2|→ The letter|2 AWAITING-APPROVAL|",
+		"|2 Refund a customer|", "|Customer › Name|", "|WHAT IT BEGAN WITH|", "|Note for all › 0 › Text|", "|AFTER|"} {
+		if !strings.Contains("|"+all+"|", want) {
+			t.Errorf("it does not say %q: %s", want, all)
+		}
+	}
+	for _, name := range []string{"①", "†", "refund|"} {
+		if strings.Contains(all, name) {
+			t.Errorf("it says %q: %s", name, all)
+		}
 	}
 }

@@ -46,8 +46,9 @@ type Call struct {
 	Sentence string `json:"sentence,omitempty" doc:"what the Call does, in the words of its Tool"`
 	// InstanceName is the instance's name for people.
 	InstanceName string `json:"instanceName,omitempty" doc:"what people call the instance"`
-	// Fields are the parameters that people are shown, in the order of the Tool's schema.
-	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order of the Tool's schema; params has them as they are"`
+	// Fields are the parameters that people are shown: the required ones as the Tool's schema lists them, then the
+	// others by name.
+	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them: the required ones as the Tool's schema lists them, then the others by name; params has them as they are"`
 
 	Parts     Parts  `json:"-"` // of Sentence
 	ToolTitle string `json:"-"`
@@ -172,6 +173,22 @@ func (w *Words) Tool(name string) string {
 	return titleFromName(name)
 }
 
+// Place is what people call a value of the input or of State: the titles that lead to it; "" of any other value.
+func (w *Words) Place(kind string, path jsonval.Path) string {
+	format, known := map[string]Format{ideafile.TypeInput: w.input, ideafile.TypeState: w.state}[kind]
+	if !known {
+		return ""
+	}
+	var titles []string
+	for _, step := range path {
+		isItem := format.Items != nil
+		if format = format.At(jsonval.Path{step}); !isItem {
+			titles = append(titles, format.titleOr(step))
+		}
+	}
+	return strings.Join(titles, " › ")
+}
+
 // ParamsFormat is how the parameters of a Tool are shown.
 func (w *Words) ParamsFormat(tool string) Format {
 	if t := w.tools[tool]; t != nil {
@@ -235,7 +252,7 @@ func (w *Words) inputWith(own any, path jsonval.Path) any {
 	return own
 }
 
-// fields lists parameters in the order of the schema; the members of an object that the schema describes are fields of
+// fields lists parameters in the order of Fields; the members of an object that the schema describes are fields of
 // their own.
 func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hidden []string) {
 	var add func(prefix string, f Format, values jsonval.Object, top bool)

@@ -22,7 +22,7 @@ import (
 var graphFormats = map[string]func(calls []any, statuses ...map[ideafile.CallStatus]int) string{
 	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
 	"svg": func(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-		return plangraph.RenderSVG(calls, statuses)
+		return plangraph.RenderSVG(calls, statuses, plangraph.Labels{})
 	},
 }
 
