@@ -190,6 +190,8 @@ func TestAnUndoSaysWhatCannotBeTakenBackAndKeepsWhatThatCameFrom(t *testing.T) {
 	d.do("undo", "p", "--dry-run").is(exit.Done).complains("no server answers: if p is at work").tells("of p, 0 Calls would",
 		"cannot be taken back:\n  0.3 (write): nothing takes write back",
 		"0.2 (book): 0.3 (write) reads from it and is not taken back", "0.4 (book): it was taken back by p-undo-1")
+	d.do("fork", "p", "--at", "1", "--id", "q", "--undo", "--yes", "--reason", "x").is(exit.Done).complains(
+		"nothing of p is taken back; what cannot be: 0.3 (write): nothing takes write back")
 }
 
 func TestAnUndoIsRefusedInASentence(t *testing.T) {

@@ -18,6 +18,12 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells(" would be taken back, as p\n",
 		"it is at work: it is paused first")
 	d.do("undo", "p", "--dry-run", "--as", "q").is(exit.Usage).complains("so it cannot be done as process q")
+	d.do("undo", "p", "--reason", "x").is(exit.Usage).complains("nothing is taken back: --yes takes it back")
+	if said := d.do("list").is(exit.Done).out; strings.Contains(said, "paused") {
+		t.Errorf("it is paused though nothing is done: %s", said)
+	}
+	d.do("undo", "p", "--call", "0.9", "--yes", "--reason", "x").is(exit.Usage).complains("there is no Call 0.9").complains(
+		"p is paused first")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "too dear", "--by", "ann").is(exit.Done).complains(
 		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
 		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
@@ -31,6 +37,8 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
 	d.do("diff", "p", "1", strconv.Itoa(len(ideas))).is(exit.Done).tells(`~ call 0.2 book  "done" → "undone"`)
 	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
+	d.do("cancel", "p", "--undo", "--reason", "x").is(exit.Usage).complains("nothing is done, since nobody can be asked")
+	d.do("list").is(exit.Done).tells("paused, 2 Calls undone")
 	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)

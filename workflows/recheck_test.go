@@ -65,6 +65,20 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 	}
 }
 
+// The seed is in the Idea: a fork makes the Request again with its instances in the same order.
+func TestAForkAsksInTheOrderOfItsOrigin(t *testing.T) {
+	t.Parallel()
+	answer := moods("judge", "good", "good", "bad", "bad")
+	s := newScenario(t, judged(``), answer)
+	s.finish()
+	fork := newScenario(t, judged(``), answer)
+	fork.id, fork.idea = s.id+"-fork", chain.Fork(s.sealed(1))
+	fork.finish()
+	if got, want := fork.prompt(1), s.prompt(1); got != want {
+		t.Errorf("it asks\n%s\nnot\n%s", got, want)
+	}
+}
+
 // rechecked reads what the chain keeps of rechecks, by instance.
 func (s *scenario) rechecked() map[string]turn.Comparison {
 	s.t.Helper()

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -47,8 +48,8 @@ type undoOutput struct {
 func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
 	switch {
-	case b.Call != "" && b.To > 0:
-		return nil, Unfit("undo %s: call and to exclude each other: leave one out", in.ID)
+	case b.Call != "" && (b.To > 0 || b.Instance != nil):
+		return nil, Unfit("undo %s: call takes back one Call and all that read from it: leave out to and instance", in.ID)
 	case !b.DryRun && b.Reason == "":
 		return nil, Unfit("undo %s: reason is missing: say why, for the record", in.ID)
 	}
@@ -77,12 +78,15 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	o.Tools, o.By.Name = a.Tools, access.From(ctx).Name
+	paused := false
 	if agree != nil {
-		if _, err := a.Client.PrepareUndo(ctx, id, o); err != nil {
+		if paused, err = a.Client.PrepareUndo(ctx, id, o); err != nil {
 			return nil, false, err
 		}
 	}
-	u, err = a.Client.PlanUndo(ctx, id, o)
+	if u, err = a.Client.PlanUndo(ctx, id, o); err != nil && paused {
+		err = fmt.Errorf("%w; the process is paused now: resume it, or correct this", err)
+	}
 	if err != nil || agree == nil || !agree(u) {
 		return u, false, err
 	}

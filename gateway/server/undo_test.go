@@ -20,7 +20,9 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 	h.post(page+"/undo", `{"reason": "x", "call": "0.9"}`).problem(422, "invalid")
 	h.post(page+"/undo", `{"reason": "x", "to": 99}`).problem(404, "not-found")
 	h.post("/api/processes/nobody/undo", `{"reason": "x"}`).problem(404, "not-found")
-	h.post(page+"/undo", `{"reason": "x", "to": 2, "call": "0.1"}`).problem(422, "invalid")
+	for _, beside := range []string{`"to": 2`, `"instance": ""`, `"instance": "④"`} {
+		h.post(page+"/undo", `{"reason": "x", "call": "0.1", `+beside+`}`).problem(422, "invalid")
+	}
 	h.post(page+"/undo", `{}`).problem(422, "invalid")
 	dry := h.post(page+"/undo", `{"dryRun": true}`).is(200)
 	if !strings.Contains(string(dry.body),
@@ -44,6 +46,20 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 			t.Errorf("%s: %s", at, said)
 		}
 	}
+}
+
+// A process at work is paused before it is known what it did: who is refused then is told.
+func TestAnUndoThatIsRefusedSaysThatItHasPaused(t *testing.T) {
+	h := open(t)
+	id := h.begin("When does it come?")
+	h.waiting(id, 1)
+	page := "/api/processes/" + id
+	refused := h.post(page+"/undo", `{"reason": "x", "call": "0.9"}`).problem(422, "invalid")
+	if said, _ := refused["detail"].(string); !strings.Contains(said, "there is no Call 0.9") ||
+		!strings.Contains(said, "the process is paused now") || h.get(page).object()["status"] != "paused" {
+		t.Error(said)
+	}
+	h.post(page+"/cancel", nil).is(204)
 }
 
 // At the desk it is shown first, in the words of the business, and then done under a reason.

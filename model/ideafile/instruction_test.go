@@ -102,6 +102,29 @@ func TestAStepIsFulfilledOrNotOrDoesNotApplyOrIsNotChecked(t *testing.T) {
 	}
 }
 
+// A step is fulfilled only if it is so whatever stands in a value that is too large to be looked at.
+func TestAStepThatLooksAtALargeValueIsNotChecked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ kind, step, want string }{
+		{"string", `"require": {"properties": {"state": {"required": ["large"]}}}`, ideafile.StepFulfilled},
+		{"string", `"require": {"properties": {"state": {"properties": {"large": {"maxLength": 1000}}}}}`, ideafile.StepUnchecked},
+		{"string", `"require": {"properties": {"state": {"properties": {"large": {"pattern": "^Dear"}}}}}`, ideafile.StepUnchecked},
+		{"string", `"require": {"properties": {"state": {"properties": {"large": {"pattern": "\\S"}}}}}`, ideafile.StepUnchecked},
+		{"array", `"require": {"properties": {"state": {"properties": {"large": {"maxItems": 5}}}}}`, ideafile.StepUnchecked},
+		{"array", `"require": {"properties": {"state": {"properties": {"large": {"minItems": 2}}}}}`, ideafile.StepUnchecked},
+		{"object", `"require": {"properties": {"state": {"properties": {"large": {"properties": {"x": {"const": 1}}}}}}}`, ideafile.StepUnchecked},
+		{"string", `"when": {"properties": {"state": {"properties": {"large": {"pattern": "rude"}}}}}, "require": true`, ideafile.StepUnchecked},
+		{"string", `"when": {"properties": {"state": {"required": ["large"]}}}, "require": true`, ideafile.StepFulfilled},
+	} {
+		idea := modeltest.IdeaFrom(t, withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", `+c.step+`}]}}`))
+		large := jsonval.BlobHandle{Digest: strings.Repeat("a", 64), Size: jsonval.LargeValueBytes + 1, ValueType: c.kind}
+		view := map[string]any{"state": map[string]any{"large": large.AsJSONValue()}}
+		if got := outcomes(idea.Context[0].Instruction.Outcomes(view, nil)); got != c.want {
+			t.Errorf("%s, %s: %s", c.kind, c.step, got)
+		}
+	}
+}
+
 func outcomes(list []ideafile.StepOutcome) string {
 	var words []string
 	for _, o := range list {

@@ -114,7 +114,7 @@ type decision struct {
 
 func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 	calls []ideafile.WrittenCall) (list []decision) {
-	writers := map[string]string{}
+	var writers []writer
 	for _, w := range CallsFor(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
 		d := decision{tool: ideafile.FindTool(palette.Tools, w.Tool), name: w.Tool, references: map[string]bool{}}
@@ -126,7 +126,7 @@ func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 			d.parts["output"] = c.Output
 		}
 		for _, path := range c.OutputPath.Paths() {
-			writers[path.String()] = w.Tool
+			writers = append(writers, writer{path, w.Tool})
 		}
 		list = append(list, d)
 	}
@@ -136,9 +136,31 @@ func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 	return list
 }
 
-// resolveReferences replaces References by their values, and records their places. A value that another Call of the
-// answer is to write is replaced by that Call's Tool: where in State it goes is no decision.
-func (d decision) resolveReferences(view jsonval.Object, writers map[string]string, at jsonval.Path, v any) any {
+// writer is the Tool of a Call of an answer, and a place in State that the Call is to write.
+type writer struct {
+	path jsonval.Path
+	tool string
+}
+
+// nameResults names what Calls of the answer are to write at a path, above it or below it, without the names of their
+// places: where in State a result goes is no decision.
+func nameResults(writers []writer, at jsonval.Path) string {
+	var names []string
+	for _, w := range writers {
+		switch {
+		case at.IsAtOrBelow(w.path):
+			names = append(names, "the result of "+w.tool+": "+at[len(w.path):].String())
+		case w.path.IsAtOrBelow(at):
+			names = append(names, w.path[len(at):].String()+" by "+w.tool)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// resolveReferences replaces References by their values, and records their places. For a value that another Call of the
+// answer is to write there is the name of that.
+func (d decision) resolveReferences(view jsonval.Object, writers []writer, at jsonval.Path, v any) any {
 	text, isText := v.(string)
 	if !isText {
 		return jsonval.WithMembers(v, func(step string, held any) any {
@@ -153,8 +175,11 @@ func (d decision) resolveReferences(view jsonval.Object, writers map[string]stri
 		if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
 			return value, true
 		}
-		tool, ok := writers[ref.Path.String()]
-		return "the result of " + tool, ok
+		if ref.Kind != ideafile.TypeState {
+			return nil, false
+		}
+		name := nameResults(writers, ref.Path)
+		return name, name != ""
 	})
 	if err != nil {
 		return v

@@ -69,6 +69,14 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 		"nothing, or a Call":             {``, pay + `"note":"a"}`, true},
 		"what another Call writes": {pay + `"amount":1,"_outputPath":"x"},` + pay + `"to":"†state.x"}`,
 			pay + `"amount":1,"_outputPath":"y"},` + pay + `"to":"†state.y"}`, false},
+		"a part of what another Call writes": {pay + `"amount":1,"_outputPath":"x"},` + pay + `"to":"†state.x.id"}`,
+			pay + `"amount":1,"_outputPath":"y"},` + pay + `"to":"†state.y.id"}`, false},
+		"another part of what another Call writes": {pay + `"amount":1,"_outputPath":"x"},` + pay + `"to":"†state.x.id"}`,
+			pay + `"amount":1,"_outputPath":"x"},` + pay + `"to":"†state.x.other"}`, true},
+		"all that other Calls write": {pay + `"amount":1,"_outputPath":"x.a"},` + pay + `"to":"†state.x"}`,
+			pay + `"to":"†state.y"},` + pay + `"amount":1,"_outputPath":"y.a"}`, false},
+		"what another Tool writes": {pay + `"amount":1,"_outputPath":"x"},` + judge + `{"mood":"bad"},"_outputPath":"z"},` + pay + `"to":"†state.x.id"}`,
+			pay + `"amount":1,"_outputPath":"z"},` + judge + `{"mood":"bad"},"_outputPath":"x"},` + pay + `"to":"†state.x.id"}`, true},
 		"a broken Call": {pay + `"nothing":"a"}`, pay + `"amount":1}`, true},
 	} {
 		calls := func(text string) []ideafile.WrittenCall {

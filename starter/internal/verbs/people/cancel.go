@@ -24,8 +24,12 @@ func cancelAndUndo(ctx context.Context, a *app.App, g *actOptions) (done bool, e
 		return false, nil
 	}
 	id := g.args[0]
-	if g.reason == "" {
+	switch {
+	case g.reason == "":
 		return true, exit.Usagef("cancel %s --undo: --reason is missing: say why, for the record", id)
+	case !g.yes && !a.CanAsk():
+		return true, exit.Usagef("cancel %s --undo: nothing is done, since nobody can be asked: --yes cancels it and "+
+			"takes back", id)
 	}
 	err = a.WithProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.signer()) })
 	if err == nil {

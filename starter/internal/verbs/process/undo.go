@@ -12,6 +12,7 @@ import (
 
 	"processidea/client"
 	"processidea/internal/flags"
+	"processidea/model/diag"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/undo"
@@ -113,6 +114,10 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		}
 		return a.Show(u, text)
 	}
+	if !o.yes && !o.beforeFork && !a.CanAsk() { // before anything is paused
+		return exit.Usagef("undo %s: nothing is taken back: --yes takes it back, and --dry-run says what that would be",
+			o.of)
+	}
 	session, err := openSession(ctx, p, o.launchOptions)
 	if err != nil {
 		return err
@@ -123,13 +128,19 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	u, err := session.PlanUndo(ctx, o.of, options)
-	if err != nil || o.beforeFork && len(u.Undo) == 0 {
-		return err
-	}
 	if paused {
 		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.of, print.Program,
 			print.Quote(o.of))
+	}
+	u, err := session.PlanUndo(ctx, o.of, options)
+	if err != nil {
+		return err
+	}
+	if o.beforeFork && len(u.Undo) == 0 {
+		if len(u.Cannot) > 0 {
+			a.Note("nothing of %s is taken back; what cannot be: %s", o.of, diag.FirstNamesAndCount(leftNames(u.Cannot)))
+		}
+		return nil
 	}
 	return l.undo(ctx, u, o)
 }
@@ -231,6 +242,14 @@ func undoText(u *client.Undoing) string {
 		}
 	}
 	return b.String()
+}
+
+// leftNames says of each Call why it is not taken back.
+func leftNames(list []undo.Left) (names []string) {
+	for _, l := range list {
+		names = append(names, l.Did.Name()+": "+l.Because)
+	}
+	return names
 }
 
 // writeSteps lists steps, and below one that takes a process back those within.
