@@ -29,7 +29,7 @@ func resultOf(said jsonval.Object) (value any, text string) {
 		value = text
 	}
 	if text == "" {
-		text = string(jsonval.Encode(value))
+		text = jsonval.EncodeToString(value)
 	}
 	return value, text
 }
