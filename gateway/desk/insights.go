@@ -55,5 +55,5 @@ func (v *visit) because(tool string, rule client.RuleInsights) string {
 	}
 	format := v.Client.Process(rule.Process).Words(v.Context()).ParamsFormat(tool)
 	said := ruleInWords(format, rule.When, client.LanguageOf(v.Context()))
-	return cmp.Or(said, string(jsonval.Encode(rule.When)))
+	return cmp.Or(said, jsonval.EncodeToString(rule.When))
 }

@@ -14,7 +14,6 @@ import (
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
-	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
@@ -120,9 +119,7 @@ func (v *visit) drawWaiting() error {
 	if err != nil {
 		return err
 	}
-	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), mostDrawn)], nil)))
-	return nil
+	return v.draw(plan.Drawn[:min(len(plan.Drawn), mostDrawn)], nil)
 }
 
 // decidePlan takes a decision on the Plan of the address, or shows its Calls as somebody is changing them.

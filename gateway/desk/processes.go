@@ -211,8 +211,12 @@ func (v *visit) drawPlan() error {
 	if len(plan.Calls) > mostDrawn {
 		return gone("The Plan has too many Calls for a picture.")
 	}
+	return v.draw(plan.Calls, plan.Statuses)
+}
+
+func (v *visit) draw(calls []any, statuses []map[ideafile.CallStatus]int) error {
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses)))
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses)))
 	return nil
 }
 
