@@ -46,7 +46,7 @@ func planInWords(ctx context.Context, p Plan, idea *ideafile.Idea, words *shown.
 		}
 		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
 			of := messages.InstanceView(token).PayloadByKind
-			known := knownOf(any(params), func(r refexpr.Reference) (any, bool) {
+			known := knownOf(params, func(r refexpr.Reference) (any, bool) {
 				if readsAnother && r.Kind == refexpr.StateKind {
 					return nil, false
 				}
