@@ -12,6 +12,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
+	"processidea/internal/pause"
 	"processidea/internal/safego"
 	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
@@ -195,7 +196,7 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 			}
 			delay = startPollInterval
 		}
-		if !sleepUntilDone(c.ctx, delay) {
+		if pause.For(c.ctx, delay) != nil {
 			return c.ctx.Err()
 		}
 	}

@@ -12,19 +12,16 @@ import (
 // DeliverSignals signals workflows, several at a time, and returns the ids of those that do not exist or have ended.
 func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalDelivery) ([]string, error) {
 	missing := make([]bool, len(list))
-	g, ctx := safego.WithContext(ctx)
-	g.SetLimit(maxConcurrentSignals)
-	for n, d := range list {
-		g.Go("activities.deliver", func() error {
-			err := a.deliver(ctx, d)
+	err := safego.Each(ctx, "activities.deliver", len(list), maxConcurrentSignals,
+		func(ctx context.Context, n int) error {
+			err := a.deliver(ctx, list[n])
 			missing[n] = isNotFound(err)
 			if err != nil && !missing[n] {
-				return fmt.Errorf("signal %s: %w", d.To, err)
+				return fmt.Errorf("signal %s: %w", list[n].To, err)
 			}
 			return nil
 		})
-	}
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	var nobody []string

@@ -55,7 +55,7 @@ const otherAttempts = 5
 // is retried, within the retry policy.
 func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, try func(context.Context) error) error {
-	llms := ideafile.ReadLLMs(jsonval.AsObject(setup.Idea["config"])["llm"], "", new(diag.Problems))
+	llms := ideafile.ReadLLMs(jsonval.At(setup.Idea, "config", "llm"), "", new(diag.Problems))
 	limit := llms.AnswerTimeout()
 	if input.Recheck != nil { // which other LLMs may answer
 		limit = time.Until(activity.GetInfo(ctx).Deadline)

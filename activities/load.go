@@ -81,7 +81,7 @@ func (a *Activities) readIdeaWithTools(ctx context.Context, idea jsonval.Object)
 
 // storePalette returns the replacement for an Idea's Tools that are too large to travel; nil if they are not too large.
 func (a *Activities) storePalette(ctx context.Context, idea jsonval.Object) (jsonval.Object, error) {
-	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
+	tools := jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
 	if _, _, stored := ideafile.ReadStoredPalette(tools); stored ||
 		jsonval.SizeUpToLimit(tools, largePalette) <= largePalette {
 		return nil, nil

@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"processidea/internal/pause"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -28,10 +29,10 @@ func retryStoreOperation[T any](ctx context.Context, do func() (T, error)) (T, e
 	}
 	limited, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-reportTime))
 	defer cancel()
-	pause := minStorePause
-	for err != nil && blobs.IsTransient(err) && sleepUntilDone(limited, pause) {
+	wait := minStorePause
+	for err != nil && blobs.IsTransient(err) && pause.For(limited, wait) == nil {
 		v, err = do()
-		pause = min(2*pause, maxStorePause)
+		wait = min(2*wait, maxStorePause)
 	}
 	return v, err
 }
@@ -48,15 +49,3 @@ func (a *Activities) checkStorable(ctx context.Context, result any) error {
 
 // ProbeStore fails until the store can be written.
 func (a *Activities) ProbeStore(ctx context.Context) error { return a.Store.CheckWritable(ctx) }
-
-// sleepUntilDone waits, and reports whether the context was still valid at the end.
-func sleepUntilDone(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -161,16 +161,6 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, at
 	return policy.WithPriorDecisions(fork, earlier), nil
 }
 
-// Plan returns the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT;
-// without one, the Calls of the Plan messages in the latest Idea.
-func (c *Chain) Plan(ctx context.Context) ([]any, error) {
-	p, err := c.PlanWithStatus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return p.Calls, nil
-}
-
 // PlanDrawing is the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea tells:
 // for plangraph.RenderSVG.
 type PlanDrawing struct {
@@ -178,7 +168,8 @@ type PlanDrawing struct {
 	Statuses []map[ideafile.CallStatus]int // beside the Calls; nil: nothing is known
 }
 
-// PlanWithStatus is Plan, with what became of the Calls by the latest Idea, and by the processes that undid some.
+// PlanWithStatus returns the Calls of the latest solution that has any, or else of the Plan messages in the latest
+// Idea, with what became of them by that Idea, and by the processes that undid some.
 func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 	last, err := c.number(ctx, "draw", 0)
 	if err != nil {
@@ -220,5 +211,5 @@ func PlanMessagesOf(idea map[string]any) (calls []any) {
 
 // SolutionOf gives the Calls of an Idea's solution.
 func SolutionOf(idea map[string]any) []any {
-	return jsonval.AsList(jsonval.AsObject(idea["solution"])["calls"])
+	return jsonval.AsList(jsonval.At(idea, "solution", "calls"))
 }

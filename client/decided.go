@@ -163,7 +163,7 @@ func (c *Chain) conditions(ctx context.Context) map[string]jsonval.Object {
 	for _, t := range idea.Tools {
 		asks := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
 		if asks != nil && asks.ParamsCondition != nil {
-			all[t.Name] = jsonval.AsObject(jsonval.AsObject(t.Source["_approval"])["when"])
+			all[t.Name] = jsonval.AsObject(jsonval.At(t.Source, "_approval", "when"))
 		}
 	}
 	return all

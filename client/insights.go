@@ -110,7 +110,7 @@ func insightsOf(tools map[string]*ToolInsights, name string) *ToolInsights {
 }
 
 func (t *ToolInsights) addRule(process string, d Decided) {
-	key := string(jsonval.Encode(d.when))
+	key := jsonval.EncodeToString(d.when)
 	if t.rules[key] == nil {
 		t.rules[key] = &RuleInsights{When: d.when, Process: process,
 			DecisionCounts: DecisionCounts{Decided: map[string]int{}}}

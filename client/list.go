@@ -18,6 +18,7 @@ import (
 	"processidea/connect"
 	"processidea/internal/safego"
 	"processidea/model/diag"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -220,10 +221,7 @@ func (c *Client) addUndone(ctx context.Context, list []Summary) error {
 func waitingOf(v Status) []string {
 	lines := []string{}
 	if v.Error != nil {
-		for _, h := range v.HeldUp {
-			lines = append(lines, h.String())
-		}
-		return append(lines, v.Error.Message)
+		return append(jsonval.Map(v.HeldUp, turn.HeldUp.String), v.Error.Message)
 	}
 	for _, line := range v.Waiting {
 		switch {

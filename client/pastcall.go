@@ -39,15 +39,10 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 		d := PastCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
 		slices.SortStableFunc(d.Decisions,
 			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
-		params := map[string]any{}
-		for n := range d.Decisions { // what was looked at last
-			if d.Decisions[n].ShownParams != nil {
-				params = d.Decisions[n].ShownParams
-			}
-		}
 		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
 		_ = p.client.query(ctx, instance, protocol.QueryApprovals, &about)
-		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool, params,
+		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool,
+			approval.ShownTo(d.Decisions), // what was looked at last
 			ideafile.InstanceTokenOfCallID(c.ID), shown.Case{Input: about.Input, State: v.State})
 		return d, err
 	}

@@ -78,10 +78,8 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 		return nil, err
 	}
 	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, number: n,
-		of: map[[2]string]*backtest.RanInstance{}, within: jsonval.Object{}}
-	for _, idea := range run.Ideas {
-		u.parts = append(u.parts, latestOfParts(idea))
-	}
+		parts: jsonval.Map(run.Ideas, latestOfParts), of: map[[2]string]*backtest.RanInstance{},
+		within: jsonval.Object{}}
 	calls, err := u.calls(ctx, instances, earlier)
 	if err != nil {
 		return nil, err
@@ -290,7 +288,7 @@ func undoneFile(process string) string { return strings.ReplaceAll(process, "/",
 // latestOfParts returns the number of the latest Idea of each part in an Idea of a split process.
 func latestOfParts(idea jsonval.Object) map[string]int {
 	latest := map[string]int{}
-	for _, part := range jsonval.AsList(jsonval.AsObject(idea["meta"])["parts"]) {
+	for _, part := range jsonval.AsList(jsonval.At(idea, "meta", "parts")) {
 		of := jsonval.AsObject(part)
 		latest[jsonval.AsText(of["process"])], _ = jsonval.ReadPositiveInt(of["at"])
 	}

@@ -167,7 +167,7 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 		if err != nil {
 			return nil, 0, err
 		}
-		if of := jsonval.AsObject(idea["meta"])[protocol.UndoesMeta]; as == c.process && of != nil {
+		if of := jsonval.At(idea, "meta", protocol.UndoesMeta); as == c.process && of != nil {
 			continue // what it takes back is another's
 		}
 		readUndoneCalls(as, idea, made)
@@ -182,7 +182,7 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 // readUndoneCalls reads what the latest Idea of a process says that it took back.
 func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
-	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[protocol.UndoesMeta])
+	of := jsonval.AsObject(jsonval.At(source, "meta", protocol.UndoesMeta))
 	eachRecorded(idea, func(p turn.PastCall, token string) {
 		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
 		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}

@@ -26,12 +26,12 @@ func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
 	meta[protocol.UndoesMeta] = jsonval.OverlayObject(jsonval.Object{"process": u.Process}, u.options.By.payload())
 	config := jsonval.Object{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
-		if v := jsonval.AsObject(last["config"])[k]; v != nil {
+		if v := jsonval.At(last, "config", k); v != nil {
 			config[k] = v
 		}
 	}
 	tools := jsonval.Object{}
-	for name, tool := range jsonval.AsObject(jsonval.AsObject(last["schema"])["tools"]) {
+	for name, tool := range jsonval.AsObject(jsonval.At(last, "schema", "tools")) {
 		tools[name] = jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath", "_outputMethod")
 	}
 	files := jsonval.Object{}

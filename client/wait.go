@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"processidea/client/internal/kind"
+	"processidea/internal/pause"
 )
 
 const (
@@ -73,10 +74,5 @@ func (c *Client) notifyNoWorker(process string, cause error) {
 
 // Pause waits for a while, or until the context ends.
 func Pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+	_ = pause.For(ctx, d)
 }

@@ -9,7 +9,6 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
-	"go.temporal.io/api/proxy"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
@@ -120,21 +119,12 @@ func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollAct
 
 // canDecrypt tries to decrypt every payload of a message. Of payloads in the store it compares the key id only.
 func (g *guard) canDecrypt(ctx context.Context, m proto.Message) error {
-	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
-		SkipSearchAttributes: true,
-		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-			for _, p := range payloads {
-				if _, err := g.keys.OpenPayload(p); err != nil {
-					return nil, err
-				}
-				if id := blobs.KeyOfClaim(p); id != "" {
-					if err := g.keys.Require(id); err != nil {
-						return nil, err
-					}
-				}
-			}
-			return payloads, nil
-		},
+	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error {
+		_, err := g.keys.OpenPayload(p)
+		if id := blobs.KeyOfClaim(p); err == nil && id != "" {
+			err = g.keys.Require(id)
+		}
+		return err
 	})
 }
 

@@ -40,8 +40,7 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 // onThisMachine reports whether a server is reached over the loopback interface, where compression only costs.
 func onThisMachine(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback()))
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 // DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.

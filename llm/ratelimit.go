@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"processidea/internal/pause"
+
 	"golang.org/x/time/rate"
 )
 
@@ -107,10 +109,8 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
 			return errRateLimited{d, words}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(d):
+		if err := pause.For(ctx, d); err != nil {
+			return err
 		}
 	}
 }

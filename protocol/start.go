@@ -91,7 +91,7 @@ func Memo(idea *ideafile.Idea) jsonval.Object {
 	if idea.Simulation != nil {
 		m[MemoSimulated] = true
 	}
-	if of := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])[UndoesMeta])["process"]; of != nil {
+	if of := jsonval.At(idea.Source, "meta", UndoesMeta, "process"); of != nil {
 		m[UndoesMeta] = of
 	}
 	return m

@@ -16,11 +16,11 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 		return nil
 	}
 	form, _ := jsonval.Decode(f.Parameters) // which were encoded when the function was registered
-	props := jsonval.AsObject(jsonval.AsObject(form)["properties"])
+	props := jsonval.AsObject(jsonval.At(form, "properties"))
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
 		at, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
 		if !known && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
-			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.Clip(p, 80),
+			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.Short(p),
 				diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
 			continue
 		}

@@ -124,9 +124,9 @@ func decisionText(d approval.Notice) string {
 	case d.DecidedBy == "":
 		return d.DecisionKind
 	}
-	text := d.DecisionKind + " by " + jsonval.Clip(d.DecidedBy, 80)
+	text := d.DecisionKind + " by " + jsonval.Short(d.DecidedBy)
 	if d.DecidedFor != "" {
-		text += " in place of " + jsonval.Clip(d.DecidedFor, 80)
+		text += " in place of " + jsonval.Short(d.DecidedFor)
 	}
 	return text
 }

@@ -18,6 +18,7 @@ import (
 
 	"processidea/client"
 	"processidea/connect"
+	"processidea/internal/pause"
 	"processidea/store/blobs"
 )
 
@@ -121,7 +122,7 @@ func eventually(ctx context.Context, within time.Duration, try func() error) err
 		if err == nil {
 			return nil
 		}
-		if sleep(ctx, 100*time.Millisecond) != nil {
+		if pause.For(ctx, 100*time.Millisecond) != nil {
 			return fmt.Errorf("not within %s: %w", within, err)
 		}
 	}

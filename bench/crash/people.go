@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"processidea/internal/pause"
 	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/protocol"
@@ -18,7 +19,7 @@ func (r *trial) decideAll(ctx context.Context, all []*process) {
 				r.decide(ctx, a)
 			}
 		}
-		_ = sleep(ctx, 300*time.Millisecond)
+		_ = pause.For(ctx, 300*time.Millisecond)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"processidea/internal/pause"
 )
 
 // program is a program that is killed and started again. If it ends by itself, as a worker does without a server, it is
@@ -37,7 +39,7 @@ func (p *program) start() error {
 			cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...) // its end is SIGKILL
 			cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.bed.environment(), p.bed.dir, log, log
 			_ = cmd.Run()
-			_ = sleep(ctx, 200*time.Millisecond)
+			_ = pause.For(ctx, 200*time.Millisecond)
 		}
 	}()
 	return nil

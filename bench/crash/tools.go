@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"processidea/examples/diamond/shop"
+	"processidea/internal/pause"
 )
 
 // toolbox serves the tools: the shop of the example diamond under /shop, and elsewhere tools that answer with a digest
@@ -42,7 +43,7 @@ func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	status, answer := t.computeAnswer(r, body)
 	answer = t.record(r.Header.Get("Idempotency-Key"), r.Method+" "+r.URL.String()+" "+string(body), answer)
-	if sleep(r.Context(), toolDelay) != nil {
+	if pause.For(r.Context(), toolDelay) != nil {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -12,6 +12,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"golang.org/x/sync/errgroup"
 
+	"processidea/internal/pause"
 	"processidea/model/loop"
 )
 
@@ -87,7 +88,7 @@ func (r *trial) runDisturbed(ctx context.Context, o options) error {
 func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 	after := time.Duration(chance.Int64N(int64(3 * time.Second)))
 	victims := [][]*program{{r.worker}, {r.server}, {r.worker, r.server}}[chance.IntN(3)]
-	if err := sleep(ctx, after); err != nil {
+	if err := pause.For(ctx, after); err != nil {
 		return err
 	}
 	for _, v := range victims {
@@ -107,15 +108,6 @@ func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 		}
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // startAll starts a process of every case, all at once.
@@ -191,6 +183,6 @@ func (p *process) await(ctx context.Context, r *trial) {
 		if ctx.Err() == nil {
 			p.err = err
 		}
-		_ = sleep(ctx, 200*time.Millisecond)
+		_ = pause.For(ctx, 200*time.Millisecond)
 	}
 }

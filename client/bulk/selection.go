@@ -40,7 +40,7 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 		if !named || s.Tool != "" && a.Tool != s.Tool {
 			continue
 		}
-		if fits, err := schema.Matches(any(a.Params)); err != nil {
+		if fits, err := schema.Matches(a.Params); err != nil {
 			return nil, fmt.Errorf("%w: where, on %s: %w", client.ErrInvalid, a.CallID, err)
 		} else if fits {
 			meant = append(meant, a)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -74,7 +75,7 @@ func TableOf(list []client.Approval) Table {
 				values[f.Name] = map[string]int{}
 				names = append(names, f.Name)
 			}
-			values[f.Name][string(jsonval.Encode(f.Value))]++
+			values[f.Name][jsonval.EncodeToString(f.Value)]++
 		}
 	}
 	differs := map[string]bool{}
@@ -127,7 +128,7 @@ func (t *Table) addRows(list []client.Approval, all [][]Field, differs map[strin
 			}
 		}
 		key, _ := ideafile.ParseCallKey(a.CallID)
-		same := key.ID("") + string(jsonval.Encode(row.Values))
+		same := key.ID("") + jsonval.EncodeToString(row.Values)
 		if at, seen := rows[same]; seen {
 			t.Rows[at].Call = key.ID("")
 			t.Rows[at].Instances = append(t.Rows[at].Instances, a.Instance)
@@ -162,10 +163,7 @@ func fieldsOf(a client.Approval) []Field {
 	}
 	add(FieldWhy, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
 	add(FieldDeciders, a.Deciders.String(), len(a.Deciders) > 0)
-	var soFar []string
-	for _, v := range a.DecidedSoFar {
-		soFar = append(soFar, v.InWords())
-	}
+	soFar := jsonval.Map(a.DecidedSoFar, approval.Vote.InWords)
 	add(FieldSoFar, soFar, len(soFar) > 0)
 	add(FieldTimeout, a.OnTimeout, a.Deadline != nil)
 	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.AllKinds()))

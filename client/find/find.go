@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	commonpb "go.temporal.io/api/common/v1"
-	"go.temporal.io/api/proxy"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protopath"
 	"google.golang.org/protobuf/reflect/protorange"
@@ -139,16 +138,7 @@ func (s *searcher) message(ctx context.Context, owner string, m proto.Message, f
 	if err != nil {
 		return err
 	}
-	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
-		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-			for _, p := range payloads {
-				if err := s.payload(ctx, owner, p, found); err != nil {
-					return nil, err
-				}
-			}
-			return payloads, nil
-		},
-	})
+	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return s.payload(ctx, owner, p, found) })
 }
 
 func (s *searcher) payload(

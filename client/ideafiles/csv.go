@@ -142,10 +142,7 @@ func missingColumns(header []string, shared ideafile.InstanceView) string {
 	if len(missing) == 0 {
 		return ""
 	}
-	var names []string
-	for _, name := range header {
-		names = append(names, strconv.Quote(name))
-	}
+	names := jsonval.Map(header, strconv.Quote)
 	return fmt.Sprintf("the schema of the input requires %s, but no column has that name; the columns are %s",
 		strings.Join(missing, ", "), diag.FirstNamesAndCount(names))
 }
@@ -246,7 +243,7 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 }
 
 func propertiesOf(schema any) jsonval.Object {
-	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
+	return jsonval.AsObject(jsonval.At(schema, "properties"))
 }
 
 // typesOf lists the types that a property's schema names; none means that it is a text.

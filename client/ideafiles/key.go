@@ -12,7 +12,7 @@ import (
 func NamedBy(idea map[string]any, column string, messages []any) (map[string]any, *diag.Problem) {
 	known := map[string]bool{}
 	for _, m := range messages {
-		for name := range jsonval.AsObject(jsonval.AsObject(m)[ideafile.TypeInput]) {
+		for name := range jsonval.AsObject(jsonval.At(m, ideafile.TypeInput)) {
 			known[name] = true
 		}
 	}

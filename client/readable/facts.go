@@ -121,5 +121,5 @@ func (t *FactBuilder) formatValue(format shown.Format, v any) string {
 		t.Bytes -= len(text)
 		return Visible(text)
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
 
@@ -58,7 +59,7 @@ func ShortText(v any, n int) string {
 		if jsonval.SizeUpToLimit(v, 16*n) > 16*n {
 			return "a value of more than " + Plural(n, "character")
 		}
-		text = string(jsonval.Encode(v))
+		text = jsonval.EncodeToString(v)
 	}
 	const perRune = 4
 	if len(text) > perRune*n {
@@ -75,16 +76,7 @@ func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%s %ss", Thousands(n), what)
-}
-
-// Thousands is a number with its thousands set apart.
-func Thousands(n int) string {
-	s := fmt.Sprint(n)
-	for at := len(s) - 3; at > 0; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
+	return fmt.Sprintf("%s %ss", diag.Thousands(n), what)
 }
 
 // Ago tells how long ago a moment was.

@@ -163,7 +163,7 @@ func orderText(o approval.StandingOrder) string {
 		s += ", from " + readable.Stamp(o.From)
 	}
 	if o.When != nil {
-		s += " whose parameters fit " + string(jsonval.Encode(o.When))
+		s += " whose parameters fit " + jsonval.EncodeToString(o.When)
 	}
 	if o.Count > 0 {
 		s += ", " + readable.Plural(o.Count, "Call") + " at most"
@@ -177,7 +177,7 @@ func orderText(o approval.StandingOrder) string {
 func outcomeText(o turn.CallOutcome) string {
 	s := "nothing ran"
 	if o.RanCall != nil {
-		s = "it ran as " + o.RanCall.Tool + " " + string(jsonval.Encode(jsonval.ToJSONValue(o.RanCall.Params)))
+		s = "it ran as " + o.RanCall.Tool + " " + jsonval.EncodeToString(jsonval.ToJSONValue(o.RanCall.Params))
 	}
 	s += ": " + string(o.Status)
 	if o.Fault != nil {

@@ -167,7 +167,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 	if err != nil {
 		return err
 	}
-	if output := jsonval.AsObject(idea["solution"])["output"]; output != nil {
+	if output := jsonval.At(idea, "solution", "output"); output != nil {
 		f := (&readable.FactBuilder{Left: maxValuesPerState, Bytes: maxTextBytes}).Build("", output)
 		r.Output = &f
 	}

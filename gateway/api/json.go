@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -26,7 +25,5 @@ func unmarshal(data []byte, into any) error {
 		}
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	return d.Decode(into)
+	return jsonval.Unmarshal(data, into)
 }

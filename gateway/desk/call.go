@@ -213,7 +213,7 @@ func (p *callPage) answerForm() (f form.Form, has bool) {
 // addForms makes those forms that are not there yet.
 func (p *callPage) addForms() {
 	if p.Amend == nil && p.Allowed[client.Amend] {
-		p.Amend = p.amendForm().New(any(p.A.Params), true)
+		p.Amend = p.amendForm().New(p.A.Params, true)
 	}
 	if f, has := p.answerForm(); p.Answer == nil && has && p.Allowed[client.Answer] {
 		p.Answer = f.New(p.A.Output, p.A.Output != nil)

@@ -116,25 +116,25 @@ const seeFields = "Some fields cannot be read; each says why."
 
 func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	f, shown := p.amendForm(), p.A.Params
-	v, wrong := f.Read(any(shown), values)
-	p.Amend = f.Again(any(shown), true, values, wrong)
+	v, wrong := f.Read(shown, values)
+	p.Amend = f.Again(shown, true, values, wrong)
 	if form.IsAdding(values) {
 		return
 	}
 	wanted, isObject := v.(jsonval.Object)
-	changes := form.Changes(shown, wanted)
+	changes := approval.Changes(shown, wanted)
 	switch {
 	case len(wrong) > 0:
 		p.Wrong = seeFields
 	case !isObject:
 		p.Wrong = "The parameters must be an object."
-	case changes == nil:
+	case len(changes) == 0:
 		p.Wrong = "Nothing is changed. To run it as it is, approve it."
 	case p.Tool != nil:
 		merged, err := approval.MergeParams(p.Tool, shown, changes)
 		if err != nil {
 			p.Wrong = "This does not fit: " + err.Error()
-		} else if !jsonval.Equal(any(merged), any(wanted)) {
+		} else if !jsonval.Equal(merged, wanted) {
 			p.Wrong = "A change cannot remove this field, because null is a valid value for it. Have something else " +
 				"done instead."
 		}
@@ -166,7 +166,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	if p.ReplacePath != "" {
 		call["_outputPath"] = p.ReplacePath
 	}
-	decision.With = api.Object{RawMessage: jsonval.Encode(any(call))}
+	decision.With = api.Object{RawMessage: jsonval.Encode(call)}
 }
 
 func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {

@@ -147,7 +147,7 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 	for _, f := range own.Alike {
 		values[f.Name] = f.Value
 	}
-	r := row{Approval: a, Pick: string(jsonval.Encode([]any{a.Process, a.CallID, a.Digest, sayCase(a)})),
+	r := row{Approval: a, Pick: jsonval.EncodeToString([]any{a.Process, a.CallID, a.Digest, sayCase(a)}),
 		Name: nameOfCase(a), Denied: denial(who, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]

@@ -55,5 +55,5 @@ func (v *visit) because(tool string, rule client.RuleInsights) string {
 	}
 	format := v.Client.Process(rule.Process).Words(v.Context()).ParamsFormat(tool)
 	sentence := ruleInWords(format, rule.When, client.LanguageOf(v.Context()))
-	return cmp.Or(sentence, string(jsonval.Encode(rule.When)))
+	return cmp.Or(sentence, jsonval.EncodeToString(rule.When))
 }

@@ -52,7 +52,7 @@ func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *order
 		if text, isText := field.Value.(string); isText && len(text) > longestOrderText {
 			continue
 		}
-		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: string(jsonval.Encode(field.Value)),
+		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: jsonval.EncodeToString(field.Value),
 			Choice: "any"}
 		switch field.Value.(type) {
 		case json.Number:
@@ -255,7 +255,7 @@ func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now
 		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
 		terms, complete := ruleTerms(words.ParamsFormat(o.Tool), o.When, l)
 		if row.Terms = terms; !complete {
-			row.Terms = []string{string(jsonval.Encode(o.When))}
+			row.Terms = []string{jsonval.EncodeToString(o.When)}
 		}
 		rows = append(rows, row)
 	}

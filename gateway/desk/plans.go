@@ -14,7 +14,6 @@ import (
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
-	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
@@ -122,10 +121,7 @@ func (v *visit) drawWaiting() error {
 	if err != nil {
 		return err
 	}
-	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Drawn[:min(len(plan.Drawn), maxDrawnCalls)], nil,
-		v.labels(plan.Process))))
-	return nil
+	return v.draw(plan.Process, plan.Drawn[:min(len(plan.Drawn), maxDrawnCalls)], nil)
 }
 
 // decidePlan takes a decision on the Plan of the address, or shows its Calls as somebody is changing them.

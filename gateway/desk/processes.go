@@ -228,8 +228,12 @@ func (v *visit) drawPlan() error {
 	if len(plan.Calls) > maxDrawnCalls {
 		return gone("The Plan has too many steps for a picture.")
 	}
+	return v.draw(v.process, plan.Calls, plan.Statuses)
+}
+
+func (v *visit) draw(process string, calls []any, statuses []map[ideafile.CallStatus]int) error {
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses, v.labels(v.process))))
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses, v.labels(process))))
 	return nil
 }
 

@@ -4,13 +4,14 @@ import (
 	"processidea/client"
 	"processidea/client/readable"
 	"processidea/model/check/plangraph"
+	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
 
 // Functions for texts on pages, by their names in templates.
 var (
 	visible, clip, shortText = readable.Visible, readable.Clip, readable.ShortText
-	plural, thousands        = readable.Plural, readable.Thousands
+	plural, thousands        = readable.Plural, diag.Thousands
 	ago, until, stamp        = readable.Ago, readable.Until, readable.Stamp
 	isNumber, newTeller      = readable.IsNumber, readable.NewFactBuilder
 )

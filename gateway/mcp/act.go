@@ -44,10 +44,10 @@ func (a *agent) startTools() []tool {
 		tools = append(tools, tool{"simulate",
 			"Tries a process out: every Tool is played and nothing is touched. Tells what the process would come to, " +
 				"and what it would cost.",
-			string(jsonval.Encode(jsonval.Object{
+			jsonval.EncodeToString(jsonval.Object{
 				"type": "object", "additionalProperties": false, "required": []any{"idea"},
 				"properties": jsonval.Object{"idea": jsonval.Object{"enum": names}},
-			})), false, func(ctx context.Context, args jsonval.Object) (any, error) {
+			}), false, func(ctx context.Context, args jsonval.Object) (any, error) {
 				return a.simulate(ctx, all[textArg(args, "idea")])
 			}})
 	}
@@ -68,7 +68,7 @@ func startSchema(s startable) string {
 		properties[key] = v
 	}
 	schema := jsonval.Object{"type": "object", "additionalProperties": false, "properties": properties}
-	return string(jsonval.Encode(schema))
+	return jsonval.EncodeToString(schema)
 }
 
 func (a *agent) start(ctx context.Context, s startable, args jsonval.Object) (any, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -76,8 +77,8 @@ func (s *Server) Namespace() string { return s.namespace }
 // call waits for that; only the first does it.
 func (s *Server) Stop() {
 	s.stop.Do(func() {
-		for i := len(s.cleanups) - 1; i >= 0; i-- {
-			s.cleanups[i]()
+		for _, undo := range slices.Backward(s.cleanups) {
+			undo()
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"processidea/internal/pause"
 )
 
 // timedReply is one reply that is being sent.
@@ -75,27 +77,11 @@ func (s timedReply) awaitDue(ctx context.Context, sent int, due time.Time) error
 	if s.gate != nil {
 		s.gate(ctx, s.number, sent)
 	}
-	if err := waitUntil(ctx, due); err != nil {
-		return err
+	if left := time.Until(due); left > 0 {
+		_ = pause.For(ctx, left)
 	}
 	if ctx.Err() != nil {
 		return errGone
 	}
 	return nil
-}
-
-// waitUntil returns at the time, or with an error when the client goes before it.
-func waitUntil(ctx context.Context, due time.Time) error {
-	left := time.Until(due)
-	if left <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return errGone
-	}
 }

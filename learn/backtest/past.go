@@ -85,7 +85,7 @@ func openChains(run past.Run) (chains []*chain, err error) {
 			}
 		}
 		for _, idea := range part.Ideas {
-			if out := jsonval.AsObject(idea.Source["solution"])["output"]; out != nil {
+			if out := jsonval.At(idea.Source, "solution", "output"); out != nil {
 				c.output = out
 			}
 		}

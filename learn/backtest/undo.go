@@ -28,7 +28,7 @@ func (of *chain) undoWrites(i *pastInstance, prune bool) {
 // beganBefore reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. In a fork
 // they had, and its first Idea tells with what it began.
 func beganBefore(first *ideafile.Idea, token string) bool {
-	if jsonval.AsObject(first.Source["meta"])["origin"] != nil {
+	if jsonval.At(first.Source, "meta", "origin") != nil {
 		return false
 	}
 	return slices.ContainsFunc(past.RecordedCalls(first),

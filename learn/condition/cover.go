@@ -2,6 +2,8 @@ package condition
 
 import (
 	"math"
+
+	"processidea/model/jsonval"
 )
 
 // Cover returns the test that holds in every sample of the class and in as few others as may be: others in which it
@@ -20,11 +22,7 @@ func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 	if best == nil {
 		return nil, nil, &Doubt{Reason: "nothing that was there tells them from the others"}
 	}
-	for _, n := range others {
-		if best.excludes[n] {
-			outside = append(outside, n)
-		}
-	}
+	outside = jsonval.Filter(others, func(n int) bool { return best.excludes[n] })
 	h := hypothesis{[]*test{best}, true}
 	c = s.conditionOf([]hypothesis{h}, 1, class, outside)
 	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside),

@@ -170,13 +170,10 @@ func (h hypothesis) splitSamples(class, others []int) (own, excluded []int) {
 }
 
 // excludedBy lists the samples that one test alone excludes: the other tests hold in them.
-func (h hypothesis) excludedBy(t *test, excluded []int) (list []int) {
-	for _, n := range excluded {
-		if t.excludes[n] && !slices.ContainsFunc(h.tests, func(o *test) bool { return o != t && o.excludes[n] }) {
-			list = append(list, n)
-		}
-	}
-	return list
+func (h hypothesis) excludedBy(t *test, excluded []int) []int {
+	return jsonval.Filter(excluded, func(n int) bool {
+		return t.excludes[n] && !slices.ContainsFunc(h.tests, func(o *test) bool { return o != t && o.excludes[n] })
+	})
 }
 
 // constraints returns, test by test, what is so in the class, and what in the others.

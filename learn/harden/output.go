@@ -48,7 +48,7 @@ func (h *hardener) outputsVary() bool {
 
 // finalOutput is what the process came to.
 func (p *processRun) finalOutput() any {
-	return jsonval.AsObject(p.lastIdea.Source["solution"])["output"]
+	return jsonval.At(p.lastIdea.Source, "solution", "output")
 }
 
 // generalizeOutputLiterals judges the literals that a solution wrote beside the References of its output.
@@ -89,7 +89,7 @@ func (p *processRun) wiredOutputs() []any {
 	}
 	for _, c := range p.chains {
 		for _, idea := range slices.Backward(c.Ideas) {
-			add(jsonval.AsObject(idea.Source["solution"])["output"])
+			add(jsonval.At(idea.Source, "solution", "output"))
 		}
 	}
 	for _, m := range p.lastIdea.Context {

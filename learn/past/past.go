@@ -119,7 +119,7 @@ func RecordedCalls(idea *ideafile.Idea) (calls []turn.PastCall) {
 
 // plannedCalls are the Calls of an Idea's solution: a Call that was not done would have a record.
 func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
-	request, err := jsonval.ToFloat(jsonval.AsObject(idea.Source["meta"])["request"])
+	request, err := jsonval.ToFloat(jsonval.At(idea.Source, "meta", "request"))
 	if err != nil {
 		return nil
 	}
@@ -135,7 +135,7 @@ func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
 }
 
 func solutionCalls(idea *ideafile.Idea) []any {
-	return jsonval.AsList(jsonval.AsObject(idea.Source["solution"])["calls"])
+	return jsonval.AsList(jsonval.At(idea.Source, "solution", "calls"))
 }
 
 // readFaults reads the errors of Calls in an Idea's context.
@@ -158,7 +158,7 @@ func (c *Chain) readFaults(idea *ideafile.Idea) {
 // no more Calls.
 func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 	out := map[string]ideafile.InstanceStatus{}
-	if len(solutionCalls(last)) == 0 && jsonval.AsObject(last.Source["meta"])["request"] != nil {
+	if len(solutionCalls(last)) == 0 && jsonval.At(last.Source, "meta", "request") != nil {
 		for _, token := range last.InstanceTokens() {
 			out[token] = ideafile.InstanceSettled
 		}

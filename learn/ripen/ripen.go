@@ -150,7 +150,7 @@ func (t *tool) search(kinds ...string) condition.Search {
 	for _, call := range t.calls {
 		if slices.Contains(kinds, call.kind) {
 			s.Samples = append(s.Samples,
-				condition.Sample{Name: call.name, View: any(call.params), InClass: call.kind != policy.Approve})
+				condition.Sample{Name: call.name, View: call.params, InClass: call.kind != policy.Approve})
 		}
 	}
 	return s

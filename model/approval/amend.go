@@ -18,16 +18,16 @@ func MergeParams(tool *ideafile.Tool, shown, changes jsonval.Object) (jsonval.Ob
 		_, wired := tool.WiredParams[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
-			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.Clip(k, 80))
+			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.Short(k))
 		case wired && !jsonval.Equal(v, shown[k]):
 			return nil, fmt.Errorf("parameter %q is wired by the tool's designer and cannot be changed", k)
 		case !declared && !tool.AllowsExtraParams:
-			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80),
+			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Short(k),
 				diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
 		}
 	}
 	if k := findChangedStoredObject(shown, changes); k != "" {
-		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Clip(k, 80))
+		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Short(k))
 	}
 	params, touched := jsonval.Object{}, jsonval.Object{}
 	maps.Copy(params, shown)
@@ -37,6 +37,29 @@ func MergeParams(tool *ideafile.Tool, shown, changes jsonval.Object) (jsonval.Ob
 	}
 	maps.Copy(params, tool.WithoutNullParams(touched))
 	return params, tool.ValidateParams(params)
+}
+
+// Changes returns what MergeParams makes one object of another by: the members that differ, and null for removed ones.
+func Changes(from, to jsonval.Object) jsonval.Object {
+	out := jsonval.Object{}
+	for key := range from {
+		if _, kept := to[key]; !kept {
+			out[key] = nil
+		}
+	}
+	for key, now := range to {
+		before, was := from[key]
+		a, isObject := before.(jsonval.Object)
+		b, staysObject := now.(jsonval.Object)
+		switch {
+		case was && jsonval.Equal(before, now):
+		case isObject && staysObject:
+			out[key] = Changes(a, b)
+		default:
+			out[key] = now
+		}
+	}
+	return out
 }
 
 // findChangedStoredObject returns the key of an object that the changes edit although its content is in the store; ""

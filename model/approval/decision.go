@@ -214,7 +214,7 @@ func readTexts(m jsonval.Object, texts map[string]*string, groups *[]string, oth
 		}
 		target, isText := texts[k]
 		if !isText && (k == "" || !slices.Contains(others, k)) {
-			return fmt.Errorf("unknown key %q", jsonval.Clip(k, 80))
+			return fmt.Errorf("unknown key %q", jsonval.Short(k))
 		}
 		if !isText || m[k] == nil {
 			continue
@@ -253,9 +253,9 @@ func (d Decision) Describe() string {
 	s := d.PastTense() + " by " + d.deciderText()
 	switch d.Kind {
 	case policy.Amend:
-		s += " to run with " + string(jsonval.Encode(d.AmendedParams))
+		s += " to run with " + jsonval.EncodeToString(d.AmendedParams)
 	case policy.Replace:
-		s += " with " + string(jsonval.Encode(d.Replacement))
+		s += " with " + jsonval.EncodeToString(d.Replacement)
 	}
 	if d.Reason != "" {
 		s += ": " + d.Reason

@@ -32,7 +32,6 @@ func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Deci
 
 // describeBriefly is Describe without the content of changes.
 func (d Decision) describeBriefly() string {
-	d.AmendedParams, d.Replacement = nil, nil
 	text := d.PastTense() + " by " + d.deciderText()
 	if d.Reason != "" {
 		text += ": " + jsonval.Clip(d.Reason, 200)
@@ -58,7 +57,7 @@ func UnknownCallError(id string, known []string, waiting []Pending) error {
 
 // ErrUnknownCallBriefly is UnknownCallError without a proposal, which takes long to find among many.
 func ErrUnknownCallBriefly(id string) error {
-	return fmt.Errorf("there is no Call %q", jsonval.Clip(id, 80))
+	return fmt.Errorf("there is no Call %q", jsonval.Short(id))
 }
 
 // nearestCallSuggestion proposes the Call that was probably meant: one that waits rather than another one, and one of

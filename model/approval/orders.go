@@ -63,12 +63,12 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 		for _, t := range idea.Tools {
 			names = append(names, t.Name)
 		}
-		return fmt.Errorf("there is no Tool %q%s", jsonval.Clip(o.Tool, 80), diag.DidYouMeanOrListNames(o.Tool, names))
+		return fmt.Errorf("there is no Tool %q%s", jsonval.Short(o.Tool), diag.DidYouMeanOrListNames(o.Tool, names))
 	}
 	params := jsonval.AsObject(tool.Source["properties"])
 	for _, name := range o.NamedParams() {
 		if _, has := params[name]; !has {
-			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Clip(name, 80),
+			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Short(name),
 				diag.DidYouMean(name, jsonval.SortedKeys(params)))
 		}
 	}
@@ -112,7 +112,7 @@ func (l Orders) End(id string, e OrderEnding) error {
 		}
 		ids = append(ids, o.ID)
 	}
-	return fmt.Errorf("there is no order %q%s", jsonval.Clip(id, 80), diag.DidYouMeanOrListNames(id, ids))
+	return fmt.Errorf("there is no order %q%s", jsonval.Short(id), diag.DidYouMeanOrListNames(id, ids))
 }
 
 // IsInForce reports whether an order may approve Calls at a moment.
@@ -157,9 +157,7 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 
 // whoApproved lists for each approval of a Call that is known or under way for whom it counts.
 func (l Orders) whoApproved(owner string, p Pending) (people [][]policy.Identity) {
-	for _, v := range p.DecidedSoFar {
-		people = append(people, v.Identities())
-	}
+	people = jsonval.Map(p.DecidedSoFar, Vote.Identities)
 	for _, o := range l {
 		if o.To == "" && o.hasApproved(owner, p) && !o.isGiverAmong(people) {
 			people = append(people, []policy.Identity{o.giver()})

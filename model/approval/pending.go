@@ -141,11 +141,7 @@ func (p Pending) DecidersInWords() string {
 	case text == "":
 		return ""
 	}
-	var names []string
-	for _, v := range p.DecidedSoFar {
-		names = append(names, v.InWords())
-	}
-	if len(names) > 0 {
+	if names := jsonval.Map(p.DecidedSoFar, Vote.InWords); len(names) > 0 {
 		text += " (so far " + diag.FirstNamesAndCount(names) + ")"
 	}
 	return text
@@ -160,10 +156,7 @@ func (p Pending) Explanation() (lines []string) {
 	if p.Note != "" {
 		lines = append(lines, p.Note)
 	}
-	for _, r := range p.currentRemarks() {
-		lines = append(lines, r.remarkText())
-	}
-	return lines
+	return append(lines, jsonval.Map(p.currentRemarks(), Decision.remarkText)...)
 }
 
 // CountSame counts the people who decided the same on a Call as the signal with an id, up to that signal and with it,

@@ -76,7 +76,7 @@ func readRequestNumber(v any) (*int, error) {
 		return nil, errors.New(`it names no Plan: "request" is missing, the number of the Request that made it`)
 	case err != nil || n < 0:
 		return nil, fmt.Errorf(`"request" is the number of a Request, or 0, not %s`,
-			jsonval.Clip(string(jsonval.Encode(v)), 40))
+			jsonval.Clip(jsonval.EncodeToString(v), 40))
 	}
 	request := int(n)
 	return &request, nil

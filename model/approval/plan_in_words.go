@@ -42,7 +42,7 @@ func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
 		}
 		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
 			of := messages.InstanceView(token).PayloadByKind
-			known := knownOf(any(params), func(r refexpr.Reference) (any, bool) {
+			known := knownOf(params, func(r refexpr.Reference) (any, bool) {
 				if waits && r.Kind == refexpr.StateKind {
 					return nil, false
 				}

@@ -113,7 +113,7 @@ func (p Plan) ExplainRejection(d Decision) string {
 func (p Plan) ExplainAmendment(d Decision) string {
 	s := p.Describe(d) + "; the calls that are listed are as amended"
 	if gone := p.removedCalls(); len(gone) > 0 {
-		s += ". These did not run as planned: " + string(jsonval.Encode(jsonval.ToJSONValue(gone)))
+		s += ". These did not run as planned: " + jsonval.EncodeToString(jsonval.ToJSONValue(gone))
 	}
 	return jsonval.Clip(s, maxExplanation)
 }
@@ -127,14 +127,11 @@ func (p Plan) Planned() []ideafile.WrittenCall {
 }
 
 // removedCalls lists the planned Calls that the amended Plan no longer has.
-func (p Plan) removedCalls() (gone []ideafile.WrittenCall) {
-	for _, planned := range p.Planned() {
-		if !slices.ContainsFunc(p.Calls,
-			func(c PlanCall) bool { return jsonval.Equal(c.Written.RawValue(), planned.RawValue()) }) {
-			gone = append(gone, planned)
-		}
-	}
-	return gone
+func (p Plan) removedCalls() []ideafile.WrittenCall {
+	return jsonval.Filter(p.Planned(), func(planned ideafile.WrittenCall) bool {
+		return !slices.ContainsFunc(p.Calls,
+			func(c PlanCall) bool { return jsonval.Equal(c.Written.RawValue(), planned.RawValue()) })
+	})
 }
 
 // WithLargeValues returns the Calls of an amendment, with each Call that a person left as shown replaced by the planned

@@ -124,7 +124,7 @@ func (c *checker) checkEffects(s jsonval.Object, about whenSubject, path string)
 	for _, v := range values {
 		if about.schema != nil && err == nil && allowed.Validate(v) != nil {
 			c.addWarning(path, "no Call can have the value %s here: the Tool's schema does not allow it",
-				jsonval.Short(string(jsonval.Encode(v))))
+				jsonval.Short(jsonval.EncodeToString(v)))
 		}
 	}
 }

@@ -81,11 +81,7 @@ func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{ref}})
 		}
 	}
-	for _, scope := range rec.ReadableScopes {
-		if ref, err := refexpr.ParseScope(scope); err == nil && ref.Kind == ideafile.TypeState {
-			rec.scopePaths = append(rec.scopePaths, ref.Path)
-		}
-	}
+	rec.scopePaths = rec.ScopePaths()
 	if t := ideafile.FindTool(i.palette.Tools, rec.Tool); t != nil {
 		rec.delegateWritePaths = t.DelegateWritablePaths
 	}

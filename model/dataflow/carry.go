@@ -86,9 +86,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 		i.openRequests[n] = true
 	}
 	i.progress = c.progress
-	for _, rec := range c.CallRecords {
-		i.callRecords = append(i.callRecords, i.restoreRecord(rec))
-	}
+	i.callRecords = jsonval.Map(c.CallRecords, i.restoreRecord)
 	return i
 }
 

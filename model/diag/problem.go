@@ -123,13 +123,16 @@ func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
 	return false
 }
 
-// RestText describes the number of unlisted problems, with commas between thousands.
-func RestText(n int) string {
+// RestText describes the number of unlisted problems.
+func RestText(n int) string { return "and " + Thousands(n) + " more" }
+
+// Thousands is a number with its thousands set apart.
+func Thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return "and " + digits + " more"
+	return digits
 }
 
 // SortedByPath sorts the problems in place by their position in the file, errors before warnings, and returns them.

@@ -42,6 +42,16 @@ type Call struct {
 	Reasoning string `json:"reasoning,omitempty"`
 }
 
+// ScopePaths lists the paths in State among its ReadableScopes.
+func (c Call) ScopePaths() (paths []jsonval.Path) {
+	for _, scope := range c.ReadableScopes {
+		if ref, err := refexpr.ParseScope(scope); err == nil && ref.Kind == TypeState {
+			paths = append(paths, ref.Path)
+		}
+	}
+	return paths
+}
+
 // Key is the place of the Call in the Plan.
 func (c Call) Key() CallKey { return CallKey{c.Request, c.Index} }
 

@@ -207,7 +207,7 @@ func eachPlannedCall(source jsonval.Object, visit func(path string, call any)) {
 	for n, m := range jsonval.AsList(source["context"]) {
 		visitAll(fmt.Sprintf("$.context[%d].plan", n), jsonval.AsObject(m)["plan"])
 	}
-	visitAll("$.solution.calls", jsonval.AsObject(source["solution"])["calls"])
+	visitAll("$.solution.calls", jsonval.At(source, "solution", "calls"))
 }
 
 // WritesUndo reports whether a Call as it is written is said to take another one back.

@@ -236,15 +236,13 @@ func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallS
 
 // WithPlanCalls returns a Plan message with other Calls.
 func (m Message) WithPlanCalls(calls []WrittenCall) Message {
-	m.Source = jsonval.WithoutKey(m.Source, "plan")
-	m.Source["plan"], m.PlanCalls = RawWrittenCalls(calls), calls
+	m.Source, m.PlanCalls = jsonval.WithKey(m.Source, "plan", RawWrittenCalls(calls)), calls
 	return m
 }
 
 // WithoutInstances returns a Plan message that is for no instance.
 func (m Message) WithoutInstances() Message {
 	never := jsonval.Object{"not": jsonval.Object{}}
-	m.Source = jsonval.WithoutKey(m.Source, "when")
-	m.Source["when"], m.PlanViewCondition = never, jsonschema.NewLazySchema(never, "")
+	m.Source, m.PlanViewCondition = jsonval.WithKey(m.Source, "when", never), jsonschema.NewLazySchema(never, "")
 	return m
 }

@@ -70,7 +70,7 @@ func (i *Idea) markSimulatedIfMessageIs() {
 // SimulationOf returns the mark of an Idea's source, or of a message in it; nil if there is none.
 func SimulationOf(idea jsonval.Object) *Simulation {
 	i := &Idea{}
-	i.readSimulation(jsonval.AsObject(idea["meta"])[simulatedMetaKey], new(diag.Problems))
+	i.readSimulation(jsonval.At(idea, "meta", simulatedMetaKey), new(diag.Problems))
 	if i.Simulation == nil && slices.ContainsFunc(jsonval.AsList(idea["context"]), IsMessageMarkedSimulated) {
 		return simulatedBySchemas()
 	}

@@ -1,5 +1,10 @@
 package ideafile
 
+import (
+	"fmt"
+	"strings"
+)
+
 // InstanceStatus is the status of an instance, as people see it.
 type InstanceStatus string
 
@@ -26,6 +31,17 @@ func (s InstanceStatus) HasFailed() bool { return s == InstanceFailed || s == In
 // HasEnded reports whether the instance has settled or failed, or was forgotten.
 func (s InstanceStatus) HasEnded() bool {
 	return s == InstanceSettled || s == InstanceForgotten || s.HasFailed()
+}
+
+// TallyText lists how many there are of each status of which there are any: 3 done, 1 failed.
+func TallyText[S ~string](order []S, counts map[S]int) string {
+	var parts []string
+	for _, s := range order {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // CallStatus is the status of a Call, as people see it.

@@ -50,7 +50,7 @@ func ReadStoredPalette(tools any) (handle jsonval.BlobHandle, outlines jsonval.O
 
 // StoredPaletteHandle returns the handle of an Idea's palette; ok is false where its Tools are in the Idea itself.
 func StoredPaletteHandle(idea jsonval.Object) (handle jsonval.BlobHandle, ok bool) {
-	handle, _, ok = ReadStoredPalette(jsonval.AsObject(idea["schema"])["tools"])
+	handle, _, ok = ReadStoredPalette(jsonval.At(idea, "schema", "tools"))
 	return handle, ok
 }
 

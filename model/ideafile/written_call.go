@@ -1,8 +1,6 @@
 package ideafile
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"processidea/model/jsonval"
@@ -104,10 +102,8 @@ func (w WrittenCall) MarshalJSON() ([]byte, error) { return jsonval.Encode(w.raw
 
 // UnmarshalJSON is the inverse of MarshalJSON. Numbers keep their digits.
 func (w *WrittenCall) UnmarshalJSON(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := jsonval.Unmarshal(data, &v); err != nil {
 		return err
 	}
 	*w = ParseWrittenCall(v)

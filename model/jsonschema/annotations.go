@@ -92,7 +92,7 @@ func EachSubschema(schema any, path string, visit func(path string, schema jsonv
 
 // Properties gives the properties that a schema names.
 func Properties(schema any) jsonval.Object {
-	return jsonval.AsObject(jsonval.AsObject(schema)["properties"])
+	return jsonval.AsObject(jsonval.At(schema, "properties"))
 }
 
 // Types lists the types that a schema itself names; nil if it names none.

@@ -18,14 +18,22 @@ func ToJSONValue(v any) any {
 	if err != nil {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
 	var out any
-	if d.Decode(&out) != nil {
+	if Unmarshal(data, &out) != nil {
 		return nil
 	}
 	return out
 }
+
+// Unmarshal reads JSON into a Go value, with numbers as they were written. What follows the value is left.
+func Unmarshal(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode(to)
+}
+
+// ReadAs reads a JSON value into a Go value, as Unmarshal does.
+func ReadAs(v, to any) error { return Unmarshal(Encode(v), to) }
 
 // TypeOf names a value's JSON type: "object", "array", "string", "number", "boolean" or "null".
 func TypeOf(v any) string {
@@ -116,6 +124,14 @@ func AppendNew[T comparable](list []T, more ...T) []T {
 		}
 	}
 	return list
+}
+
+// At returns what an object holds under a key, and under further keys within; nil if it holds nothing there.
+func At(v any, keys ...string) any {
+	for _, k := range keys {
+		v = AsObject(v)[k]
+	}
+	return v
 }
 
 // ContainsValue reports whether one element of the list equals v.

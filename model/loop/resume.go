@@ -34,7 +34,7 @@ func (l *Loop) dropHistoryMessages() {
 // restoreHistory restores what the context records of the process whose Idea this one starts from.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
-	if n, err := jsonval.ReadPositiveInt(jsonval.AsObject(l.Idea.Source["meta"])["request"]); err == nil {
+	if n, err := jsonval.ReadPositiveInt(jsonval.At(l.Idea.Source, "meta", "request")); err == nil {
 		l.PriorRequests = n - 1
 	}
 	for _, msg := range context {

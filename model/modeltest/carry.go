@@ -1,11 +1,11 @@
 package modeltest
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 )
 
@@ -22,9 +22,7 @@ func roundTripJSON(t Fataler, from, to any) {
 	if err != nil {
 		t.Fatalf("%s", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(to); err != nil {
+	if err := jsonval.Unmarshal(data, to); err != nil {
 		t.Fatalf("%s", err)
 	}
 }

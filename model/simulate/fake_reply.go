@@ -152,8 +152,7 @@ func assignCallsToInstances(plan []any, tokens []string, everyInstance bool) []a
 			continue
 		}
 		for _, token := range tokens {
-			assigned := jsonval.WithoutKey(call, "_instance")
-			assigned["_instance"] = token
+			assigned := jsonval.WithKey(call, "_instance", token)
 			out = append(out, assigned)
 		}
 	}

@@ -86,7 +86,7 @@ func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
 		p.MaxPerPart = quality.SizeShared
 	}
 	p.AddInstances(tokens)
-	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil &&
+	if out := jsonval.At(i.Source, "solution", "output"); out != nil && i.OutputSchema != nil &&
 		ideafile.AllInstancesEnded(i.Context, tokens) &&
 		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
 		p.OwnReport.Output = out // it is final: every instance had ended in the process before
@@ -354,7 +354,7 @@ func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 	}
 	out["config"] = config
 	// parts are drawn from each by itself
-	if seed := jsonval.AsText(jsonval.AsObject(whole["meta"])["seed"]); seed != "" {
+	if seed := jsonval.AsText(jsonval.At(whole, "meta", "seed")); seed != "" {
 		out["meta"] = jsonval.WithKey(jsonval.AsObject(whole["meta"]), "seed", fmt.Sprintf("%s/%d", seed, part.Number))
 	}
 	return out

@@ -135,7 +135,7 @@ func SummarizeDecisions(log []LogEntry) []any {
 
 // DecodeLog is the inverse of EncodeLog.
 func DecodeLog(v any) (log []LogEntry, err error) {
-	if err := decodeValue(v, &log); err != nil {
+	if err := jsonval.ReadAs(v, &log); err != nil {
 		return nil, fmt.Errorf("turn: decode log: %w", err)
 	}
 	return log, nil

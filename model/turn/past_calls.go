@@ -1,8 +1,6 @@
 package turn
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"processidea/model/approval"
@@ -110,7 +108,7 @@ func newPastCall(key ideafile.CallKey, entry any) PastCall {
 			p.FaultByInstance[""] = &one.Fault
 		}
 	}
-	_ = decodeValue(fields[recordRan], &p.RanCallByInstance)
+	_ = jsonval.ReadAs(fields[recordRan], &p.RanCallByInstance)
 	return p
 }
 
@@ -147,17 +145,10 @@ func RecordedDecisions(entry any) (made []approval.Decision) {
 
 // readList reads a list of values of one type; empty if v is no such list.
 func readList[T any](v any) (list []T) {
-	if decodeValue(v, &list) != nil {
+	if jsonval.ReadAs(v, &list) != nil {
 		return nil
 	}
 	return list
-}
-
-// decodeValue reads a JSON value into Go values, numbers as they were written.
-func decodeValue(v, to any) error {
-	d := json.NewDecoder(bytes.NewReader(jsonval.Encode(v)))
-	d.UseNumber()
-	return d.Decode(to)
 }
 
 // setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of

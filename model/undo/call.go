@@ -119,11 +119,7 @@ func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	if rec.Condition != nil {
 		c.Reads = append(c.Reads, rec.Condition.Reads(ideafile.TypeState)...)
 	}
-	for _, scope := range rec.ReadableScopes {
-		if ref, err := refexpr.ParseScope(scope); err == nil && ref.Kind == ideafile.TypeState {
-			c.Scopes = append(c.Scopes, ref.Path)
-		}
-	}
+	c.Scopes = rec.ScopePaths()
 	for _, after := range rec.AfterReferences {
 		if ref, err := refexpr.ParseReference(after); err == nil {
 			c.After = append(c.After, ref)

@@ -102,10 +102,10 @@ func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 	return idea
 }
 
-func hasServers(idea jsonval.Object) bool { return jsonval.AsObject(idea["config"])["mcp"] != nil }
+func hasServers(idea jsonval.Object) bool { return jsonval.At(idea, "config", "mcp") != nil }
 
 func toolsOf(idea jsonval.Object) jsonval.Object {
-	return jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
+	return jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
 }
 
 // checkFaked refuses a fake of a Tool that is nowhere.

@@ -112,4 +112,4 @@ func quoted(instance string) string {
 }
 
 // JSON is a value as JSON, with its keys in order: two values that are the same give the same text.
-func JSON(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))) }
+func JSON(v any) string { return jsonval.EncodeToString(jsonval.ToJSONValue(v)) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/proxy"
 	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -157,6 +158,20 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
 
 // referenceType marks a payload that refers to one in the store.
 var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
+
+// EachPayload visits every payload of a message.
+func EachPayload(ctx context.Context, m proto.Message, visit func(*commonpb.Payload) error) error {
+	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
+		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+			for _, p := range payloads {
+				if err := visit(p); err != nil {
+					return nil, err
+				}
+			}
+			return payloads, nil
+		},
+	})
+}
 
 // KeyOfClaim returns the id of the key that encrypts a payload in the store, from the payload's claim; empty if the
 // argument is not such a claim.

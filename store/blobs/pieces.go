@@ -35,15 +35,11 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
 	}
 	list := make([]string, len(pieces))
-	g, inner := safego.WithContext(ctx)
-	g.SetLimit(maxPieceTransfers)
-	for n, piece := range pieces {
-		g.Go("blobs.put", func() (err error) {
-			list[n], err = s.Put(inner, piece)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err = safego.Each(ctx, "blobs.put", len(list), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
+		list[n], err = s.Put(ctx, pieces[n])
+		return err
+	})
+	if err != nil {
 		return "", err
 	}
 	return s.Put(ctx, []byte(strings.Join(list, "\n")))
@@ -76,15 +72,11 @@ func PiecesOf(data []byte) []string {
 func (s *Store) Join(ctx context.Context, list []string,
 	get func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(list))
-	g, inner := safego.WithContext(ctx)
-	g.SetLimit(maxPieceTransfers)
-	for n, digest := range list {
-		g.Go("blobs.join", func() (err error) {
-			pieces[n], err = get(inner, digest)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := safego.Each(ctx, "blobs.join", len(list), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
+		pieces[n], err = get(ctx, list[n])
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return bytes.Join(pieces, nil), nil

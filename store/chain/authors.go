@@ -60,12 +60,7 @@ func (a *Authors) initial(instance string) any {
 // Of gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is false
 // where several wrote parts of it.
 func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
-	var all []turn.LogEntry
-	for _, e := range a.writes[instance] {
-		if e.Path.Overlaps(path) {
-			all = append(all, e)
-		}
-	}
+	all := jsonval.Filter(a.writes[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
 	const maxWrites = 200 // writes that are followed one by one
 	if len(all) <= maxWrites && slices.ContainsFunc(all,
 		func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {

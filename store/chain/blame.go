@@ -175,7 +175,7 @@ func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 	why := ""
 	if !jsonval.CanSetAt(state, path) {
 		why = fmt.Sprintf("; what stands above it is %s",
-			jsonval.Clip(jsonval.EncodeToString(jsonval.NearestAncestorValue(state, path)), 80))
+			jsonval.Short(jsonval.EncodeToString(jsonval.NearestAncestorValue(state, path))))
 	}
 	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.Idea, b.Sealed.Format(time.RFC3339), why)
 }

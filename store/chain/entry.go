@@ -80,11 +80,7 @@ func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, 
 }
 
 // ideaOf joins an Idea's meta and body.
-func ideaOf(meta, body jsonval.Object) jsonval.Object {
-	idea := jsonval.WithoutKey(body, "meta")
-	idea["meta"] = meta
-	return idea
-}
+func ideaOf(meta, body jsonval.Object) jsonval.Object { return jsonval.WithKey(body, "meta", meta) }
 
 // eachText goes through all texts of an Idea.
 func (d draft) eachText(w texts.Walk) error {
@@ -104,7 +100,7 @@ func wholeIdea(ctx context.Context, values *blobs.Store, meta, body jsonval.Obje
 
 // counts returns how much the Idea holds.
 func (d draft) counts() Counts {
-	calls := jsonval.AsList(jsonval.AsObject(d.body["solution"])["calls"])
+	calls := jsonval.AsList(jsonval.At(d.body, "solution", "calls"))
 	c := Counts{Instances: len(ideafile.SplitContextByInstance(d.body["context"]).InstanceTokens), Calls: len(calls)}
 	for _, raw := range jsonval.AsList(d.log) {
 		e := jsonval.AsObject(raw)
@@ -132,8 +128,8 @@ const originKey = "origin"
 // from.
 func Fork(idea jsonval.Object) jsonval.Object {
 	given := jsonval.AsObject(idea["meta"])
-	meta := jsonval.WithoutKey(given, originKey)
-	meta[originKey] = jsonval.Object{"process": given["process"], "at": given["at"], "digest": given["digest"]}
+	meta := jsonval.WithKey(given, originKey,
+		jsonval.Object{"process": given["process"], "at": given["at"], "digest": given["digest"]})
 	for _, k := range keysNotInherited {
 		delete(meta, k)
 	}

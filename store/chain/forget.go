@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/internal/pause"
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
@@ -199,10 +200,8 @@ func (s *Store) removeUnshared(
 			if before, err = s.values.AnnounceRemoval(ctx); err != nil {
 				return err
 			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(settle):
+			if err := pause.For(ctx, settle); err != nil {
+				return err
 			}
 			// Meanwhile somebody may have started to use one, and may have rewritten it.
 			if unshared, err = list(ctx); err != nil {

@@ -43,10 +43,7 @@ const maxConcurrentReads = 16
 func (s *Store) List(ctx context.Context, process string) (links []Link, err error) {
 	defer wrapError(&err, "list Ideas of %s", process)
 	manifests, err := s.manifests(ctx, process)
-	for _, m := range manifests {
-		links = append(links, m.link())
-	}
-	return links, err
+	return jsonval.Map(manifests, (*manifest).link), err
 }
 
 // LinkAt returns one Idea of a process by its number. The error wraps ErrNoIdea if there is no such Idea.
@@ -84,15 +81,12 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 		return nil, ErrNoIdea
 	}
 	all := make([]*manifest, len(numbers))
-	g, ctx := safego.WithContext(ctx)
-	g.SetLimit(maxConcurrentReads)
-	for i, at := range numbers {
-		g.Go("chain.manifests", func() (err error) {
-			all[i], err = s.manifest(ctx, process, at)
+	err = safego.Each(ctx, "chain.manifests", len(numbers), maxConcurrentReads,
+		func(ctx context.Context, n int) (err error) {
+			all[n], err = s.manifest(ctx, process, numbers[n])
 			return err
 		})
-	}
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return all, nil

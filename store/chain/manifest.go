@@ -76,10 +76,8 @@ func readManifest(data []byte) (*manifest, error) {
 	if !bytes.Equal(jsonval.Encode(v), data) {
 		return nil, errors.New("these are not the bytes that were written: the JSON is not canonical")
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
 	m := &manifest{}
-	if err := d.Decode(m); err != nil {
+	if err := jsonval.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("this is no manifest: %w", err)
 	}
 	if m.Format != manifestFormat {

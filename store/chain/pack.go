@@ -1,9 +1,7 @@
 package chain
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"processidea/model/jsonval"
@@ -111,7 +109,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	case isRuns:
 		return s.unpackRuns(ctx, runs)
 	}
-	return nil, fmt.Errorf("%s stands for no value", jsonval.Clip(jsonval.EncodeToString(node), 80))
+	return nil, fmt.Errorf("%s stands for no value", jsonval.Short(jsonval.EncodeToString(node)))
 }
 
 func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
@@ -154,10 +152,8 @@ func (s *Store) partError(ctx context.Context, digest string, err error) error {
 // decodeStored reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because
 // a delta is nested deeper than what it changes.
 func decodeStored(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := jsonval.Unmarshal(data, &v); err != nil {
 		return nil, fmt.Errorf("no JSON: %w", err)
 	}
 	return v, nil

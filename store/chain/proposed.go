@@ -57,7 +57,7 @@ func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.Lo
 	if err != nil {
 		return err
 	}
-	calls := jsonval.AsList(jsonval.AsObject(whole["solution"])["calls"])
+	calls := jsonval.AsList(jsonval.At(whole, "solution", "calls"))
 	if e.Request == 0 {
 		calls = ideafile.RecordedCallsOfInstance(whole, e.Instance)
 	}

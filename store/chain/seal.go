@@ -33,7 +33,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err != nil {
 		return sealed, err
 	}
-	if of := jsonval.AsText(jsonval.AsObject(d.meta["undoes"])["process"]); of != "" && e.At == 1 {
+	if of := jsonval.AsText(jsonval.At(d.meta, "undoes", "process")); of != "" && e.At == 1 {
 		if err := s.NameUndo(ctx, of, e.Process); err != nil {
 			return sealed, err
 		}

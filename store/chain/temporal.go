@@ -7,7 +7,6 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/proxy"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -186,16 +185,7 @@ func EachSchedule(
 // noteDigests notes every digest in the payloads of a message of a process: claims of payloads that lie in the store,
 // and handles of values.
 func (h *Held) noteDigests(ctx context.Context, process string, m proto.Message) error {
-	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
-		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-			for _, p := range payloads {
-				if err := h.noteReferences(process, p); err != nil {
-					return nil, err
-				}
-			}
-			return payloads, nil
-		},
-	})
+	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return h.noteReferences(process, p) })
 }
 
 func (h *Held) noteReferences(process string, p *commonpb.Payload) error {

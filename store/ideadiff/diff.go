@@ -112,8 +112,8 @@ type solutionCall struct {
 }
 
 func solutionOf(idea jsonval.Object) []solutionCall {
-	calls := jsonval.AsList(jsonval.AsObject(idea["solution"])["calls"])
-	number, _ := jsonval.AsObject(idea["meta"])["request"].(json.Number)
+	calls := jsonval.AsList(jsonval.At(idea, "solution", "calls"))
+	number, _ := jsonval.At(idea, "meta", "request").(json.Number)
 	request, _ := number.Int64()
 	out := make([]solutionCall, len(calls))
 	for i, raw := range calls {

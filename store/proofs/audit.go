@@ -220,7 +220,7 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 		}
 	}
 	for _, raw := range jsonval.AsList(idea["context"]) {
-		record := jsonval.AsObject(jsonval.AsObject(raw)["record"])
+		record := jsonval.AsObject(jsonval.At(raw, "record"))
 		for _, v := range jsonval.Sorted(record) {
 			for _, d := range turn.RecordedDecisions(v) {
 				if d.Proof != "" && d.Signed != nil {

@@ -72,7 +72,7 @@ func (k *Key) open(jws string, h header) (payload []byte, err error) {
 type unknownKey string
 
 func (id unknownKey) Error() string {
-	return fmt.Sprintf("the key %s is not among those that may speak for people here", jsonval.Clip(string(id), 80))
+	return fmt.Sprintf("the key %s is not among those that may speak for people here", jsonval.Short(string(id)))
 }
 
 type header struct {
@@ -108,7 +108,7 @@ func readHeader(jws string) (h header, err error) {
 		default:
 			return h,
 				fmt.Errorf("the header of the proof has %q: only alg, kid and typ may be there, and no key",
-					jsonval.Clip(k, 80))
+					jsonval.Short(k))
 		}
 	}
 	h.algorithm = jsonval.AsText(m["alg"])

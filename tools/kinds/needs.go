@@ -27,7 +27,7 @@ func Needs(ideas ...*ideafile.Idea) string {
 	for _, idea := range ideas {
 		for _, t := range idea.Tools {
 			activity := jsonval.AsObject(t.Source["_activity"])
-			note(activity, jsonval.AsText(jsonval.AsObject(activity["http"])["url"]))
+			note(activity, jsonval.AsText(jsonval.At(activity, "http", "url")))
 		}
 		for _, s := range idea.Config.MCP {
 			note(s, s.URL)

@@ -200,7 +200,7 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 				return nil
 			case seen[cursor]:
 				return refusedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
-					jsonval.Clip(c.striker.StrikeText(cursor), 80))}
+					jsonval.Short(c.striker.StrikeText(cursor)))}
 			case len(seen) == maxPages:
 				return refusedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}

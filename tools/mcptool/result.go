@@ -30,7 +30,7 @@ func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value 
 		}
 	}
 	if text == "" {
-		text = string(jsonval.Encode(value))
+		text = jsonval.EncodeToString(value)
 	}
 	return value, text
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"processidea/internal/pause"
 	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
@@ -67,14 +68,7 @@ func waitWithin(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
 		return false
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return pause.For(ctx, d) == nil
 }
 
 func (s *session) connect(ctx context.Context) (*conn, error) {

@@ -4,15 +4,14 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"go.temporal.io/sdk/converter"
 
 	"processidea/connect"
+	"processidea/gateway/access"
 	"processidea/store/blobs"
 )
 
@@ -33,7 +32,7 @@ const maxBody = 64 << 20
 // Handler serves /encode, /decode and /download as the Temporal SDK has them.
 func Handler(o Options) (http.Handler, error) {
 	for _, origin := range o.Origins {
-		if err := CheckOrigin(origin); err != nil {
+		if err := access.CheckOrigin(origin); err != nil {
 			return nil, fmt.Errorf("codecserver: allow origin %q: %w", origin, err)
 		}
 	}
@@ -45,16 +44,6 @@ func Handler(o Options) (http.Handler, error) {
 		return nil, fmt.Errorf("codecserver: %w", err)
 	}
 	return &door{o, http.MaxBytesHandler(payloads, maxBody)}, nil
-}
-
-// CheckOrigin returns the error in an origin, which is scheme and host in the form that browsers use.
-func CheckOrigin(origin string) error {
-	u, err := url.Parse(origin)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || origin != u.Scheme+"://"+u.Host ||
-		origin != strings.ToLower(origin) {
-		return fmt.Errorf("not of the form https://host[:port], in lower case and with nothing after it")
-	}
-	return nil
 }
 
 // door decides who may ask.
@@ -106,11 +95,7 @@ func (d *door) refusal() string {
 
 func isLocal(origin string) bool {
 	u, err := url.Parse(origin)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
+	return err == nil && access.IsLoopback(u.Hostname())
 }
 
 func setCORS(h http.Header, origin string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -77,8 +78,8 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 
 // close lets go of everything, last first.
 func (s *service) close() {
-	for i := len(s.cleanups) - 1; i >= 0; i-- {
-		s.cleanups[i]()
+	for _, undo := range slices.Backward(s.cleanups) {
+		undo()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/internal/pause"
 	"processidea/internal/rehearsal"
 	"processidea/model/jsonval"
 	"processidea/tools/kinds"
@@ -83,7 +84,7 @@ func findExample(name string) (folder string, err error) {
 // approveAll approves what waits until ctx ends. What does not arrive is decided in the next round.
 func (b *Bed) approveAll(ctx context.Context, id string) {
 	p := b.person.Process(id)
-	for pause(ctx, 300*time.Millisecond) == nil {
+	for pause.For(ctx, 300*time.Millisecond) == nil {
 		list, _ := p.Approvals(ctx)
 		for _, a := range list {
 			_ = p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "bench"})

@@ -7,6 +7,7 @@ import (
 
 	"processidea/bench/internal/script"
 	"processidea/examples/texttools"
+	"processidea/internal/pause"
 	"processidea/tools"
 	"processidea/tools/builtin"
 )
@@ -39,21 +40,12 @@ func Grow(_ context.Context, i ToolInput) (string, error) { return script.Kiloby
 
 // Wait is a tool that gives its number after 200 ms.
 func Wait(ctx context.Context, i ToolInput) (int, error) {
-	return i.N, pause(ctx, 200*time.Millisecond)
+	return i.N, pause.For(ctx, 200*time.Millisecond)
 }
 
 // Pause is a tool that gives its number after as many milliseconds.
 func Pause(ctx context.Context, i ToolInput) (int, error) {
-	return i.N, pause(ctx, time.Duration(i.N)*time.Millisecond)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	return i.N, pause.For(ctx, time.Duration(i.N)*time.Millisecond)
 }
 
 // GoTool gives the member of the palette for one of the tools in Go.

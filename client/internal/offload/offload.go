@@ -52,7 +52,7 @@ func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval
 
 // offloadTools puts the Tools of an Idea into the store where they are large.
 func offloadTools(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
-	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
+	tools := jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
 	if jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return idea, nil
 	}

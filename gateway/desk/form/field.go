@@ -261,7 +261,7 @@ func textOf(kind Kind, value any, has bool) string {
 func Pretty(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
-		return string(jsonval.Encode(v))
+		return jsonval.EncodeToString(v)
 	}
 	text := b.String()
 	if !strings.ContainsFunc(text, readable.IsHidden) {
@@ -283,7 +283,7 @@ func Pretty(v any) string {
 func (b *builder) options(name string, choices []any, value any, has bool) (list []Option) {
 	found, entered := false, b.entered[name]
 	for _, c := range choices {
-		o := Option{JSON: string(jsonval.Encode(c)), Label: cmp.Or(b.text(name, c), choiceLabel(c))}
+		o := Option{JSON: jsonval.EncodeToString(c), Label: cmp.Or(b.text(name, c), choiceLabel(c))}
 		o.Selected = has && jsonval.Equal(c, value)
 		if entered != nil {
 			o.Selected = o.JSON == entered[0]
@@ -310,5 +310,5 @@ func choiceLabel(v any) string {
 		}
 		return "no (false)"
 	}
-	return string(jsonval.Encode(v))
+	return jsonval.EncodeToString(v)
 }

@@ -97,14 +97,14 @@ func creation(person, challenge string, use *passkey.Use, listed []*signing.Key)
 	for _, a := range passkey.Algorithms {
 		kinds = append(kinds, jsonval.Object{"type": "public-key", "alg": a})
 	}
-	return string(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
+	return jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{
 		"challenge": challenge, "rp": jsonval.Object{"id": use.RPID, "name": "Process Idea"},
 		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person,
 			"displayName": person},
 		"pubKeyCredParams": kinds, "excludeCredentials": credentials(listed), "attestation": "none",
 		"timeout":                patience,
 		"authenticatorSelection": jsonval.Object{"residentKey": "preferred", "userVerification": "required"},
-	})))
+	}))
 }
 
 // MakeKey takes in the passkey that the browser made, and shows its entry.

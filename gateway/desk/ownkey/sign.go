@@ -54,10 +54,10 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
 		return err
 	}
-	page.Options = string(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
+	page.Options = jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{
 		"challenge": base64.RawURLEncoding.EncodeToString(passkey.Challenge(payload)), "rpId": keys[0].Passkey.RPID,
 		"allowCredentials": credentials(keys), "userVerification": "required", "timeout": patience,
-	})))
+	}))
 	return p.Show(w, r, "sign", "Sign your decision", page)
 }
 

@@ -70,8 +70,8 @@ func (p *Page) Read(values url.Values) (calls []any) {
 
 // open shows the fields of a Call, as it is or as it was entered.
 func (c *Call) open(values url.Values, wrong map[string]string) {
-	if c.Fields = c.form.New(any(c.params), true); values != nil {
-		c.Fields = c.form.Again(any(c.params), true, values, wrong)
+	if c.Fields = c.form.New(c.params, true); values != nil {
+		c.Fields = c.form.Again(c.params, true, values, wrong)
 		c.Rest = strings.ReplaceAll(values.Get(c.form.Prefix+restMark), "\r\n", "\n")
 		return
 	}
@@ -82,7 +82,7 @@ func (c *Call) open(values url.Values, wrong map[string]string) {
 
 // readOpen reads a Call that is changed.
 func (p *Page) readOpen(c *Call, values url.Values) any {
-	v, wrong := c.form.Read(any(c.params), values)
+	v, wrong := c.form.Read(c.params, values)
 	c.open(values, wrong)
 	call, isObject := v.(jsonval.Object)
 	rest, err := jsonval.DecodeObject([]byte(c.Rest))
@@ -150,13 +150,7 @@ var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
 // Find shows the problems that the process found beside the Calls that were sent.
 func (p *Page) Find(problems []api.Place) {
-	var sent []*Call
-	for _, c := range p.Calls {
-		if c.Kept {
-			sent = append(sent, c)
-		}
-	}
-	sent = append(sent, p.Added...)
+	sent := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.Kept }), p.Added...)
 	for _, at := range problems {
 		m := callIndex.FindStringSubmatch(at.Path)
 		if m == nil {

@@ -31,7 +31,7 @@ type PriorDecision struct {
 
 // ReadStarters reads who started the process, and those that it was forked from, from an Idea's source.
 func ReadStarters(source jsonval.Object) []Identity {
-	return readIdentities(jsonval.AsObject(source["meta"])[startersKey])
+	return readIdentities(jsonval.At(source, "meta", startersKey))
 }
 
 // WithStarters returns an Idea's source that names these people too.
@@ -52,7 +52,7 @@ func WithStarters(source jsonval.Object, starters []Identity) jsonval.Object {
 // ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. An empty name
 // is a person who did not give one.
 func ReadCausers(source jsonval.Object, token string) []Identity {
-	all := jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey])
+	all := jsonval.AsObject(jsonval.At(source, "meta", causersKey))
 	list := readIdentities(all[ofAll])
 	if token != ofAll {
 		list = append(list, readIdentities(all[token])...)
@@ -66,7 +66,7 @@ const ofAll = ""
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
 // all of them.
 func WithCauser(source jsonval.Object, who Identity, tokens ...string) jsonval.Object {
-	all := maps.Clone(jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey]))
+	all := maps.Clone(jsonval.AsObject(jsonval.At(source, "meta", causersKey)))
 	if all == nil {
 		all = jsonval.Object{}
 	}
@@ -80,14 +80,7 @@ func WithCauser(source jsonval.Object, who Identity, tokens ...string) jsonval.O
 
 // ReadPriorDecisions reads the decisions in the processes that this one was forked from.
 func ReadPriorDecisions(source jsonval.Object) (list []PriorDecision) {
-	entries := jsonval.AsList(jsonval.AsObject(source["meta"])[earlierKey])
-	for _, raw := range entries {
-		e := jsonval.AsObject(raw)
-		list = append(list, PriorDecision{
-			CallID: jsonval.AsText(e["call"]), Tool: jsonval.AsText(e["tool"]), By: jsonval.AsText(e["by"]),
-			Account: Account{jsonval.AsText(e["iss"]), jsonval.AsText(e["sub"])}, Proof: jsonval.AsText(e["proof"]),
-		})
-	}
+	_ = jsonval.ReadAs(jsonval.At(source, "meta", earlierKey), &list) // of what is no decision, what can be read
 	return list
 }
 
@@ -100,9 +93,6 @@ func WithPriorDecisions(source jsonval.Object, made []PriorDecision) jsonval.Obj
 }
 
 func withMeta(source jsonval.Object, key string, v any) jsonval.Object {
-	meta := jsonval.WithoutKey(jsonval.AsObject(source["meta"]), key)
-	meta[key] = jsonval.ToJSONValue(v)
-	out := jsonval.WithoutKey(source, "meta")
-	out["meta"] = meta
-	return out
+	meta := jsonval.WithKey(jsonval.AsObject(source["meta"]), key, jsonval.ToJSONValue(v))
+	return jsonval.WithKey(source, "meta", meta)
 }

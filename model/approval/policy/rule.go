@@ -83,7 +83,7 @@ func (r *Rule) readKey(key string, v any) (err error) {
 		}
 	default:
 		return fmt.Errorf("unknown key %q; by has count, groups, notSameAs, notStarter and people%s",
-			jsonval.Clip(key, 80),
+			jsonval.Short(key),
 			diag.DidYouMean(key, []string{"count", "groups", "notSameAs", "notStarter", "people"}))
 	}
 	return err

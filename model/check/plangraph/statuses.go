@@ -17,7 +17,7 @@ func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool
 	if read == nil {
 		return statuses
 	}
-	request, _ := jsonval.AsObject(solved["meta"])["request"].(json.Number)
+	request, _ := jsonval.At(solved, "meta", "request").(json.Number)
 	number, _ := request.Int64()
 	tokens, first := read.InstanceTokens(), 0
 	for _, m := range read.Context {

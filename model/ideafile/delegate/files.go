@@ -140,7 +140,7 @@ func addNeededFiles(needed, source jsonval.Object, from string, files jsonval.Ob
 }
 
 func toolSourcesOf(source jsonval.Object) jsonval.Object {
-	return jsonval.AsObject(jsonval.AsObject(source["schema"])["tools"])
+	return jsonval.AsObject(jsonval.At(source, "schema", "tools"))
 }
 
 // fileKeyOfTool returns the key of the file that a Tool's delegate runs; empty if it runs none.

@@ -172,7 +172,7 @@ func (f *schemaFitter) dropUnusable(own jsonval.Object, place string) {
 
 func (f *schemaFitter) noteLeftOut(what, place string, v any) {
 	f.notes = append(f.notes, fmt.Sprintf("%s of %s is left out: it cannot be %s", what, placeName(place),
-		jsonval.Clip(string(jsonval.Encode(v)), 100)))
+		jsonval.Clip(jsonval.EncodeToString(v), 100)))
 }
 
 func placeName(place string) string {

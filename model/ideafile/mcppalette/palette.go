@@ -260,7 +260,7 @@ func (p Palette) AddToIdeaSource(source jsonval.Object) jsonval.Object {
 	config := jsonval.DeepMerge(source["config"], jsonval.Object{"mcp": picked})
 	tools := p.StoredTools
 	if tools == nil {
-		own := jsonval.AsObject(source["schema"])["tools"]
+		own := jsonval.At(source, "schema", "tools")
 		tools = jsonval.AsObject(jsonval.OverlayObject(own, p.ToolSources))
 	}
 	return ideafile.WithTools(jsonval.WithKey(source, "config", config), tools)

@@ -106,11 +106,9 @@ func (a *App) Show(v any, text string) error {
 	return a.Print(text)
 }
 
-// Finish prints a Result and returns the error for its exit code.
-func (a *App) Finish(r loop.Result) error { return a.FinishWith(r, nil) }
-
-// FinishWith is Finish with the instances' own inputs, by token, which tell people the instances apart.
-func (a *App) FinishWith(r loop.Result, inputs map[string]any) error {
+// Finish prints a Result, with the instances' own inputs by token, which tell people the instances apart, and returns
+// the error for its exit code.
+func (a *App) Finish(r loop.Result, inputs map[string]any) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(r)

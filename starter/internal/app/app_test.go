@@ -70,7 +70,7 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	a := &App{Out: &b, JSON: true}
 	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
-			State: map[string]any{}}}}); err != nil {
+			State: map[string]any{}}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	want :=
@@ -92,7 +92,7 @@ func TestCallsCountInTheExitCodeWhereThatIsAskedFor(t *testing.T) {
 		{turn.CallCounts{Blocked: 1}, true, exit.Failed}, {turn.CallCounts{Rejected: 1, Skipped: 1}, true, exit.Done},
 	} {
 		a := &App{Out: &bytes.Buffer{}, JSON: true, CallsMustSucceed: c.asked}
-		if got := exit.CodeOf(a.Finish(loop.Result{Status: loop.StatusCompleted, Calls: c.calls})); got != c.want {
+		if got := exit.CodeOf(a.Finish(loop.Result{Status: loop.StatusCompleted, Calls: c.calls}, nil)); got != c.want {
 			t.Errorf("%+v: exit %d", c, got)
 		}
 	}

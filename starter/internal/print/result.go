@@ -131,7 +131,7 @@ func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult
 	default:
 		all := countValues(instances)
 		b.WriteByte('\n')
-		Table(b, tableColumns(tokens, instances, inputs, all), cmp.Or(width, defaultTableWidth))
+		b.WriteString(Table(tableColumns(tokens, instances, inputs, all), cmp.Or(width, defaultTableWidth)))
 		printSummary(b, all)
 	}
 }
@@ -219,15 +219,16 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 // minValueWidth is the width in characters below which a value is not worth showing.
 const minValueWidth = 12
 
-// Table prints as many columns as there is room for; the last of them may be cut.
-func Table(b *strings.Builder, columns [][]string, width int) {
+// Table shows as many columns as there is room for; the last of them may be cut.
+func Table(columns [][]string, width int) string {
+	var b strings.Builder
 	left := width + columnGap
 	for n, c := range columns {
 		if room := left - columnGap; widthOf(c) > left {
 			if room < minValueWidth {
-				Columns(b, columns[:n])
-				fmt.Fprintf(b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
-				return
+				Columns(&b, columns[:n])
+				fmt.Fprintf(&b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
+				return b.String()
 			}
 			for i := range c {
 				c[i] = FitWidth(c[i], room)
@@ -235,7 +236,8 @@ func Table(b *strings.Builder, columns [][]string, width int) {
 		}
 		left -= widthOf(c)
 	}
-	Columns(b, columns)
+	Columns(&b, columns)
+	return b.String()
 }
 
 // Blocks prints all columns, in several tables under each other where one would be too wide. Each begins with the first

@@ -66,13 +66,7 @@ func statusTally(r loop.Result) string {
 	for _, i := range r.Instances {
 		n[i.Status]++
 	}
-	var parts []string
-	for _, s := range ideafile.InstanceStatuses() {
-		if n[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return ideafile.TallyText(ideafile.InstanceStatuses(), n)
 }
 
 // countsText lists the Calls by outcome, without zeros.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"processidea/gateway/access"
 	"processidea/store/blobs"
 )
 
@@ -39,8 +40,7 @@ func (p Place) answersAt(address string) bool {
 // localPort is the port of an address on this machine; empty: it is on another.
 func localPort(address string) string {
 	host, port, err := net.SplitHostPort(address)
-	ip := net.ParseIP(host)
-	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if err != nil || !access.IsLoopback(host) {
 		return ""
 	}
 	return port

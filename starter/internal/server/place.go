@@ -55,7 +55,7 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 	}
 	o, set, err := connect.TemporalFromEnvironment()
 	if err != nil {
-		p.unread = &exit.Error{Code: exit.Usage, Cause: err}
+		p.unread = exit.Usagef("%w", err)
 	}
 	if set || err != nil {
 		p.Remote = &o
@@ -184,7 +184,7 @@ func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
 	}
 	archive, err := OpenStore(ctx, at)
 	if err != nil && !errors.Is(err, client.ErrKeys) {
-		err = &exit.Error{Code: exit.Unreachable, Cause: err}
+		err = exit.Unreachablef("%w", err)
 	}
 	return archive, err
 }

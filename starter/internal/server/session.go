@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 
 	sdk "go.temporal.io/sdk/client"
 
@@ -24,8 +25,8 @@ type Session struct {
 
 // Close lets go of everything that the session opened, last first.
 func (s *Session) Close() {
-	for i := len(s.cleanups) - 1; i >= 0; i-- {
-		s.cleanups[i]()
+	for _, undo := range slices.Backward(s.cleanups) {
+		undo()
 	}
 	s.cleanups = nil
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"processidea/client"
 	"processidea/internal/safego"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/print"
 )
@@ -132,10 +134,7 @@ func (p *Person) answer(ctx context.Context, line string) error {
 // edit lets the person change the parameters: in the editor of the environment, else on a line.
 func (p *Person) edit(ctx context.Context) error {
 	before := print.Indent(p.current.Params)
-	editor := os.Getenv("VISUAL")
-	if editor == "" {
-		editor = os.Getenv("EDITOR")
-	}
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 	if editor == "" {
 		write(p.out, "  the parameters to run with, as JSON on a line: ")
 		p.onNextLine = p.amend
@@ -154,33 +153,9 @@ func (p *Person) amend(ctx context.Context, text string) error {
 		return p.complain(err.Error())
 	}
 	if edited, ok := v.(jsonval.Object); ok {
-		v = changesTo(p.current.Params, edited)
+		v = approval.Changes(p.current.Params, edited)
 	}
 	return p.decideNow(ctx, client.Decision{Kind: client.Amend, Value: v})
-}
-
-// changesTo gives what a person has changed of the parameters that were shown, as an amendment has it: null for what is
-// gone. A large value is never changed in parts.
-func changesTo(shown, edited jsonval.Object) jsonval.Object {
-	changes := jsonval.Object{}
-	for k := range shown {
-		if _, kept := edited[k]; !kept {
-			changes[k] = nil
-		}
-	}
-	for k, v := range edited {
-		before, known := shown[k]
-		was, isObject := before.(jsonval.Object)
-		now, staysObject := v.(jsonval.Object)
-		switch {
-		case known && jsonval.Equal(before, v):
-		case isObject && staysObject && len(jsonval.Encode(was)) <= jsonval.LargeValueBytes:
-			changes[k] = changesTo(was, now)
-		default:
-			changes[k] = v
-		}
-	}
-	return changes
 }
 
 func runEditor(ctx context.Context, editor, text string) (string, error) {
@@ -190,10 +165,7 @@ func runEditor(ctx context.Context, editor, text string) (string, error) {
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.WriteString(text + "\n")
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		return "", err
 	}
 	c := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", f.Name())

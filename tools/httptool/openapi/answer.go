@@ -24,10 +24,7 @@ func (t *tool) readAnswer() {
 		return
 	}
 	t.output = t.fitSchema("the form of its result", maxOutput, func(c *converter) any {
-		var list []any
-		for _, f := range forms {
-			list = append(list, c.convert(f))
-		}
+		list := jsonval.Map(forms, c.convert)
 		if len(list) == 1 {
 			return c.root(list[0].(jsonval.Object))
 		}

@@ -131,12 +131,9 @@ func chooseOperations(all []*operation, only []string) ([]*operation, error) {
 	if len(only) == 0 {
 		return all, nil
 	}
-	var chosen []*operation
-	for _, op := range all {
-		if slices.Contains(only, op.tool) || (op.op.OperationID != "" && slices.Contains(only, op.op.OperationID)) {
-			chosen = append(chosen, op)
-		}
-	}
+	chosen := jsonval.Filter(all, func(op *operation) bool {
+		return slices.Contains(only, op.tool) || (op.op.OperationID != "" && slices.Contains(only, op.op.OperationID))
+	})
 	for _, name := range only {
 		if !slices.ContainsFunc(chosen,
 			func(op *operation) bool { return op.tool == name || op.op.OperationID == name }) {

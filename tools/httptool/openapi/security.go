@@ -35,13 +35,7 @@ func (t *tool) readSecurity() {
 
 // unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot follow.
 func (t *tool) unsupportedSchemes(r openapi3.SecurityRequirement) []string {
-	var missing []string
-	for _, name := range jsonval.SortedKeys(r) {
-		if !isSupported(t.doc.scheme(name)) {
-			missing = append(missing, name)
-		}
-	}
-	return missing
+	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !isSupported(t.doc.scheme(name)) })
 }
 
 func (d *document) scheme(name string) *openapi3.SecurityScheme {

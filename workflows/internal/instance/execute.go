@@ -114,24 +114,26 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 		i.executeAsActivity(ctx, r, attempts)
 		return
 	}
-	i.running++
-	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: r.Tool.Timeout, ScheduleToCloseTimeout: activity.AllAttempts,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
-		Summary:     i.callActivitySummary(r),
-	}), protocol.ActivityExecute, i.executeInput(r))
-	releases := i.ReleaseNumber
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.ReleaseNumber) })
+	i.awaitExecution(ctx, r, workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx,
+		workflow.LocalActivityOptions{
+			StartToCloseTimeout: r.Tool.Timeout, ScheduleToCloseTimeout: activity.AllAttempts,
+			RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
+			Summary:     i.callActivitySummary(r),
+		}), protocol.ActivityExecute, i.executeInput(r)))
 }
 
 func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall, attempts int) {
-	i.running++
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	i.awaitExecution(ctx, r, workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: r.Tool.Timeout,
 		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
 		RetryPolicy:         callRetryPolicy(attempts),
 		Summary:             i.callActivitySummary(r),
-	}), protocol.ActivityExecute, i.executeInput(r))
+	}), protocol.ActivityExecute, i.executeInput(r)))
+}
+
+// awaitExecution has the end of a Call's activity handled.
+func (i *instance) awaitExecution(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
+	i.running++
 	releases := i.ReleaseNumber
 	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.ReleaseNumber) })
 }

@@ -107,11 +107,5 @@ func (p *unsplitProcess) instanceCountsText() string {
 	for _, m := range p.loop.Instances {
 		count[m.DisplayStatus()]++
 	}
-	var counts []string
-	for _, s := range ideafile.InstanceStatuses() {
-		if count[s] > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", count[s], s))
-		}
-	}
-	return strings.Join(counts, ", ")
+	return ideafile.TallyText(ideafile.InstanceStatuses(), count)
 }

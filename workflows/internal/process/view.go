@@ -92,9 +92,7 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	if own := p.ownHeldUps(false); paused != nil {
 		waiting = append(waiting, pauseWaitingText(paused))
 	} else if len(own) > 0 {
-		for _, h := range own {
-			waiting = append(waiting, h.String())
-		}
+		waiting = jsonval.Map(own, turn.HeldUp.String)
 	} else if b := p.loop.RequestInFlight(); b != nil && p.loop.PendingPlan == nil {
 		waiting = append(waiting, requestSummary(b))
 	}

@@ -32,10 +32,9 @@ type backtestOptions struct {
 // Backtest runs a new process over the instances of finished ones.
 func Backtest(a *app.App) *cobra.Command {
 	var o backtestOptions
-	c := &cobra.Command{
-		Use:   "backtest FILE|FOLDER ID...",
-		Short: "Say what a new Plan, policy, prompt or Tool would change for the instances of finished processes",
-		Long: `Run a new Idea file over the instances of finished processes, with the results that Calls
+	c := app.Verb("backtest FILE|FOLDER ID...",
+		"Say what a new Plan, policy, prompt or Tool would change for the instances of finished processes",
+		`Run a new Idea file over the instances of finished processes, with the results that Calls
 had then, and say what would differ. No tool, server or person is asked, and nothing is
 written. It reads the chains from the store and needs no server.
 
@@ -46,11 +45,10 @@ depends on it is unknown.
 If the new Idea makes Requests, each instance gets what the LLM planned for it then.
 --replies FILE lets recorded replies answer instead, --llm the configured LLM. With
 --max-differences N the exit code is 1 if more than N instances are not the same.`,
-		Example: `  starter backtest hardened.json moderation-1 moderation-2
+		`  starter backtest hardened.json moderation-1 moderation-2
   starter backtest refunds-with-new-policy.json refunds-1 --max-differences 0
   starter backtest other-prompt.json refunds-1 --replies other-replies.jsonl --json`,
-		RunE: func(c *cobra.Command, args []string) error { return runBacktest(c.Context(), a, args[0], args[1:], o) },
-	}
+		func(ctx context.Context, args []string) error { return runBacktest(ctx, a, args[0], args[1:], o) })
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
 	o.maxDifferences = -1

@@ -21,17 +21,14 @@ import (
 // Blame says which Call or person wrote a value.
 func Blame(a *app.App) *cobra.Command {
 	at, v := 0, valueFormat{}
-	c := &cobra.Command{
-		Use:   "blame ID PATH",
-		Short: "Say which Call or person wrote a value of a process's State",
-		Long: `Say which Call or person wrote a value of a process's State, when, with which
+	c := app.Verb("blame ID PATH", "Say which Call or person wrote a value of a process's State",
+		`Say which Call or person wrote a value of a process's State, when, with which
 parameters, and which Idea shows what the LLM had seen. PATH is a path in the State
 of an instance: ①:user.name, or user.name where there is only one without a name.
 It is read from the store; no server is needed.`,
-		Example: `  starter blame moderation-3 ①:sentiment
+		`  starter blame moderation-3 ①:sentiment
   starter blame refund-17 amount --at 2 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return runBlame(c.Context(), a, args[0], args[1], at, v) },
-	}
+		func(ctx context.Context, args []string) error { return runBlame(ctx, a, args[0], args[1], at, v) })
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the Idea that shows the value, from 1 (default the latest)")
 	v.addFlag(c)

@@ -21,20 +21,17 @@ import (
 // Decisions lists what people decided.
 func Decisions(a *app.App) *cobra.Command {
 	at, v := 0, valueFormat{}
-	c := &cobra.Command{
-		Use:   "decisions ID",
-		Short: "List what people decided in a process, and what came of it",
-		Long: `List what people decided in a process, in the order of time: who approved, rejected,
+	c := app.Verb("decisions ID", "List what people decided in a process, and what came of it",
+		`List what people decided in a process, in the order of time: who approved, rejected,
 amended, replaced or answered which Call, when and why, what they were shown, what
 they made of it and what ran in the end; who paused, resumed, revised it or added
 instances; and what happened by itself at a deadline or a limit. It is read from the
 store; no server is needed. What was decided since the latest Idea is in the next one.`,
-		Example: `  starter decisions refunds
+		`  starter decisions refunds
   starter decisions refunds --at 2 --json`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return runDecisions(c.Context(), a, args[0], at, v)
-		},
-	}
+		func(ctx context.Context, args []string) error {
+			return runDecisions(ctx, a, args[0], at, v)
+		})
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the last Idea that counts, from 1 (default the latest)")
 	v.addFlag(c)

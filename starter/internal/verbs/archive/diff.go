@@ -19,20 +19,17 @@ import (
 // Diff compares two Ideas of a process.
 func Diff(a *app.App) *cobra.Command {
 	patch, v := false, valueFormat{}
-	c := &cobra.Command{
-		Use:   "diff ID A B",
-		Short: "Compare two Ideas of a process",
-		Long: `Compare two Ideas of a process's chain: the values and the Calls that were added
+	c := app.Verb("diff ID A B", "Compare two Ideas of a process",
+		`Compare two Ideas of a process's chain: the values and the Calls that were added
 (+), changed (~) and removed (-), instance by instance, and what people decided
 between the two. --patch prints a JSON Patch
 (RFC 6902) that makes the whole Idea B of the whole Idea A. It is read from the
 store; no server is needed.`,
-		Example: `  starter diff refund-17 1 3
+		`  starter diff refund-17 1 3
   starter diff refund-17 1 3 --patch`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return runDiff(c.Context(), a, args[0], args[1], args[2], patch, v)
-		},
-	}
+		func(ctx context.Context, args []string) error {
+			return runDiff(ctx, a, args[0], args[1], args[2], patch, v)
+		})
 	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
 	v.addFlag(c)
 	return c

@@ -18,26 +18,23 @@ import (
 // Export writes the whole chain of a process as one file.
 func Export(a *app.App) *cobra.Command {
 	file, html := "", false
-	c := &cobra.Command{
-		Use:   "export ID",
-		Short: "Write the whole chain of a process as one file",
-		Long: `Write the whole chain of a process as one file of JSON Lines: each Idea whole, with the log
+	c := app.Verb("export ID", "Write the whole chain of a process as one file",
+		`Write the whole chain of a process as one file of JSON Lines: each Idea whole, with the log
 of what changed before it. "verify FILE" checks it with nothing else. It reads the store and
 needs no server. A broken chain is not exported.
 
 --html writes one page for people, which any browser opens: who decided what and how that is
 proved, the Plan as a picture, each instance's State with who wrote it, the Ideas with their
 digests, and how to check all that. A page of a broken chain says what is broken.`,
-		Example: `  starter export refund-17 -o refund-17.jsonl
+		`  starter export refund-17 -o refund-17.jsonl
   starter export refund-17 --html -o refund-17.html
   starter export refund-17 | gzip > refund-17.jsonl.gz`,
-		RunE: func(c *cobra.Command, args []string) error {
+		func(ctx context.Context, args []string) error {
 			if html {
-				return exportHTML(c.Context(), a, args[0], file)
+				return exportHTML(ctx, a, args[0], file)
 			}
-			return runExport(c.Context(), a, args[0], file)
-		},
-	}
+			return runExport(ctx, a, args[0], file)
+		})
 	c.Flags().BoolVar(&html, "html", false, "write a page for people, which opens in any browser")
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	return c

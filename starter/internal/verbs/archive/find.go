@@ -18,10 +18,8 @@ import (
 // Find says which processes hold a text.
 func Find(a *app.App) *cobra.Command {
 	storeOnly := false
-	c := &cobra.Command{
-		Use:   "find TEXT",
-		Short: "Say which processes and instances hold a text",
-		Long: `Look for a text, such as the name of somebody who asks to be forgotten, in upper or lower
+	c := app.Verb("find TEXT", "Say which processes and instances hold a text",
+		`Look for a text, such as the name of somebody who asks to be forgotten, in upper or lower
 case: in all Ideas of the store (inputs, States, parameters, outputs, notes, errors, who
 decided and why), in all histories that Temporal has of the namespace, and in what schedules
 start processes from. Each process or instance that holds the text gets one line, with the
@@ -30,20 +28,19 @@ parts and the Ideas; with --json, one line of JSON. The exit code is 0 either wa
 It reads the whole store, one Idea or one page of a history at a time. It does not find
 other spellings. Prompts are not kept. Logs, exports, traces and what left the process are
 not searched. --store-only does not ask Temporal.`,
-		Example: `  starter find "ada@example.com"
+		`  starter find "ada@example.com"
   starter find 4711 --json --store /backup/store --store-only`,
-		RunE: func(c *cobra.Command, args []string) error {
+		func(ctx context.Context, args []string) error {
 			o := find.Options{
 				OnFound:  func(h find.Held) error { return printHeld(a, h) },
 				OnUnread: func(what string) { a.Note("not read: %s", what) },
 			}
-			ideas := func(archive *client.Archive) error { return find.Ideas(c.Context(), archive, args[0], o) }
+			ideas := func(archive *client.Archive) error { return find.Ideas(ctx, archive, args[0], o) }
 			if storeOnly {
-				return a.WithArchive(c.Context(), ideas)
+				return a.WithArchive(ctx, ideas)
 			}
-			return findAll(c.Context(), a, args[0], ideas, o)
-		},
-	}
+			return findAll(ctx, a, args[0], ideas, o)
+		})
 	c.Flags().BoolVar(&storeOnly, "store-only", false, "look at the store alone, and do not ask Temporal")
 	return c
 }

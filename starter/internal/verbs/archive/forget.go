@@ -19,10 +19,8 @@ import (
 func Forget(a *app.App) *cobra.Command {
 	var o forget.Options
 	var instance string
-	c := &cobra.Command{
-		Use:   "forget ID",
-		Short: "Remove all that a process worked on, and keep the proof that it ran",
-		Long: `Remove what a process worked on, with its instances, parts and delegates. The store loses
+	c := app.Verb("forget ID", "Remove all that a process worked on, and keep the proof that it ran",
+		`Remove what a process worked on, with its instances, parts and delegates. The store loses
 its Ideas and all values that no other process needs; Temporal loses its histories. Each
 Idea keeps only its digest, its parent's digest and its time. A last Idea says when, by
 whom and why it was forgotten. verify can still check that one Idea leads to the next.
@@ -45,10 +43,10 @@ What --by and --reason say stays for ever: do not name there whom you want to fo
 A process at work is refused, unless --cancel ends it first. So is a process with forks,
 which hold its data, unless --with-forks forgets them too. After an interruption, give the
 same command again. Forgetting cannot be undone.`,
-		Example: `  starter forget refund-17 --reason "asked by the customer"
+		`  starter forget refund-17 --reason "asked by the customer"
   starter forget refund-17 --with-forks --json
   starter forget newsletter --instance bed-17 --with-history`,
-		RunE: func(c *cobra.Command, args []string) error {
+		func(ctx context.Context, args []string) error {
 			o.Name = cmp.Or(o.Name, app.UserName())
 			switch {
 			case instance != "" && o.Cancel:
@@ -58,9 +56,8 @@ same command again. Forgetting cannot be undone.`,
 				return exit.Usagef("forget: --with-history needs --instance; without --instance all histories are " +
 					"deleted anyway")
 			}
-			return forgetProcess(c.Context(), a, args[0], instance, o)
-		},
-	}
+			return forgetProcess(ctx, a, args[0], instance, o)
+		})
 	c.Flags().BoolVar(&o.Cancel, "cancel", false, "end the process first, if it is at work")
 	c.Flags().BoolVar(&o.WithForks, "with-forks", false, "forget the processes that were forked from it too")
 	c.Flags().StringVar(&instance, "instance", "", "forget the instance of this `token` alone")

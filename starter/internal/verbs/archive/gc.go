@@ -31,25 +31,23 @@ const minAge = 2 * blobs.Freshness
 // GC removes old chains, and what nothing needs any more, from the store.
 func GC(a *app.App) *cobra.Command {
 	var o gcOptions
-	c := &cobra.Command{
-		Use:   "gc --older-than DURATION",
-		Short: "Remove from the store old chains, and values that nothing needs any more",
-		Long: `Remove from the store the chains whose latest Idea is older than a duration, unless Temporal
+	c := app.Verb("gc --older-than DURATION",
+		"Remove from the store old chains, and values that nothing needs any more",
+		`Remove from the store the chains whose latest Idea is older than a duration, unless Temporal
 still has something open of their process. Also remove values that old that neither a
 remaining chain nor a history needs, and files that a killed program left half written.
 Without --yes it only says what it would remove.
 
 It reads every history of the namespace. Do not use it if several namespaces share one
 store. --store-only asks no server: processes still open lose what their chains do not hold.`,
-		Example: `  starter gc --older-than 720h
+		`  starter gc --older-than 720h
   starter gc --older-than 720h --yes`,
-		RunE: func(c *cobra.Command, _ []string) error {
+		func(ctx context.Context, _ []string) error {
 			if o.olderThan == 0 {
 				return exit.Usagef("collect what is older than 0s: it must be at least %s", minAge)
 			}
-			return runGC(c.Context(), a, o)
-		},
-	}
+			return runGC(ctx, a, o)
+		})
 	flags.Duration(c.Flags(), &o.olderThan, "older-than", minAge, false, "keep what is younger than this, such as 720h")
 	c.Flags().BoolVar(&o.yes, "yes", false, "remove it")
 	c.Flags().BoolVar(&o.storeOnly, "store-only", false, "ask no Temporal server")

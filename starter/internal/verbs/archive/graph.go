@@ -29,16 +29,13 @@ var graphFormats = map[string]func(calls []any, statuses ...map[ideafile.CallSta
 // Graph draws a Plan.
 func Graph(a *app.App) *cobra.Command {
 	format := "mermaid"
-	c := &cobra.Command{
-		Use:   "graph FILE|FOLDER|ID",
-		Short: "Draw a Plan as Mermaid, DOT or SVG",
-		Long: `Draw a Plan: the Calls, and what flows between them through State. Of a file it draws the
+	c := app.Verb("graph FILE|FOLDER|ID", "Draw a Plan as Mermaid, DOT or SVG",
+		`Draw a Plan: the Calls, and what flows between them through State. Of a file it draws the
 Plan messages, or else the solution. Of a process it draws the Plan that waits for a person,
 or else the latest solution that has Calls, or else the Plan messages.`,
-		Example: `  starter graph refund.json
+		`  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
-		RunE: func(c *cobra.Command, args []string) error { return runGraph(c.Context(), a, args[0], format) },
-	}
+		func(ctx context.Context, args []string) error { return runGraph(ctx, a, args[0], format) })
 	c.Flags().StringVar(&format, "format", format, "mermaid, dot or svg")
 	return c
 }

@@ -17,10 +17,8 @@ import (
 // Harden makes a Plan of what finished processes have in common.
 func Harden(a *app.App) *cobra.Command {
 	file, o, approvals := "", client.HardenOptions{}, false
-	c := &cobra.Command{
-		Use:   "harden ID...",
-		Short: "Make a Plan from what finished processes have in common, to run without an LLM",
-		Long: `Make an Idea file whose Plan does what finished processes have in common, without an LLM.
+	c := app.Verb("harden ID...", "Make a Plan from what finished processes have in common, to run without an LLM",
+		`Make an Idea file whose Plan does what finished processes have in common, without an LLM.
 It reads their chains from the store and needs no server. What could not be generalised is
 named on standard error, with the instances that differ, and left out: the Plan then guides
 an LLM instead of running by itself. If nothing is left, no file is written. The file begins
@@ -33,21 +31,20 @@ them, and says how many instances support it. The LLM decides what no instance h
 --approvals writes no file. It says for each Tool what people did with the Calls they were
 asked about. It proposes a "when" for "_approval" that covers all that they changed, and
 says how often it would have asked.`,
-		Example: `  starter harden moderation-1 moderation-2 -o hardened.json
+		`  starter harden moderation-1 moderation-2 -o hardened.json
   starter harden moderation-1 --template > hardened.json
   starter harden moderation-1 moderation-2 --complete -o complete.json
   starter harden --approvals refunds-1 refunds-2`,
-		RunE: func(c *cobra.Command, args []string) error {
+		func(ctx context.Context, args []string) error {
 			if approvals && (o.Template || o.Complete || file != "") {
 				return exit.Usagef("harden: --approvals writes no file: leave out --template, --complete and --output")
 			}
 			if approvals {
-				return runRipen(c.Context(), a, args)
+				return runRipen(ctx, a, args)
 			}
 			o.Processes = args
-			return runHarden(c.Context(), a, file, o)
-		},
-	}
+			return runHarden(ctx, a, file, o)
+		})
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	c.Flags().BoolVar(&o.Template, "template", false, "leave out what the first process began with")
 	c.Flags().BoolVar(&o.Complete, "complete", false,

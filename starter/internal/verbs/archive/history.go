@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,16 +23,13 @@ import (
 
 // History lists the Ideas of a process.
 func History(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "history ID",
-		Short: "List the Ideas of a process",
-		Long: `List the Ideas of a process's chain: when each was made, by which Request, and how
+	return app.Verb("history ID", "List the Ideas of a process",
+		`List the Ideas of a process's chain: when each was made, by which Request, and how
 many Calls its solution, writes and decisions its log hold. It is read from the
 store; no server is needed.`,
-		Example: `  starter history refund-17
+		`  starter history refund-17
   starter history refund-17 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return runHistory(c.Context(), a, args[0]) },
-	}
+		func(ctx context.Context, args []string) error { return runHistory(ctx, a, args[0]) })
 }
 
 func runHistory(ctx context.Context, a *app.App, id string) error {
@@ -157,7 +153,5 @@ func historyTable(links []chain.Link, width int) string {
 	if !slices.ContainsFunc(columns[cost][1:], func(cell string) bool { return cell != "" }) {
 		columns = slices.Delete(columns, cost, cost+1)
 	}
-	var b strings.Builder
-	print.Table(&b, columns, width)
-	return b.String()
+	return print.Table(columns, width)
 }

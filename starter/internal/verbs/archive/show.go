@@ -22,29 +22,26 @@ import (
 // Show prints an Idea of a process.
 func Show(a *app.App) *cobra.Command {
 	at, withActions := 0, false
-	c := &cobra.Command{
-		Use:   "show ID",
-		Short: "Print an Idea of a process, as a file that run accepts",
-		Long: `Print an Idea of a process's chain, the latest or the one of a number, as a file that run
+	c := app.Verb("show ID", "Print an Idea of a process, as a file that run accepts",
+		`Print an Idea of a process's chain, the latest or the one of a number, as a file that run
 accepts. It reads the store and needs no server. If a server answers, standard error says
 what holds the process up.
 
 --actions instead counts, by kind, the actions that a hosted Temporal bills, from those
 histories of the process, its instances and its delegates that the server still keeps.
 Queries and heartbeats are not counted.`,
-		Example: `  starter show refund-17
+		`  starter show refund-17
   starter show refund-17 --at 2 > again.json
   starter show refund-17 --actions --json`,
-		RunE: func(c *cobra.Command, args []string) error {
+		func(ctx context.Context, args []string) error {
 			if withActions && at > 0 {
 				return exit.Usagef("show %s: --actions is about the whole process, not the Idea of --at", args[0])
 			}
 			if withActions {
-				return showActions(c.Context(), a, args[0])
+				return showActions(ctx, a, args[0])
 			}
-			return runShow(c.Context(), a, args[0], at)
-		},
-	}
+			return runShow(ctx, a, args[0], at)
+		})
 	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
 	c.Flags().BoolVar(&withActions, "actions", false, "count the actions that a hosted Temporal bills")
 	return c
@@ -117,7 +114,7 @@ func noteSize(a *app.App, id string, source jsonval.Object) {
 // noteUndone says on standard error which Calls of a process were taken back, and what the process itself takes
 // back.
 func noteUndone(a *app.App, id string, idea jsonval.Object, undone []client.UndoneCall) {
-	if text := undoesText(jsonval.AsObject(idea["meta"])["undoes"]); text != "" {
+	if text := undoesText(jsonval.At(idea, "meta", "undoes")); text != "" {
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}
 	for len(undone) > 0 {

@@ -25,10 +25,8 @@ import (
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
 	withTemporal, all, deciders := false, false, ""
-	c := &cobra.Command{
-		Use:   "verify [ID|FILE]",
-		Short: "Check every digest of a process's chain, or of an exported one",
-		Long: `Check a process's chain: its Ideas are numbered without a gap, each names the one before,
+	c := app.Verb("verify [ID|FILE]", "Check every digest of a process's chain, or of an exported one",
+		`Check a process's chain: its Ideas are numbered without a gap, each names the one before,
 and every manifest, part, value and log matches its digest. So do the chains of its parts
 and delegates. A file of that name is checked as what export wrote, one chain, with nothing
 but the file. No server is needed: it reads only the store that --store or
@@ -44,28 +42,27 @@ as that is kept.
 
 --all checks every chain of the store, but not its settings, nor values that belong to no
 chain (gc removes those).`,
-		Example: `  starter verify refund-17
+		`  starter verify refund-17
   starter verify refund-17 --store /backup/store
   starter verify refund-17 --temporal
   starter verify refund-17.jsonl --deciders deciders.json --json
   starter verify --all --store /backup/store`,
-		RunE: func(c *cobra.Command, args []string) error {
-			keys, err := decidersKeys(c.Context(), deciders)
+		func(ctx context.Context, args []string) error {
+			keys, err := decidersKeys(ctx, deciders)
 			switch {
 			case err != nil:
 				return err
 			case all && (withTemporal || len(args) > 0):
 				return exit.Usagef("verify: --all checks every chain of the store: leave out ID, file and --temporal")
 			case all:
-				return verifyAll(c.Context(), a, keys)
+				return verifyAll(ctx, a, keys)
 			case len(args) == 0:
 				return exit.Usagef("verify: name a process or a file, or use --all")
 			case withTemporal:
-				return verifyWithTemporal(c.Context(), a, args[0], keys)
+				return verifyWithTemporal(ctx, a, args[0], keys)
 			}
-			return runVerify(c.Context(), a, args[0], keys)
-		},
-	}
+			return runVerify(ctx, a, args[0], keys)
+		})
 	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
 	c.Flags().BoolVar(&all, "all", false, "check every chain of the store")
 	c.Flags().StringVar(&deciders, "deciders", "",
@@ -110,10 +107,7 @@ func runVerify(ctx context.Context, a *app.App, of string, keys *signing.Keys) e
 		return printReport(a, of, r)
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		if keys != nil {
-			archive = archive.Trusting(keys)
-		}
-		r, err := archive.Chain(of).Verify(ctx)
+		r, err := archive.Trusting(keys).Chain(of).Verify(ctx)
 		if err != nil {
 			return err
 		}
@@ -132,9 +126,7 @@ type processReport struct {
 
 func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		if keys != nil {
-			archive = archive.Trusting(keys)
-		}
+		archive = archive.Trusting(keys)
 		processes, err := archive.Processes(ctx)
 		if err != nil {
 			return err

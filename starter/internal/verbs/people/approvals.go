@@ -18,19 +18,16 @@ import (
 
 // Approvals lists what waits for a person.
 func Approvals(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "approvals [ID]",
-		Short: "List what waits for a person, in one process or in all",
-		Long: `List the Calls that wait for a person: what would run, since when, and what happens at
+	return app.Verb("approvals [ID]", "List what waits for a person, in one process or in all",
+		`List the Calls that wait for a person: what would run, since when, and what happens at
 the deadline, and the State and input of its instance; and the Plans that wait as a
 whole (see "starter plan"). ID may be an instance of a process, refunds/13. What waits
 in its delegates is among them. Of one process the standing orders in force are listed
 too. With --json the list is as the query "approvals" gives it; values that lie in the
 store are whole.`,
-		Example: `  starter approvals
+		`  starter approvals
   starter approvals refund-17 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return approvals(c.Context(), a, args) },
-	}
+		func(ctx context.Context, args []string) error { return approvals(ctx, a, args) })
 }
 
 func approvals(ctx context.Context, a *app.App, args []string) error {

@@ -23,20 +23,18 @@ import (
 // Plan shows the Plans that wait as a whole.
 func Plan(a *app.App) *cobra.Command {
 	mermaid, calls := false, false
-	c := &cobra.Command{
-		Use:   "plan ID",
-		Short: "Show the Plan that waits for a person before anything of it runs",
-		Long: `Show the Plan that waits, as a whole, for a person: its Calls, the instances that they
+	c := app.Verb("plan ID", "Show the Plan that waits for a person before anything of it runs",
+		`Show the Plan that waits, as a whole, for a person: its Calls, the instances that they
 are for, and what earlier processes of the same Idea took. A process has its Plans wait
 with config.approval.plan, or where it was started with --plan-first; one that is split
 has a Plan in each part. Nothing of a Plan has begun before approve-plan or amend-plan.
 
 --mermaid draws it; --calls prints its Calls alone, as a file to change for amend-plan.`,
-		Example: `  starter plan refund-17
+		`  starter plan refund-17
   starter plan refund-17 --calls > calls.json`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.WithProcess(c.Context(), args[0], func(p *client.Process) error {
-				plans, err := p.Plans(c.Context())
+		func(ctx context.Context, args []string) error {
+			return a.WithProcess(ctx, args[0], func(p *client.Process) error {
+				plans, err := p.Plans(ctx)
 				switch {
 				case err != nil:
 					return err
@@ -45,8 +43,7 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 				}
 				return a.Show(plans, cmp.Or(plansText(plans, mermaid), "no Plan waits\n"))
 			})
-		},
-	}
+		})
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "draw each Plan as Mermaid")
 	c.Flags().BoolVar(&calls, "calls", false, "print the Calls alone, as JSON")
 	return c

@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -21,17 +22,14 @@ import (
 // Check says everything that is wrong with a process's files.
 func Check(a *app.App) *cobra.Command {
 	var files fileFlags
-	c := &cobra.Command{
-		Use:   "check FILE|FOLDER",
-		Short: "Say everything that is wrong with a process's files",
-		Long: `Say everything that is wrong with an Idea file and the files beside it, each with its
+	c := app.Verb("check FILE|FOLDER", "Say everything that is wrong with a process's files",
+		`Say everything that is wrong with an Idea file and the files beside it, each with its
 place. It needs neither a server nor an LLM. Warnings alone do not fail. An unknown Go tool
 is a warning, because your worker may have it; in a program with its own tools it is an
 error.`,
-		Example: `  starter check refund.json
+		`  starter check refund.json
   starter check examples/moderation --json`,
-		RunE: func(_ *cobra.Command, args []string) error { return checkFiles(a, args[0], files) },
-	}
+		func(_ context.Context, args []string) error { return checkFiles(a, args[0], files) })
 	files.add(c)
 	return c
 }

@@ -52,7 +52,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 	if result.Status == loop.StatusPaused {
 		l.Note("%s is paused; once the cause is fixed, continue it with: %s --resume", l.process.ID(), l.commandLine())
 	}
-	return l.FinishWith(result, inputs)
+	return l.Finish(result, inputs)
 }
 
 // resume lets a process go on that was found paused, where that is asked for.
@@ -134,7 +134,7 @@ func (l *launchedProcess) printDetached(ctx context.Context) error {
 	for _, token := range tokens {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
-	return l.FinishWith(result, ownInputs(l.definition.Read))
+	return l.Finish(result, ownInputs(l.definition.Read))
 }
 
 // follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,

@@ -20,14 +20,12 @@ import (
 // List lists the processes.
 func List(a *app.App) *cobra.Command {
 	o := client.ListOptions{Limit: 100}
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the processes, the latest first, with what they wait for",
-		Example: `  starter list
+	c := app.Verb("list", "List the processes, the latest first, with what they wait for",
+		"",
+		`  starter list
   starter list --paused
   starter list --json --limit 0`,
-		RunE: func(c *cobra.Command, _ []string) error { return runList(c.Context(), a, o) },
-	}
+		func(ctx context.Context, _ []string) error { return runList(ctx, a, o) })
 	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "list only paused ones, with the code and the reason")
 	return c
@@ -55,9 +53,7 @@ func listText(processes []client.Summary, width int) string {
 			columns[n] = append(columns[n], print.Compact(cell, print.MaxValueWidth))
 		}
 	}
-	var b strings.Builder
-	print.Table(&b, columns, width)
-	return b.String()
+	return print.Table(columns, width)
 }
 
 // waitsFor says why a process is paused, how many decisions it waits for, and that it did not answer.

@@ -62,9 +62,8 @@ func (o *launchOptions) applyTo(d *ideafiles.Definition) {
 	if !o.planFirst {
 		return
 	}
-	config := jsonval.DeepMerge(d.Idea["config"], jsonval.Object{"approval": jsonval.Object{"plan": true}})
-	d.Idea = jsonval.WithoutKey(d.Idea, "config")
-	d.Idea["config"] = config
+	d.Idea = jsonval.WithKey(d.Idea, "config",
+		jsonval.DeepMerge(d.Idea["config"], jsonval.Object{"approval": jsonval.Object{"plan": true}}))
 	d.Read, _ = ideafile.ReadIdea(d.Idea)
 }
 

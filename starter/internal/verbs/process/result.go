@@ -14,18 +14,15 @@ import (
 
 // Result prints the current or final Result of a process.
 func Result(a *app.App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "result ID",
-		Short: "Print how a process stands, or how it ended",
-		Long: `Print how a process stands, or how it ended, as run does, with run's exit codes.
+	c := app.Verb("result ID", "Print how a process stands, or how it ended",
+		`Print how a process stands, or how it ended, as run does, with run's exit codes.
 It waits for nothing.`,
-		Example: `  starter result refund-17
+		`  starter result refund-17
   starter result refund-17 --json`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.WithProcess(c.Context(), args[0],
-				func(p *client.Process) error { return printSnapshot(c.Context(), a, p) })
-		},
-	}
+		func(ctx context.Context, args []string) error {
+			return a.WithProcess(ctx, args[0],
+				func(p *client.Process) error { return printSnapshot(ctx, a, p) })
+		})
 	a.AddFailFlag(c)
 	return c
 }
@@ -40,7 +37,7 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 	if err != nil {
 		return err
 	}
-	return a.FinishWith(r, inputsOf(ctx, a, p, r))
+	return a.Finish(r, inputsOf(ctx, a, p, r))
 }
 
 // inputsOf gives the own inputs of a process's instances, for a table that people read.

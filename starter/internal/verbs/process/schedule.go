@@ -3,7 +3,6 @@ package process
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,23 +39,20 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 func newSchedule(a *app.App) *cobra.Command {
 	var files fileFlags
 	var o schedules.Options
-	c := &cobra.Command{
-		Use:   "new NAME FILE|FOLDER",
-		Short: "Make a schedule that starts an Idea file",
-		Long: `Make a schedule that starts a process from an Idea file at each of its times, with instances
+	c := app.Verb("new NAME FILE|FOLDER", "Make a schedule that starts an Idea file",
+		`Make a schedule that starts a process from an Idea file at each of its times, with instances
 and replies as for "run". The files are read once, now. Each process is named by schedule
 and time: nightly-2026-11-23T02:00:00Z.
 
 --overlap says what happens if the previous process still runs: skip the next (the default),
 buffer-one, buffer-all, cancel-other, terminate-other or allow-all. --catch-up says how late
 a start that Temporal missed may still happen (default a year). Both are Temporal's own.`,
-		Example: `  starter schedule new nightly examples/moderation --cron "0 2 * * 1-5" --timezone Europe/Berlin
+		`  starter schedule new nightly examples/moderation --cron "0 2 * * 1-5" --timezone Europe/Berlin
   starter schedule new hourly refund.json --every 1h --overlap buffer-one`,
-		RunE: func(c *cobra.Command, args []string) error {
+		func(ctx context.Context, args []string) error {
 			o.ID = args[0]
-			return makeSchedule(c.Context(), a, args[1], files, o)
-		},
-	}
+			return makeSchedule(ctx, a, args[1], files, o)
+		})
 	files.add(c)
 	flags.Duration(c.Flags(), &o.Every, "every", time.Second, false, "the interval, such as 1h, in whole seconds")
 	c.Flags().StringArrayVar(&o.Cron, "cron", nil,
@@ -98,20 +94,18 @@ func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags
 }
 
 func listSchedules(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List schedules: when they start processes, and which they started last",
-		Example: "  starter schedule list --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.WithSession(c.Context(), func(s *server.Session) error {
-				list, err := schedules.Of(s.Client).List(c.Context())
+	return app.Verb("list", "List schedules: when they start processes, and which they started last",
+		"",
+		"  starter schedule list --json",
+		func(ctx context.Context, _ []string) error {
+			return a.WithSession(ctx, func(s *server.Session) error {
+				list, err := schedules.Of(s.Client).List(ctx)
 				if err != nil {
 					return err
 				}
 				return a.Show(list, schedulesText(list, print.TableWidth(a.Out)))
 			})
-		},
-	}
+		})
 }
 
 func schedulesText(list []schedules.Schedule, width int) string {
@@ -134,27 +128,23 @@ func schedulesText(list []schedules.Schedule, width int) string {
 			columns[n] = append(columns[n], print.Printable(cell))
 		}
 	}
-	var b strings.Builder
-	print.Table(&b, columns, width)
-	return b.String()
+	return print.Table(columns, width)
 }
 
 // scheduleVerb does something with a schedule.
 func scheduleVerb(a *app.App, name, short string,
 	do func(s *schedules.Schedules, ctx context.Context, id, note string) error) *cobra.Command {
 	note := ""
-	c := &cobra.Command{
-		Use:     name + " NAME",
-		Short:   short,
-		Example: fmt.Sprintf("  starter schedule %s nightly", name),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := app.Verb(name+" NAME", short,
+		"",
+		fmt.Sprintf("  starter schedule %s nightly", name),
+		func(ctx context.Context, args []string) error {
 			if args[0] == "" {
 				return exit.Usagef("%s schedule: NAME is empty", name)
 			}
-			return a.WithSession(c.Context(),
-				func(s *server.Session) error { return do(schedules.Of(s.Client), c.Context(), args[0], note) })
-		},
-	}
+			return a.WithSession(ctx,
+				func(s *server.Session) error { return do(schedules.Of(s.Client), ctx, args[0], note) })
+		})
 	if name == "pause" || name == "resume" {
 		c.Flags().StringVar(&note, "note", "", "why; a `text` for people")
 	}

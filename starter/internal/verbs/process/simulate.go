@@ -32,10 +32,8 @@ type simulateOptions struct {
 // Simulate tries a process out without touching anything.
 func Simulate(a *app.App) *cobra.Command {
 	var o simulateOptions
-	c := &cobra.Command{
-		Use:   "simulate FILE|FOLDER",
-		Short: "Try a process out without touching anything",
-		Long: `Try a process as run would run it, but with every Tool played: no tool, MCP server or person
+	c := app.Verb("simulate FILE|FOLDER", "Try a process out without touching anything",
+		`Try a process as run would run it, but with every Tool played: no tool, MCP server or person
 is asked, whatever the file says. The configured LLM plans and plays the Tools. Without one,
 recorded replies answer, or Plans and values are made up from the schemas. Missing data is
 made up too. "simulated" gives all approvals.
@@ -43,12 +41,11 @@ made up too. "simulated" gives all approvals.
 It reports Requests, tokens, Calls by Tool, what stayed open, and the Plan as a graph. Its
 files are thrown away; --keep keeps them in a folder, for the other verbs to read with
 --data. Everything simulated is marked as such.`,
-		Example: `  starter simulate examples/refunds
+		`  starter simulate examples/refunds
   starter simulate refund.json --schemas
   starter simulate refund.json --tools schemas --keep trial
   starter show --data trial ID`,
-		RunE: func(c *cobra.Command, args []string) error { return runSimulate(c.Context(), a, args[0], o) },
-	}
+		func(ctx context.Context, args []string) error { return runSimulate(ctx, a, args[0], o) })
 	o.files.add(c)
 	c.Flags().BoolVar(&o.schemas, "schemas", false,
 		"ask no LLM and no script: make Plans and values up from the schemas")

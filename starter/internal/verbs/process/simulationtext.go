@@ -68,15 +68,9 @@ func costText(r *simulation.Report) string {
 
 func printTools(b *strings.Builder, r *simulation.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Tools)) {
-		var parts []string
-		for _, s := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
-			ideafile.Blocked, ideafile.Waiting,
-			ideafile.AwaitingApproval, ideafile.Running} {
-			if n := r.Tools[name][s]; n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", n, s))
-			}
-		}
-		print.Fprintf(b, "  %s: %s\n", name, strings.Join(parts, ", "))
+		print.Fprintf(b, "  %s: %s\n", name, ideafile.TallyText([]ideafile.CallStatus{ideafile.Done, ideafile.Failed,
+			ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting, ideafile.AwaitingApproval,
+			ideafile.Running}, r.Tools[name]))
 	}
 }
 

@@ -170,7 +170,7 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 	if err != nil || o.beforeFork && result.Status == loop.StatusCompleted {
 		return err
 	}
-	return l.FinishWith(result, nil)
+	return l.Finish(result, nil)
 }
 
 // undoBeforeFork takes back what a process did after the Idea that it is forked at.

@@ -16,24 +16,18 @@ import (
 // Watch shows the progress of a process until it ends.
 func Watch(a *app.App) *cobra.Command {
 	var wait time.Duration
-	c := &cobra.Command{
-		Use:   "watch ID",
-		Short: "Show the progress of a process until it ends, and print its result",
-		Long: `Show the progress of a process on standard error, through pauses too, until it
+	c := app.Verb("watch ID", "Show the progress of a process until it ends, and print its result",
+		`Show the progress of a process on standard error, through pauses too, until it
 ends, and print its result as run does.`,
-		Example: `  starter watch refund-17
+		`  starter watch refund-17
   starter watch refund-17 --wait 1m --json`,
-		RunE: func(c *cobra.Command, args []string) error { return runWatch(c.Context(), a, args[0], wait) },
-	}
+		func(ctx context.Context, args []string) error { return runWatch(ctx, a, args[0], wait) })
 	addWaitFlag(c, &wait)
 	a.AddFailFlag(c)
 	return c
 }
 
 func runWatch(ctx context.Context, a *app.App, id string, wait time.Duration) error {
-	if wait < 0 {
-		return exit.Usagef("--wait %s: it must not be negative", wait)
-	}
 	return a.WithSession(ctx, func(s *server.Session) error {
 		p, err := s.Attach(ctx, id)
 		if err != nil {
@@ -50,6 +44,6 @@ func runWatch(ctx context.Context, a *app.App, id string, wait time.Duration) er
 		if err != nil {
 			return err
 		}
-		return a.FinishWith(result, inputsOf(ctx, a, p, result))
+		return a.Finish(result, inputsOf(ctx, a, p, result))
 	})
 }

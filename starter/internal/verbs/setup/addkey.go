@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -17,17 +18,14 @@ import (
 func addKey(a *app.App) *cobra.Command {
 	var groups []string
 	var deciders string
-	c := &cobra.Command{
-		Use:   "add FILE",
-		Short: "Add somebody's public key, such as a passkey, to those that workers trust",
-		Long: `Add a public key that somebody else has made to the JWKS that PROCESSIDEA_DECIDERS names:
+	c := app.Verb("add FILE", "Add somebody's public key, such as a passkey, to those that workers trust",
+		`Add a public key that somebody else has made to the JWKS that PROCESSIDEA_DECIDERS names:
 one that "keys person" printed, or a passkey's, as the desk shows it. "-" reads it from
 standard input. Check the printed person and groups; --group sets other groups. The key
 counts at once. To withdraw a key, add "withdrawn" to its entry.`,
-		Example: `  starter keys add passkey.json --deciders deciders.json
+		`  starter keys add passkey.json --deciders deciders.json
   starter keys add - --deciders deciders.json --group finance < passkey.json`,
-		RunE: func(_ *cobra.Command, args []string) error { return addPublicKey(a, args[0], groups, deciders) },
-	}
+		func(_ context.Context, args []string) error { return addPublicKey(a, args[0], groups, deciders) })
 	c.Flags().StringArrayVar(&groups, "group", nil,
 		"a `group` of the person, instead of those that the key names; may be repeated")
 	c.Flags().StringVar(&deciders, "deciders", os.Getenv(signing.DecidersVariable),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"processidea/gateway/access"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
@@ -21,21 +22,18 @@ func Codec(a *app.App) *cobra.Command {
 	var listen string
 	var origins []string
 	var open bool
-	c := &cobra.Command{
-		Use:   "codec",
-		Short: "Show the Temporal UI what histories hold encrypted, or in the store",
-		Long: `Serve a codec server until stopped: it shows the Temporal UI and the temporal CLI what
+	c := app.Verb("codec", "Show the Temporal UI what histories hold encrypted, or in the store",
+		`Serve a codec server until stopped: it shows the Temporal UI and the temporal CLI what
 histories hold encrypted or in the store. The keys are those of PROCESSIDEA_KEYS. ("run"
 and "dev" have one of their own for their UI.)
 
 Only pages of the given origins may ask; without --origin, only pages from this machine.
 With PROCESSIDEA_CODEC_TOKEN set, every request must carry it as its bearer token, and
 programs other than browsers may ask too. Other machines always need a token.`,
-		Example: `  starter codec --origin https://temporal.example.com
+		`  starter codec --origin https://temporal.example.com
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
-		RunE: func(c *cobra.Command, _ []string) error { return runCodec(c.Context(), a, listen, origins, open) },
-	}
+		func(ctx context.Context, _ []string) error { return runCodec(ctx, a, listen, origins, open) })
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "`address` to listen on")
 	c.Flags().StringSliceVar(&origins, "origin", nil,
 		"`origin` of the Temporal UI, such as https://temporal.example.com")
@@ -55,7 +53,7 @@ func runCodec(ctx context.Context, a *app.App, listen string, origins []string, 
 			listen, tokenVariable)
 	}
 	for _, origin := range origins {
-		if err := codecserver.CheckOrigin(origin); err != nil {
+		if err := access.CheckOrigin(origin); err != nil {
 			return exit.Usagef("allow origin %q: %w", origin, err)
 		}
 	}
@@ -82,5 +80,5 @@ func runCodec(ctx context.Context, a *app.App, listen string, origins []string, 
 
 func onLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
-	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+	return err == nil && access.IsLoopback(host)
 }

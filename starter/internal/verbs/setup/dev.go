@@ -17,17 +17,14 @@ import (
 // Dev runs an embedded Temporal server, its web UI and a worker until stopped.
 func Dev(a *app.App) *cobra.Command {
 	var h server.Hosting
-	c := &cobra.Command{
-		Use:   "dev",
-		Short: "Run an embedded Temporal server, its web UI and a worker until stopped",
-		Long: `Run an embedded Temporal server, its web UI and a worker until stopped by Ctrl-C.
+	c := app.Verb("dev", "Run an embedded Temporal server, its web UI and a worker until stopped",
+		`Run an embedded Temporal server, its web UI and a worker until stopped by Ctrl-C.
 The other verbs find it from the same working directory, and from elsewhere by the
 variables that it prints. Processes that were left go on.`,
-		Example: `  starter dev
+		`  starter dev
   starter dev --port 7233 --ui-port 8233
   starter dev --worker=false`,
-		RunE: func(c *cobra.Command, _ []string) error { return runDev(c.Context(), a, h) },
-	}
+		func(ctx context.Context, _ []string) error { return runDev(ctx, a, h) })
 	app.HostingFlags(c, &h)
 	c.Flags().BoolVar(&h.Worker, "worker", true, "run a worker too")
 	return c

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"processidea/gateway/server"
@@ -12,22 +14,19 @@ import (
 // gatewayKey makes the key of a gateway.
 func gatewayKey(a *app.App) *cobra.Command {
 	var out, deciders string
-	c := &cobra.Command{
-		Use:   "gateway NAME",
-		Short: "Make the key with which a gateway signs what people decide there",
-		Long: `Make the key (Ed25519) with which a gateway signs people's decisions:
+	c := app.Verb("gateway NAME", "Make the key with which a gateway signs what people decide there",
+		`Make the key (Ed25519) with which a gateway signs people's decisions:
 PROCESSIDEA_GATEWAY_KEY=FILE. NAME is the issuer in the proofs, such as the gateway's
 address. The key may speak for anybody, of any group: whoever trusts it trusts the gateway
 and the issuer of its tokens. Files are as for "keys person".`,
-		Example: `  starter keys gateway https://gateway.example.com --out gateway.key --deciders deciders.json`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		`  starter keys gateway https://gateway.example.com --out gateway.key --deciders deciders.json`,
+		func(_ context.Context, args []string) error {
 			k, err := signing.NewIssuerKey(args[0])
 			if err != nil {
-				return &exit.Error{Code: exit.Usage, Cause: err}
+				return exit.Usagef("%w", err)
 			}
 			return keepKey(a, k, args[0], server.KeyVariable, out, deciders)
-		},
-	}
+		})
 	c.Flags().StringVar(&out, "out", "",
 		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
 	c.Flags().StringVar(&deciders, "deciders", "",

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,10 +18,8 @@ import (
 func Init(a *app.App) *cobra.Command {
 	var checkout, table string
 	var withoutGo, http bool
-	c := &cobra.Command{
-		Use:   "init [NAME]",
-		Short: "Write a first process of your own: an Idea file, a Tool in Go, a test",
-		Long: `Write a first process of your own into a new folder: its Idea file, which your editor
+	c := app.Verb("init [NAME]", "Write a first process of your own: an Idea file, a Tool in Go, a test",
+		`Write a first process of your own into a new folder: its Idea file, which your editor
 completes and checks, the replies of a scripted LLM, and a README. A person approves
 one of its Calls.
 
@@ -30,8 +29,8 @@ a Go program too, with a Tool of its own and a test on the real engine. Nothing 
 With --http the Tools are HTTP requests, and each row of a table is an instance. --csv
 names your table: its columns become the Tools' parameters, and its name is the default
 NAME.`,
-		Example: "  starter init desk\n  starter init desk --without-go\n  starter init invoices --http --csv rows.csv",
-		RunE: func(_ *cobra.Command, args []string) error {
+		"  starter init desk\n  starter init desk --without-go\n  starter init invoices --http --csv rows.csv",
+		func(_ context.Context, args []string) error {
 			name := strings.TrimSuffix(filepath.Base(table), filepath.Ext(table))
 			if len(args) > 0 {
 				name = args[0]
@@ -57,8 +56,7 @@ NAME.`,
 				return exit.Usagef("init: %w", err)
 			}
 			return printInit(a, o, files)
-		},
-	}
+		})
 	c.Flags().BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
 	c.Flags().BoolVar(&http, "http", false, "Tools over HTTP and a table of instances, without a Go program")
 	c.Flags().StringVar(&table, "csv", "", "`file` with the instances, for --http (default three that are made up)")

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,22 +19,19 @@ func Keys(a *app.App) *cobra.Command {
 		Example: "  starter keys new\n  starter keys person ann@example.com --group finance",
 		Args:    cobra.NoArgs,
 	}
-	c.AddCommand(&cobra.Command{
-		Use:   "new [ID]",
-		Short: "Print a fresh key, as an entry of PROCESSIDEA_KEYS",
-		Long: `Print a fresh key, as an entry of PROCESSIDEA_KEYS: its id and 32 random bytes. The id
+	c.AddCommand(app.Verb("new [ID]", "Print a fresh key, as an entry of PROCESSIDEA_KEYS",
+		`Print a fresh key, as an entry of PROCESSIDEA_KEYS: its id and 32 random bytes. The id
 (default: today's date) stands in the clear on all that the key encrypts. Separate entries
 by commas: the first encrypts, all decrypt.`,
-		Example: `  export PROCESSIDEA_KEYS=$(starter keys new)
+		`  export PROCESSIDEA_KEYS=$(starter keys new)
   export PROCESSIDEA_KEYS=$(starter keys new),$PROCESSIDEA_KEYS`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		func(_ context.Context, args []string) error {
 			id := time.Now().UTC().Format(time.DateOnly)
 			if len(args) > 0 {
 				id = args[0]
 			}
 			return newKey(a, id)
-		},
-	})
+		}))
 	c.AddCommand(personKey(a), gatewayKey(a), addKey(a))
 	return c
 }
@@ -41,7 +39,7 @@ by commas: the first encrypts, all decrypt.`,
 func newKey(a *app.App, id string) error {
 	entry, err := encryption.GenerateKey(id)
 	if err != nil {
-		return &exit.Error{Code: exit.Usage, Cause: err}
+		return exit.Usagef("%w", err)
 	}
 	return a.Show(map[string]string{"id": id, "key": entry}, entry+"\n")
 }

@@ -24,25 +24,22 @@ import (
 func MCP(a *app.App) *cobra.Command {
 	h := server.Hosting{Worker: true}
 	approvals := false
-	c := &cobra.Command{
-		Use:   "mcp [FOLDER]",
-		Short: "Serve agents, by the Model Context Protocol on the standard streams",
-		Long: `Serve agents by the Model Context Protocol on the standard streams. Each Idea file of the
+	c := app.Verb("mcp [FOLDER]", "Serve agents, by the Model Context Protocol on the standard streams",
+		`Serve agents by the Model Context Protocol on the standard streams. Each Idea file of the
 folder is a tool that starts a process; other tools look at processes, compare their Ideas,
 fork and simulate them. It uses the server that runs in the data folder, or starts one, as
 run does. The gateway does the same over HTTP, at /mcp.
 
 Agents decide only with --approvals, and never where a policy wants a signed decision.`,
-		Example: `  starter mcp processes/
+		`  starter mcp processes/
   starter mcp processes/ --approvals`,
-		RunE: func(c *cobra.Command, args []string) error {
+		func(ctx context.Context, args []string) error {
 			folder := os.Getenv(gatewayserver.IdeasVariable)
 			if len(args) > 0 {
 				folder = args[0]
 			}
-			return serveAgents(c.Context(), a, h, folder, approvals)
-		},
-	}
+			return serveAgents(ctx, a, h, folder, approvals)
+		})
 	app.HostingFlags(c, &h)
 	c.Flags().BoolVar(&approvals, "approvals", false, "let agents decide on Calls, as you")
 	return c

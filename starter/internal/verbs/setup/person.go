@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,18 +23,15 @@ import (
 func personKey(a *app.App) *cobra.Command {
 	var groups []string
 	var out, deciders string
-	c := &cobra.Command{
-		Use:   "person NAME",
-		Short: "Make a person's own key to sign decisions with",
-		Long: `Make a person's own key (Ed25519) to sign decisions with: "approve --key FILE", or
+	c := app.Verb("person NAME", "Make a person's own key to sign decisions with",
+		`Make a person's own key (Ed25519) to sign decisions with: "approve --key FILE", or
 PROCESSIDEA_KEY=FILE. NAME is the one that policies know. The private key goes into a new
 file that nobody else may read. The public key is printed as an entry of the JWKS that
 PROCESSIDEA_DECIDERS names; --deciders FILE adds it there. Whoever keeps that file says who
 belongs to which group.`,
-		Example: `  starter keys person ann@example.com --group finance
+		`  starter keys person ann@example.com --group finance
   starter keys person ann --group finance --out ann.key --deciders deciders.json`,
-		RunE: func(_ *cobra.Command, args []string) error { return newPersonKey(a, args[0], groups, out, deciders) },
-	}
+		func(_ context.Context, args []string) error { return newPersonKey(a, args[0], groups, out, deciders) })
 	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` of the person; may be repeated")
 	c.Flags().StringVar(&out, "out", "",
 		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
@@ -44,7 +43,7 @@ belongs to which group.`,
 func newPersonKey(a *app.App, person string, groups []string, out, deciders string) error {
 	k, err := signing.NewPersonKey(person, groups)
 	if err != nil {
-		return &exit.Error{Code: exit.Usage, Cause: err}
+		return exit.Usagef("%w", err)
 	}
 	return keepKey(a, k, person, signing.KeyVariable, out, deciders)
 }
@@ -103,10 +102,7 @@ func writePrivate(name string, data []byte) error {
 		return exit.Usagef("write key: %w", err)
 	}
 	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		return fmt.Errorf("write key: %w", err)
 	}
 	return nil
@@ -144,13 +140,7 @@ func replaceFile(name string, data []byte) error {
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
+	if err = cmp.Or(err, f.Close(), os.Chmod(f.Name(), 0o644)); err == nil {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"processidea/client/ideafiles"
@@ -9,13 +11,10 @@ import (
 
 // Schema prints the JSON Schema of an Idea file.
 func Schema(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of an Idea file, by which an editor completes and checks it",
-		Long: `Print the JSON Schema of an Idea file. An editor that knows JSON Schema completes and
+	return app.Verb("schema", "Print the JSON Schema of an Idea file, by which an editor completes and checks it",
+		`Print the JSON Schema of an Idea file. An editor that knows JSON Schema completes and
 checks a file which names it: "$schema": "./idea.schema.json". "check" finds what a
 schema cannot say.`,
-		Example: `  starter schema > idea.schema.json`,
-		RunE:    func(*cobra.Command, []string) error { return a.Print(string(ideafiles.Schema)) },
-	}
+		`  starter schema > idea.schema.json`,
+		func(_ context.Context, _ []string) error { return a.Print(string(ideafiles.Schema)) })
 }

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -33,10 +34,8 @@ func Tools(a *app.App) *cobra.Command {
 func importVerb(a *app.App) *cobra.Command {
 	var o openapi.Options
 	var to string
-	c := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Make HTTP tools from the operations of an OpenAPI document",
-		Long: `Make HTTP tools from the operations of an OpenAPI document, 3.0 or 3.1, JSON or YAML.
+	c := app.Verb("import FILE", "Make HTTP tools from the operations of an OpenAPI document",
+		`Make HTTP tools from the operations of an OpenAPI document, 3.0 or 3.1, JSON or YAML.
 It prints {"tools": {…}}, as it stands under "schema" of an Idea file.
 Nothing is ever loaded: a document that refers to other files is refused.
 
@@ -46,11 +45,10 @@ schemes need, and the hosts for PROCESSIDEA_HTTP_ALLOW.
 A person is asked before every operation that may change something (POST, PUT, PATCH,
 DELETE): its Tool has "_approval": true. --approve all asks before every operation,
 --approve none before none.`,
-		Example: `  starter tools import petshop.yaml > tools.json
+		`  starter tools import petshop.yaml > tools.json
   starter tools import openapi.json --only listPets,addPet --server https://pets.example/v2
   starter tools import openapi.json --server '$env:PETS_URL' --secrets PETS_ -o tools.json`,
-		RunE: func(_ *cobra.Command, args []string) error { return importTools(a, args[0], to, o) },
-	}
+		func(_ context.Context, args []string) error { return importTools(a, args[0], to, o) })
 	c.Flags().StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
 	c.Flags().StringSliceVar(&o.Only, "only", nil, "only these operationIds or names of Tools")
 	c.Flags().StringVar(&o.Approve, "approve", openapi.ApproveWrites,
