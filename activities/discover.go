@@ -45,8 +45,13 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) 
 			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, withBefore(
 				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err), before))
 		}
-		wait := protocol.ExecuteInput{Process: activity.GetInfo(ctx).WorkflowExecution.ID}
-		a.tellOfToolWait(ctx, wait, "asking MCP server "+s.Name+" for its tools", err)
+		info := activity.GetInfo(ctx)
+		of := protocol.ExecuteInput{Process: info.WorkflowExecution.ID}
+		wait, isLast := toolWait(info, of, err)
+		if isLast {
+			wait = 0
+		}
+		a.tellOfToolWait(ctx, of, "asking MCP server "+s.Name+" for its tools", err, wait)
 		if err != nil {
 			err = fmt.Errorf("MCP server %s: %w", s.Name, err)
 			activity.RecordHeartbeat(ctx, jsonval.Clip(err.Error(), maxErrorMessage/2))

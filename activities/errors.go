@@ -47,7 +47,15 @@ func toolError(err error) error {
 		})
 }
 
-// llmError does the same with an error of the LLM's client. That it is tried again is no error of the worker's.
+// throttledError has the instance wait that made the last attempt of a Call, and make it again.
+func throttledError(err error, wait time.Duration) error {
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), turn.CodeToolWaits,
+		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait,
+			Category: temporal.ApplicationErrorCategoryBenign})
+}
+
+// llmError turns an error of the LLM's client into one of Temporal's. That it is tried again is no error of the
+// worker's.
 func llmError(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {

@@ -49,8 +49,12 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, err
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
-	a.tellOfToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err)
-	if err != nil {
+	wait, ofInstance := toolWait(activity.GetInfo(ctx), in, err)
+	a.tellOfToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, wait)
+	switch {
+	case ofInstance:
+		return nil, throttledError(err, wait)
+	case err != nil:
 		return nil, toolError(err)
 	}
 	branch, result, said, err := a.checkedResult(in, value)

@@ -82,16 +82,37 @@ func (a *Activities) tellOfWait(ctx context.Context, waits *toolWaits, cause str
 	return told
 }
 
+// firstToolWait is how long a Call waits that its Tool's server refused unread, without saying for how long. Each
+// further wait is twice as long, for maxDoublings times: none ends by itself, and each makes the history longer.
+const (
+	firstToolWait = time.Second
+	maxDoublings  = 9
+)
+
+// toolWait returns how long a Tool's server wants no further attempt, after one that failed; 0 if there is to be none,
+// or at any time. ofInstance: Temporal makes no further one, but the server has not read this one. The instance waits.
+func toolWait(info activity.Info, in protocol.ExecuteInput, err error) (wait time.Duration, ofInstance bool) {
+	isLast := info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 &&
+		info.Attempt >= info.RetryPolicy.MaximumAttempts
+	wait = min(runner.RetryDelay(err), maxToolWait)
+	switch {
+	case err == nil, tools.IsFinal(err), isLast && !runner.IsThrottled(err):
+		return 0, false
+	case isLast:
+		return max(wait, firstToolWait<<min(in.Waits, maxDoublings)), true
+	}
+	return wait, false
+}
+
 // tellOfToolWait informs a process that something is retried only when a Tool's server allows it, and when that is
 // over.
-func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, what string, err error) {
-	info, wait := activity.GetInfo(ctx), min(runner.RetryDelay(err), maxToolWait)
-	if info.IsLocalActivity || a.Client == nil {
+func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, what string, err error,
+	wait time.Duration) {
+	if activity.GetInfo(ctx).IsLocalActivity || a.Client == nil {
 		return
 	}
 	var held *turn.HeldUp
-	if wait >= minToldWait && !tools.IsFinal(err) && (info.RetryPolicy == nil ||
-		info.RetryPolicy.MaximumAttempts <= 0 || info.Attempt < info.RetryPolicy.MaximumAttempts) {
+	if wait >= minToldWait {
 		now := time.Now()
 		held = &turn.HeldUp{
 			Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),

@@ -3,13 +3,21 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
 	"processidea/llm"
 	"processidea/model/ideafile"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/tools"
+	"processidea/tools/httptool"
 	"processidea/tools/runner"
 )
 
@@ -26,6 +34,53 @@ type wait struct {
 }
 
 func (w wait) RetryDelay() time.Duration { return w.delay }
+
+// A server that is asked too often has not read the Call: it is waited for, however few attempts the Call has.
+func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.T) {
+	t.Parallel()
+	client := httptool.New(httptool.Options{Allow: "*,127.0.0.1"})
+	t.Cleanup(client.Close)
+	says := func(status int, after time.Duration) error {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", fmt.Sprint(int(after.Seconds())))
+			w.WriteHeader(status)
+		})
+		_, err := client.Do(t.Context(), httptool.Spec{URL: s.URL}, nil, nil, "k")
+		return fmt.Errorf("wrapped: %w", err)
+	}
+	for name, row := range map[string]struct {
+		err           error
+		attempt, most int32
+		waits         int
+		want          time.Duration
+		ofInstance    bool
+	}{
+		"429, the only attempt":       {says(429, time.Hour), 1, 1, 0, time.Hour, true},
+		"429, the last attempt":       {says(429, time.Hour), 3, 3, 0, time.Hour, true},
+		"429, attempts are left":      {says(429, time.Hour), 1, 3, 0, time.Hour, false},
+		"429, any number of attempts": {says(429, time.Hour), 9, 0, 0, time.Hour, false},
+		"429, no word of when":        {says(429, 0), 1, 1, 0, time.Second, true},
+		"429, no word again":          {says(429, 0), 1, 1, 5, 32 * time.Second, true},
+		"429, no word for a day":      {says(429, 0), 1, 1, 1000, 512 * time.Second, true},
+		"429, a week":                 {says(429, 7*24*time.Hour), 1, 1, 0, 24 * time.Hour, true},
+		"503, the last attempt":       {says(503, time.Hour), 1, 1, 0, 0, false},
+		"503, attempts are left":      {says(503, time.Hour), 1, 2, 0, time.Hour, false},
+		"nothing is wrong":            {nil, 1, 1, 0, 0, false},
+		"another attempt is in vain":  {says(404, time.Hour), 1, 3, 0, 0, false},
+		"a failure of no server":      {errors.New("broken"), 1, 1, 0, 0, false},
+	} {
+		info := activity.Info{Attempt: row.attempt, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: row.most}}
+		wait, ofInstance := toolWait(info, protocol.ExecuteInput{Waits: row.waits}, row.err)
+		if wait != row.want || ofInstance != row.ofInstance {
+			t.Errorf("%s: %s, %v", name, wait, ofInstance)
+		}
+	}
+	err := throttledError(says(429, 0), time.Hour)
+	if app := refused(t, err); app.Type() != turn.CodeToolWaits || !app.NonRetryable() ||
+		protocol.RetryDelay(err) != time.Hour || !strings.Contains(app.Message(), "status 429") {
+		t.Errorf("%v, again after %s", err, protocol.RetryDelay(err))
+	}
+}
 
 // A process is told of the longest wait of its Calls, again when that ends while others wait, and when the last one has
 // ended: with a result, for good, or with an error after which the server is asked soon.

@@ -33,6 +33,8 @@ type ExecuteInput struct {
 	WholeState bool `json:"wholeState,omitempty"`
 	// LostWorkers counts the workers that were lost while the Tool ran: each time it runs as another activity.
 	LostWorkers int `json:"lost,omitempty"`
+	// Waits counts how often the Call has waited because the Tool's server refused it unread.
+	Waits int `json:"waits,omitempty"`
 }
 
 // IdempotencyKey returns the key under which the outside world knows the Call's effect. Of one that takes another back

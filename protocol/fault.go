@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"errors"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
@@ -26,6 +27,15 @@ func AttemptsLeft(err error) (left int) {
 		_ = app.Details(&left)
 	}
 	return max(left, 1)
+}
+
+// RetryDelay returns how long an activity that failed is to wait before it is tried again.
+func RetryDelay(err error) time.Duration {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.NextRetryDelay()
+	}
+	return 0
 }
 
 // IsWorkerLost reports whether an activity ended because its worker stopped sending heartbeats.

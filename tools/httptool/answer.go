@@ -58,14 +58,16 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 
 // statusError is the Error of a status that is not a success; nil for a result.
 func (a *response) statusError(anyStatus bool, now time.Time) error {
-	retry := a.status == 408 || a.status == 429 || a.status >= 500
+	wait := retryafter.Parse(a.retryAfter, now)
+	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub says it
+	retry := isThrottled || a.status == 408 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
 		return nil
 	}
 	e := a.unfitError(nil)
-	e.Retry = retry
+	e.Retry, e.throttled = retry, isThrottled
 	if retry {
-		e.RetryAfter = retryafter.Parse(a.retryAfter, now)
+		e.RetryAfter = wait
 	}
 	return e
 }

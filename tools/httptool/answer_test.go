@@ -183,20 +183,26 @@ func TestAnErrorKeepsTheFirstThousandCharacters(t *testing.T) {
 
 func TestAServerThatWantsToBeLeftAloneIsNotAskedBefore(t *testing.T) {
 	t.Parallel()
-	status := 429
+	status, after := 429, ""
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Retry-After", "30")
+		w.Header().Set("Retry-After", after)
 		w.WriteHeader(status)
 	})
 	c := client(t, nil, s)
 	for _, row := range []struct {
-		status int
-		want   time.Duration
-	}{{429, 30 * time.Second}, {503, 30 * time.Second}, {404, 0}} {
-		status = row.status
+		status    int
+		after     string
+		want      time.Duration
+		throttled bool
+	}{
+		{429, "30", 30 * time.Second, true}, {429, "", 0, true}, {503, "30", 30 * time.Second, false},
+		{404, "30", 0, false}, {403, "30", 30 * time.Second, true}, {403, "", 0, false}, // GitHub's limits are 403
+	} {
+		status, after = row.status, row.after
 		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-		if e := asError(t, err); e.RetryAfter != row.want {
-			t.Errorf("%d: %v", row.status, e.RetryAfter)
+		e := asError(t, err)
+		if e.RetryAfter != row.want || runner.IsThrottled(err) != row.throttled || row.throttled && !e.Retry {
+			t.Errorf("%d %q: %v, %v", row.status, row.after, e.RetryAfter, err)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type Error struct {
 	// or a secret. Only the operator of the worker can mend that.
 	NotAllowed bool
 	act        string // method and URL template
+	throttled  bool   // the server is asked too often, and has not read the request
 }
 
 // Error reads `httptool: act thing: cause`.
@@ -54,6 +55,9 @@ func (e *Error) FaultCode() string {
 
 // RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
+
+// Throttled reports whether the server is asked too often, as runner.IsThrottled asks.
+func (e *Error) Throttled() bool { return e.throttled }
 
 // StrikeError returns an error without the secrets in its text. errors.Is finds the original error, but it does not
 // unwrap to it.

@@ -34,6 +34,12 @@ func (e *Error) FaultCode() string { return e.Code }
 // RetryDelay is how long the server wants to be left alone, as runner.RetryDelay asks for it.
 func (e *Error) RetryDelay() time.Duration { return e.after }
 
+// Throttled reports whether the server is asked too often, as runner.IsThrottled asks.
+func (e *Error) Throttled() bool {
+	u := unreadIn(e.Err)
+	return u != nil && u.isThrottled()
+}
+
 func (e *Error) withAct(act string) *Error {
 	e.act = act
 	return e

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,15 +12,18 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/model/ideafile"
+	"processidea/tools"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
+	"processidea/tools/runner"
 )
 
 func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
@@ -289,6 +293,31 @@ func TestAServerThatAnswersWithoutEndIsHungUpOn(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), "larger than 16 MB") {
 			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+func TestAServerThatIsAskedTooOftenSaysForHowLong(t *testing.T) {
+	t.Parallel()
+	for _, busy := range []string{"tools/list", "tools/call"} {
+		var lists atomic.Int32
+		inner := plain(func(method string, _ json.RawMessage) string {
+			if method == busy && (method == "tools/call" || lists.Add(1) > 1) { // the first is for the digest
+				return "429 slowly"
+			}
+			return map[string]string{"initialize": "{}", "tools/list": oneTool}[method]
+		})
+		s, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", "7200")
+			inner.ServeHTTP(w, r)
+		}))
+		h := hub(t, "", host, nil)
+		look := pinned(t, h, s, "look")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		_, err := h.Call(ctx, s, look, nil, "k")
+		cancel()
+		if runner.RetryDelay(err) != 2*time.Hour || !runner.IsThrottled(err) || tools.IsFinal(err) {
+			t.Errorf("%s: %v, again after %s", busy, err, runner.RetryDelay(err))
 		}
 	}
 }

@@ -40,7 +40,7 @@ func plain(answer func(method string, params json.RawMessage) string) http.Handl
 		var status int
 		result := answer(asked.Method, asked.Params)
 		if n, _ := fmt.Sscanf(result, "%d", &status); n == 1 {
-			if status == http.StatusTooManyRequests {
+			if status == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
 				w.Header().Set("Retry-After", "1")
 			}
 			http.Error(w, strings.TrimSpace(result[3:]), status)

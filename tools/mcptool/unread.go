@@ -72,7 +72,12 @@ func unreadIn(err error) *refusedRequest {
 
 // isLater reports whether the server takes the request at another time, or in another session.
 func (u *refusedRequest) isLater() bool {
-	return u.isGone || u.status == http.StatusTooManyRequests || u.status == http.StatusTooEarly
+	return u.isGone || u.isThrottled() || u.status == http.StatusTooEarly
+}
+
+// isThrottled reports whether the server is asked too often. GitHub says that with 403 too.
+func (u *refusedRequest) isThrottled() bool {
+	return u.status == http.StatusTooManyRequests || u.status == http.StatusForbidden && u.wait > 0
 }
 
 // isMendable reports whether the operator of the worker can mend what the server refuses to this worker.

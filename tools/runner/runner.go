@@ -18,8 +18,8 @@ type Runner interface {
 	Validate(spec any) error
 	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
 	// An error is retried unless it is final (see tools.Final): final is what the same parameters repeat (a 404, a
-	// missing file, a setting). The code ideafile.CodeNotAllowed pauses the process, for who runs the worker. Code
-	// and RetryDelay describe an error's optional methods.
+	// missing file, a setting). The code ideafile.CodeNotAllowed pauses the process, for who runs the worker.
+	// FaultCode, RetryDelay and IsThrottled describe an error's optional methods.
 	Run(ctx context.Context, in Input) (any, error)
 }
 
@@ -94,4 +94,11 @@ func RetryDelay(err error) time.Duration {
 		return delayed.RetryDelay()
 	}
 	return 0
+}
+
+// IsThrottled reports whether a Runner's error says that a server is asked too often, and refused the Call unread: the
+// result of its method `Throttled() bool`. The Tool has not run, and so the Call waits, whichever attempt it was.
+func IsThrottled(err error) bool {
+	var throttled interface{ Throttled() bool }
+	return errors.As(err, &throttled) && throttled.Throttled()
 }

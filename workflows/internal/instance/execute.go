@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -51,8 +52,7 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	}
 	room := min(MaxRunning-i.running-len(i.delegates), i.remainingCallQuota())
 	if room > 0 && !i.shouldHoldCalls(ctx) {
-		next := i.queuedCalls[:min(room, len(i.queuedCalls))]
-		i.queuedCalls = i.queuedCalls[len(next):]
+		next := i.takeQueuedCalls(room)
 		i.Begun.Calls += len(next)
 		i.executeCalls(ctx, next)
 	}
@@ -62,9 +62,46 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	}
 }
 
+// takeQueuedCalls takes Calls out of the queue, at most so many.
+func (i *instance) takeQueuedCalls(most int) (next []dataflow.ReadyCall) {
+	i.queuedCalls = slices.DeleteFunc(i.queuedCalls, func(r dataflow.ReadyCall) bool {
+		takes := len(next) < most && !r.IsThrottled
+		if takes {
+			next = append(next, r)
+		}
+		return takes
+	})
+	return next
+}
+
 // executeCall starts a Call's activity, or its delegate. Its end comes in through the inbox.
 func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
+	if r.Waits > 0 {
+		i.executeWithAttempts(ctx, r, 1)
+		return
+	}
 	i.executeWithAttempts(ctx, r, r.Tool.MaxAttempts)
+}
+
+// queueThrottled queues a Call again whose Tool's server refused it unread, to start when the server takes it.
+func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, wait time.Duration) {
+	r.Waits++
+	r.IsThrottled = true
+	i.queuedCalls = append(i.queuedCalls, r)
+	i.Begun.Calls--
+	timer := workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{
+		Summary: i.callActivitySummary(r) + ": wait for the tool's server"})
+	i.inbox.OnFutureReady(timer, func(f workflow.Future) {
+		if f.Get(ctx, nil) != nil {
+			return // the instance ends
+		}
+		for n := range i.queuedCalls {
+			if i.queuedCalls[n].Record == r.Record {
+				i.queuedCalls[n].IsThrottled = false
+			}
+		}
+		i.markChanged(ctx)
+	})
 }
 
 // executeWithAttempts executes a Call that has some of its attempts left.
@@ -155,7 +192,7 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 		Params: r.Params, Scopes: r.ScopeValues, Contract: i.dataflow.ResultContract(r.Record),
 		Output: r.Tool.Source["_output"],
 		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
-		LostWorkers: i.workerLosses[r.Record.ID],
+		LostWorkers: i.workerLosses[r.Record.ID], Waits: r.Waits,
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.ParamsSchema = r.Tool.Source
@@ -188,6 +225,8 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
 	case protocol.FaultCodeOf(err) == turn.CodeRateLimited:
 		i.executeAfter(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn", i.turnInput(r))
+	case protocol.FaultCodeOf(err) == turn.CodeToolWaits:
+		i.queueThrottled(ctx, r, protocol.RetryDelay(err))
 	case protocol.FaultCodeOf(err) == ideafile.CodeInputWanted:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
