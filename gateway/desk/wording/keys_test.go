@@ -377,17 +377,18 @@ func TestAGermanTextHasTheValuesOfTheEnglish(t *testing.T) {
 
 var (
 	// engines are words that only those know who know the engine.
-	engines = regexp.MustCompile(`(?i)\b(Calls?|Tools?|Ideas?|LLMs?|Requests?|State|digests?|instances?|References?` +
-		`|polic(y|ies)|workers?|settled?)\b`)
+	engines = regexp.MustCompile(`\b(Calls?|Tools?|Ideas?|LLMs?|Requests?|State|References?|` +
+		`[Dd]igests?|[Ii]nstances?|[Pp]olic(y|ies)|[Ww]orkers?|[Ss]ettled?)\b`)
 	forOperators = regexp.MustCompile(`(?s)<details class="operators".*?</details>`)
-	// ofStart is of those who start a process from a file that they wrote.
+	// ofStart and ofFiles are of those who start a process from a file that they wrote.
 	ofStart = []string{"../templates/start.html", "../templates/parts/files.html"}
+	ofFiles = regexp.MustCompile(`Idea\b|_tool|\bTool\b`)
 )
 
 func TestNoPageSpeaksTheWordsOfTheEngineButForOperators(t *testing.T) {
 	t.Parallel()
 	check := func(name, text string) {
-		text = strings.NewReplacer("Process Idea", "", "†state", "").Replace(text)
+		text = strings.ReplaceAll(text, "Process Idea", "")
 		if word := engines.FindString(text); word != "" {
 			t.Errorf("%s says %s in %q", name, word, text)
 		}
@@ -399,5 +400,10 @@ func TestNoPageSpeaksTheWordsOfTheEngineButForOperators(t *testing.T) {
 		source = forOperators.ReplaceAllString(source, "")
 		wording.Template(source, func(key string) string { check(name, key); return key })
 		saidInActions(t, source, func(text string) { check(name, text) })
+	}
+	for _, text := range textsIn(t, isForOthers, deskFolders...) {
+		if spoken.MatchString(text) && !notSpoken.MatchString(text) && !ofFiles.MatchString(text) {
+			check("Go", text)
+		}
 	}
 }
