@@ -200,9 +200,11 @@ func textOf(e ast.Expr, each func(ast.Expr)) (text string, is bool) {
 // catalogue is the file.
 type catalogue struct{ Pages, Texts map[string]string }
 
-func german(t *testing.T) (c catalogue) {
+func german(t *testing.T) catalogue { return catalogueIn(t, "de.json") }
+
+func catalogueIn(t *testing.T, file string) (c catalogue) {
 	t.Helper()
-	data, err := os.ReadFile("de.json")
+	data, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(data, &c)
 	}
@@ -352,6 +354,17 @@ func saysIt(all, fixed string) bool {
 	return strings.Contains(all, fixed) || len(words) < 7 && !slices.ContainsFunc(words, func(word string) bool {
 		return !strings.Contains(all, strings.ToLower(word)) && !strings.Contains(all, strings.Trim(word, ",;s"))
 	})
+}
+
+// What English says otherwise is a text that there is: German has it, too.
+func TestWhatTheDeskSaysOtherwiseIsATextThatThereIs(t *testing.T) {
+	t.Parallel()
+	de := german(t)
+	for key := range catalogueIn(t, "en.json").Texts {
+		if de.Texts[key] == "" && de.Pages[key] == "" {
+			t.Errorf("nothing says %q", key)
+		}
+	}
 }
 
 func TestAGermanTextHasTheValuesOfTheEnglish(t *testing.T) {
