@@ -98,7 +98,7 @@ func TestAPlanIsReadInGerman(t *testing.T) {
 	b := h.inGerman()
 	p := b.open("/?process=" + id).is(200).isGerman().says("1 Plan wartet auf Sie").link("Plan 1")
 	p.isGerman().says("Plan 1 von "+id, "Insgesamt Book (2-mal), Tell (2-mal)",
-		"Er führt die Funktion formatText aus.",
+		"Er führt das Programm formatText aus.",
 		"seat von Schritt 1.1 Book")
 	p.form("Den Plan ablehnen").press("Den Plan ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")
 	p.form("Den Plan genehmigen").press("Den Plan genehmigen").is(200).isGerman().says("Der Plan ist genehmigt.")

@@ -169,18 +169,18 @@ func (p *Page) names(tokens []string) string {
 // runs describes what a Call of a Tool does.
 func runs(t *ideafile.Tool) string {
 	if t == nil {
-		return "No Tool of this name is known here."
+		return "Nothing of this name is known here."
 	}
-	text := "The LLM writes its result, unless the workers have a function of this name."
+	text := "Its result is written, unless there is a program of this name."
 	switch a := t.RawActivity.(type) {
 	case string:
-		text = "It runs the workers' function " + readable.Visible(a) + "."
+		text = "It runs the program " + readable.Visible(a) + "."
 	case jsonval.Object:
 		text = "It is run by " + readable.Visible(strings.Join(jsonval.SortedKeys(a), ", ")) + "."
 		if _, is := a[string(ideafile.KindHTTP)]; is {
-			text = "It sends an HTTP request."
+			text = "It sends a request to another system."
 		} else if _, is := a[string(ideafile.KindMCP)]; is {
-			text = "It uses a tool of an MCP server."
+			text = "It uses a tool of another program (MCP)."
 		}
 	}
 	if t.DelegateFile != "" {

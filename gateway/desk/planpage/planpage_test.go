@@ -42,13 +42,13 @@ func waiting(t *testing.T) *planpage.Page {
 func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 	p := waiting(t)
 	first, second := p.Calls[0], p.Calls[1]
-	if first.Runs != "It sends an HTTP request. It is never run twice." || first.Writes != "paid" ||
+	if first.Runs != "It sends a request to another system. It is never run twice." || first.Writes != "paid" ||
 		first.Asked != "a person is asked again" ||
 		strings.Join(first.Reads, "; ") != "†input.name" || first.Instances != "①" {
 		t.Errorf("%+v", first)
 	}
 	if strings.Join(second.Reads, "; ") != "paid of step 1.1 Pay to somebody" ||
-		!strings.Contains(second.Runs, "The LLM writes its result") || second.Asked != "" {
+		!strings.Contains(second.Runs, "Its result is written") || second.Asked != "" {
 		t.Errorf("%+v", second)
 	}
 }

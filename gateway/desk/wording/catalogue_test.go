@@ -30,6 +30,10 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 			Standing(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
 		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "failed, takes back p"},
 		{"who", "ann, by a standing order", "ann, by a standing order"},
+		{"", "It was refused: " + approval.CallNotWaitingError("1.2@①", ideafile.AwaitingApproval, nil).Error(),
+			"It was refused: it waits for nobody: its case has ended"},
+		{"", approval.CallNotWaitingError("1.2", ideafile.Done, []approval.Decision{{Kind: policy.Approve,
+			DecidedBy: "bob"}}).Error(), "it was decided on already (approved by bob), and waits for nobody: it is done"},
 	} {
 		if got := c.In(one.kind, one.text); got != one.want {
 			t.Errorf("%s %q is %q, want %q", one.kind, one.text, got, one.want)

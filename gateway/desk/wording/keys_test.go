@@ -200,9 +200,11 @@ func textOf(e ast.Expr, each func(ast.Expr)) (text string, is bool) {
 // catalogue is the file.
 type catalogue struct{ Pages, Texts map[string]string }
 
-func german(t *testing.T) (c catalogue) {
+func german(t *testing.T) catalogue { return catalogueIn(t, "de.json") }
+
+func catalogueIn(t *testing.T, file string) (c catalogue) {
 	t.Helper()
-	data, err := os.ReadFile("de.json")
+	data, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(data, &c)
 	}
@@ -354,6 +356,17 @@ func saysIt(all, fixed string) bool {
 	})
 }
 
+// What English says otherwise is a text that there is: German has it, too.
+func TestWhatTheDeskSaysOtherwiseIsATextThatThereIs(t *testing.T) {
+	t.Parallel()
+	de := german(t)
+	for key := range catalogueIn(t, "en.json").Texts {
+		if de.Texts[key] == "" && de.Pages[key] == "" {
+			t.Errorf("nothing says %q", key)
+		}
+	}
+}
+
 func TestAGermanTextHasTheValuesOfTheEnglish(t *testing.T) {
 	t.Parallel()
 	de := german(t)
@@ -377,17 +390,18 @@ func TestAGermanTextHasTheValuesOfTheEnglish(t *testing.T) {
 
 var (
 	// engines are words that only those know who know the engine.
-	engines = regexp.MustCompile(`(?i)\b(Calls?|Tools?|Ideas?|LLMs?|Requests?|State|digests?|instances?|References?` +
-		`|polic(y|ies)|workers?|settled?)\b`)
+	engines = regexp.MustCompile(`\b(Calls?|Tools?|Ideas?|LLMs?|Requests?|State|References?|` +
+		`[Dd]igests?|[Ii]nstances?|[Pp]olic(y|ies)|[Ww]orkers?|[Ss]ettled?)\b`)
 	forOperators = regexp.MustCompile(`(?s)<details class="operators".*?</details>`)
-	// ofStart is of those who start a process from a file that they wrote.
+	// ofStart and ofFiles are of those who start a process from a file that they wrote.
 	ofStart = []string{"../templates/start.html", "../templates/parts/files.html"}
+	ofFiles = regexp.MustCompile(`Idea\b|_tool|\bTool\b`)
 )
 
 func TestNoPageSpeaksTheWordsOfTheEngineButForOperators(t *testing.T) {
 	t.Parallel()
 	check := func(name, text string) {
-		text = strings.NewReplacer("Process Idea", "", "†state", "").Replace(text)
+		text = strings.ReplaceAll(text, "Process Idea", "")
 		if word := engines.FindString(text); word != "" {
 			t.Errorf("%s says %s in %q", name, word, text)
 		}
@@ -399,5 +413,10 @@ func TestNoPageSpeaksTheWordsOfTheEngineButForOperators(t *testing.T) {
 		source = forOperators.ReplaceAllString(source, "")
 		wording.Template(source, func(key string) string { check(name, key); return key })
 		saidInActions(t, source, func(text string) { check(name, text) })
+	}
+	for _, text := range textsIn(t, isForOthers, deskFolders...) {
+		if spoken.MatchString(text) && !notSpoken.MatchString(text) && !ofFiles.MatchString(text) {
+			check("Go", text)
+		}
 	}
 }
