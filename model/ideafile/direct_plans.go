@@ -28,8 +28,7 @@ func (m Message) PlanAppliesTo(view InstanceView) bool {
 	}
 	seen := jsonval.Object{TypeState: jsonval.Object{}}
 	maps.Copy(seen, view.PayloadByKind)
-	holds, err := m.PlanViewCondition.Matches(seen)
-	return holds && err == nil
+	return m.PlanViewCondition.HoldsWhateverIsLarge(seen)
 }
 
 // readDirectPlanKeys reads the keys of a Plan message that runs directly.

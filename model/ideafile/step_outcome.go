@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -36,8 +35,8 @@ func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOut
 		switch unfit := s.Require.Validate(evidence); {
 		case err != nil, !applies && jsonval.ContainsBlobHandle(view), applies && s.Require == nil,
 			applies && unfit != nil && jsonval.ContainsBlobHandle(evidence),
-			applies && !takesAnyLargeValue(s.When, view),
-			applies && unfit == nil && !takesAnyLargeValue(s.Require, evidence):
+			applies && !s.When.HoldsWhateverIsLarge(view),
+			applies && unfit == nil && !s.Require.HoldsWhateverIsLarge(evidence):
 			o.Outcome = StepUnchecked
 		case !applies:
 			o.Outcome = StepNotApplicable
@@ -47,30 +46,6 @@ func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOut
 		list = append(list, o)
 	}
 	return list
-}
-
-// takesAnyLargeValue reports whether a schema that takes a value with BlobHandles takes it with other values, too, in
-// the places of those that are too large to be looked at.
-func takesAnyLargeValue(s *jsonschema.Schema, v any) bool {
-	return s == nil || !jsonval.ContainsBlobHandle(v) ||
-		s.Validate(fillHandles(v, "x", 1)) == nil && s.Validate(fillHandles(v, " ", manyElements)) == nil
-}
-
-// manyElements is more than a rule on the length of a list usually allows.
-const manyElements = 10_000
-
-// fillHandles puts large values of the same types in the places of BlobHandles.
-func fillHandles(v any, fill string, elements int) any {
-	h, isLarge := jsonval.AsBlobHandle(v)
-	switch {
-	case !isLarge:
-		return jsonval.WithHeldValues(v, func(held any) any { return fillHandles(held, fill, elements) })
-	case h.ValueType == "string":
-		return strings.Repeat(fill, jsonval.LargeValueBytes)
-	case h.ValueType == "array":
-		return slices.Repeat([]any{fill}, elements)
-	}
-	return jsonval.Object{fill: fill}
 }
 
 func readStepOutcomes(v any) (list []StepOutcome) {

@@ -2,6 +2,7 @@ package ideafile_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"processidea/model/ideafile"
@@ -54,5 +55,20 @@ func TestAContextThatNamesNoInstanceHasTheAnonymousOne(t *testing.T) {
 	}
 	if ideafile.SplitContextByInstance(nil).InstanceTokens[0] != "" {
 		t.Error("an Idea without a context has no instance")
+	}
+}
+
+// A Plan is not for an instance whose value that its condition looks at is too large to be looked at.
+func TestAPlanOnALargeValueIsForNobody(t *testing.T) {
+	t.Parallel()
+	large := jsonval.BlobHandle{Digest: strings.Repeat("a", 64), Size: jsonval.LargeValueBytes + 1, ValueType: "string"}
+	for when, want := range map[string]bool{`{"pattern": "refund"}`: false, `{"maxLength": 9}`: false, `{}`: true} {
+		idea := modeltest.IdeaFrom(t, `{"context": [{"type": "state", "state": {}}, {"type": "plan", "stage": "optimal", "plan": [],
+			"when": {"properties": {"state": {"properties": {"letter": `+when+`}, "required": ["letter"]}}}}]}`)
+		view := ideafile.InstanceViewOf(idea.Context, "")
+		view.PayloadByKind = jsonval.Object{"state": jsonval.Object{"letter": large.AsJSONValue()}}
+		if got := idea.Context[1].PlanAppliesTo(view); got != want {
+			t.Errorf("%s: %v", when, got)
+		}
 	}
 }

@@ -42,15 +42,52 @@ func (c *Condition) Check() error {
 	return nil
 }
 
-// Decide evaluates the Condition. A part that cannot be evaluated does not hold.
+// Decide evaluates the Condition. A part that cannot be evaluated does not hold. What depends on a value that is too
+// large to be looked at is undecided.
 func (c *Condition) Decide(view any) Verdict {
+	holds, known := decideSchema(c.When, view)
 	switch {
-	case FitsSchema(c.When, view):
+	case holds && known:
 		return Do
-	case c.Unless == nil || FitsSchema(c.Unless, view):
+	case !known:
+		return Undecided
+	case c.Unless == nil:
+		return Omit
+	}
+	if holds, known = decideSchema(c.Unless, view); holds && known {
 		return Omit
 	}
 	return Undecided
+}
+
+// decideSchema reports whether a view fits a JSON Schema, and whether that is known though values may be too large.
+func decideSchema(source, view any) (holds, known bool) {
+	holds = FitsSchema(source, view)
+	if !jsonval.ContainsBlobHandle(view) {
+		return holds, true
+	}
+	if holds {
+		s, err := jsonschema.CompileSchema(source)
+		return true, err == nil && s.HoldsWhateverIsLarge(view)
+	}
+	for kind, payload := range jsonval.Sorted(jsonval.AsObject(view)) {
+		if slices.ContainsFunc(schemaReads(source, kind, nil),
+			func(p jsonval.Path) bool { return meetsBlobHandle(payload, p) }) {
+			return false, false
+		}
+	}
+	return false, true
+}
+
+// meetsBlobHandle reports whether a BlobHandle stands at a path, on the way to it or below it.
+func meetsBlobHandle(v any, p jsonval.Path) bool {
+	for _, step := range p {
+		if _, is := jsonval.AsBlobHandle(v); is {
+			return true
+		}
+		v, _ = jsonval.ChildValue(v, step)
+	}
+	return jsonval.ContainsBlobHandle(v)
 }
 
 // FitsSchema reports whether a value fits a JSON Schema. It does not fit one that cannot be evaluated.

@@ -1,0 +1,57 @@
+package jsonschema
+
+import (
+	"slices"
+	"strings"
+
+	"processidea/model/jsonval"
+)
+
+// HoldsWhateverIsLarge reports whether a value fits, and would with other values in the places of those that are too
+// large to be looked at. A BlobHandle is an object: a pattern, or a bound on a length, does not concern it.
+func (s *Schema) HoldsWhateverIsLarge(v any) bool {
+	fits := func(v any) bool {
+		ok, err := s.Matches(v)
+		return ok && err == nil
+	}
+	if ok := fits(v); !ok || s == nil || !jsonval.ContainsBlobHandle(v) {
+		return ok
+	}
+	names := jsonval.Object{}
+	namedProperties(s.Source, names)
+	return fits(fillHandles(v, "x", 1, names)) && fits(fillHandles(v, " ", manyElements, nil))
+}
+
+// namedProperties collects the names of all properties that a part of a schema speaks of.
+func namedProperties(part any, names jsonval.Object) {
+	jsonval.WithMembers(part, func(step string, held any) any {
+		if step == "properties" {
+			for name := range jsonval.Sorted(jsonval.AsObject(held)) {
+				names[name] = true
+			}
+		}
+		namedProperties(held, names)
+		return held
+	})
+}
+
+// manyElements is more than a rule on the length of a list usually allows.
+const manyElements = 10_000
+
+// fillHandles puts large values of the same types in the places of BlobHandles; objects have properties of some names.
+func fillHandles(v any, fill string, elements int, names jsonval.Object) any {
+	h, isLarge := jsonval.AsBlobHandle(v)
+	switch {
+	case !isLarge:
+		return jsonval.WithHeldValues(v, func(held any) any { return fillHandles(held, fill, elements, names) })
+	case h.ValueType == "string":
+		return strings.Repeat(fill, jsonval.LargeValueBytes)
+	case h.ValueType == "array":
+		return slices.Repeat([]any{fill}, elements)
+	}
+	object := jsonval.Object{fill: fill}
+	for name := range jsonval.Sorted(names) {
+		object[name] = fill
+	}
+	return object
+}
