@@ -11,6 +11,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/api"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 )
 
@@ -56,9 +57,9 @@ func (a *agent) lookTools() []tool {
 	}
 }
 
-func textArg(args map[string]any, key string) string { s, _ := args[key].(string); return s }
+func textArg(args jsonval.Object, key string) string { s, _ := args[key].(string); return s }
 
-func numberArg(args map[string]any, key string, otherwise int) int {
+func numberArg(args jsonval.Object, key string, otherwise int) int {
 	if n, ok := args[key].(json.Number); ok {
 		if i, err := n.Int64(); err == nil {
 			return int(i)
@@ -67,7 +68,7 @@ func numberArg(args map[string]any, key string, otherwise int) int {
 	return otherwise
 }
 
-func (a *agent) listProcesses(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) listProcesses(ctx context.Context, args jsonval.Object) (any, error) {
 	awaiting, _ := args["awaiting"].(bool)
 	filter := client.Filter{Status: loop.Status(textArg(args, "status")), Path: textArg(args, "path"),
 		Awaiting: awaiting}
@@ -75,10 +76,10 @@ func (a *agent) listProcesses(ctx context.Context, args map[string]any) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"processes": page.Processes, "more": len(page.Next) > 0}, nil
+	return jsonval.Object{"processes": page.Processes, "more": len(page.Next) > 0}, nil
 }
 
-func (a *agent) getStatus(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) getStatus(ctx context.Context, args jsonval.Object) (any, error) {
 	p, err := a.Client.Attach(ctx, textArg(args, "process"))
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (a *agent) awaitStatus(ctx context.Context, p *client.Process, wait int, in
 		r, err = p.Result(ctx)
 	}
 	if errors.Is(err, client.ErrNoWorker) {
-		return map[string]any{"process": p.ID(), "status": r.Status, "waiting": []string{err.Error()}}, nil
+		return jsonval.Object{"process": p.ID(), "status": r.Status, "waiting": []string{err.Error()}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func withHint(v client.Status) any {
 	return statusReply{v, next}
 }
 
-func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) approvals(ctx context.Context, args jsonval.Object) (any, error) {
 	if id := textArg(args, "process"); id != "" {
 		return a.WaitingOf(ctx, id)
 	}
@@ -138,15 +139,15 @@ func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error)
 	return api.ApprovalList{Approvals: all.Approvals, Unanswered: all.Unanswered}, err
 }
 
-func (a *agent) ideas(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) ideas(ctx context.Context, args jsonval.Object) (any, error) {
 	links, err := a.Client.Chain(textArg(args, "process")).Ideas(ctx)
-	return map[string]any{"ideas": links}, err
+	return jsonval.Object{"ideas": links}, err
 }
 
-func (a *agent) loadIdea(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) loadIdea(ctx context.Context, args jsonval.Object) (any, error) {
 	return a.Client.Chain(textArg(args, "process")).Load(ctx, numberArg(args, "at", 0))
 }
 
-func (a *agent) diff(ctx context.Context, args map[string]any) (any, error) {
+func (a *agent) diff(ctx context.Context, args jsonval.Object) (any, error) {
 	return a.Client.Chain(textArg(args, "process")).Diff(ctx, numberArg(args, "from", 0), numberArg(args, "to", 0))
 }

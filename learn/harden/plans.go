@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -102,8 +103,8 @@ func (p hardenedPlan) rawCalls(direct bool) []any {
 }
 
 // asMessage is the Plan as it is written.
-func (p hardenedPlan) asMessage(h *hardener, direct bool) map[string]any {
-	m := map[string]any{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(direct)}
+func (p hardenedPlan) asMessage(h *hardener, direct bool) jsonval.Object {
+	m := jsonval.Object{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(direct)}
 	if direct {
 		m["stage"] = ideafile.StageOptimal
 	}
@@ -137,8 +138,8 @@ func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bo
 }
 
 // viewAtStart is what an instance saw when it started.
-func (r *instanceRun) viewAtStart() map[string]any {
-	view := map[string]any{ideafile.TypeState: map[string]any{}}
+func (r *instanceRun) viewAtStart() jsonval.Object {
+	view := jsonval.Object{ideafile.TypeState: jsonval.Object{}}
 	maps.Copy(view, r.startView.PayloadByKind)
 	return view
 }

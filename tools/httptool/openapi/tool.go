@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 )
 
 // tool is a Tool in the making.
@@ -27,7 +28,7 @@ type tool struct {
 	secrets map[string]string
 	notes   []string
 	// parts are the converted schemas, with what they refer to.
-	properties, definitions map[string]any
+	properties, definitions jsonval.Object
 }
 
 // field is a parameter of a Tool.
@@ -69,14 +70,14 @@ func (t *tool) add(f field, in string) string {
 }
 
 // spec is the request of the HTTP tool.
-func (t *tool) spec() map[string]any {
+func (t *tool) spec() jsonval.Object {
 	address := t.base + t.path
 	if len(t.query) > 0 {
 		address += "?" + strings.Join(t.query, "&")
 	}
-	spec := map[string]any{"url": address, "method": t.op.method}
+	spec := jsonval.Object{"url": address, "method": t.op.method}
 	if len(t.headers) > 0 {
-		headers := map[string]any{}
+		headers := jsonval.Object{}
 		for name, value := range t.headers {
 			headers[name] = value
 		}
@@ -89,14 +90,14 @@ func (t *tool) spec() map[string]any {
 }
 
 // asIdeaTool is the Tool as an Idea file has it.
-func (t *tool) asIdeaTool() map[string]any {
+func (t *tool) asIdeaTool() jsonval.Object {
 	required := []any{}
 	for _, f := range t.fields {
 		if f.required {
 			required = append(required, f.name)
 		}
 	}
-	tree := map[string]any{"type": "object", "properties": t.properties, "_activity": map[string]any{"http": t.spec()}}
+	tree := jsonval.Object{"type": "object", "properties": t.properties, "_activity": jsonval.Object{"http": t.spec()}}
 	if len(required) > 0 {
 		tree["required"] = required
 	}

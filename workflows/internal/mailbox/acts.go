@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/approval"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // Begin records that a person's act has come. It skips signals that a whole process sends its parts, and acts under an
 // order, since no person sent these.
-func (b *Inbox) Begin(ctx workflow.Context, signal string, payload map[string]any) {
+func (b *Inbox) Begin(ctx workflow.Context, signal string, payload jsonval.Object) {
 	f := approval.FateOf(signal, payload, workflow.Now(ctx))
 	if f.OrderID == "" && f.ID != protocol.ForwardedID {
 		b.Fates.Begin(f.ID)
@@ -33,11 +34,11 @@ func (b *Inbox) Begin(ctx workflow.Context, signal string, payload map[string]an
 }
 
 // Conclude keeps what the handler of an act returned.
-func (b *Inbox) Conclude(ctx workflow.Context, signal string, payload map[string]any, err error) {
+func (b *Inbox) Conclude(ctx workflow.Context, signal string, payload jsonval.Object, err error) {
 	b.conclude(ctx, signal, payload, approval.Count{}, err)
 }
 
-func (b *Inbox) conclude(ctx workflow.Context, signal string, payload map[string]any, count approval.Count, err error) {
+func (b *Inbox) conclude(ctx workflow.Context, signal string, payload jsonval.Object, count approval.Count, err error) {
 	if errors.Is(err, ErrUnderWay) {
 		return
 	}
@@ -97,7 +98,7 @@ func (b *Inbox) TakeUnreported() []approval.Fate {
 
 // refuseEach refuses a signal that nobody received. Of one that brings many decisions each is refused, as it would be
 // alone.
-func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload map[string]any, reason error) {
+func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload jsonval.Object, reason error) {
 	many, err := approval.ReadDecisions(payload)
 	if signal != approval.SteerDecide || err != nil {
 		b.Conclude(ctx, signal, payload, reason)

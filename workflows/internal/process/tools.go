@@ -12,6 +12,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/display"
@@ -39,7 +40,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 		return err
 	}
 	if prepared.Palette != nil { // a NewStoredPalette in place of the Tools
-		if err := c.changeTools(func(idea map[string]any) map[string]any {
+		if err := c.changeTools(func(idea jsonval.Object) jsonval.Object {
 			return ideafile.WithTools(idea, prepared.Palette)
 		}); err != nil {
 			return err
@@ -51,7 +52,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 }
 
 // changeTools takes the Idea with other Tools as the one that counts, in this run and in those to come.
-func (c *processCore) changeTools(change func(idea map[string]any) map[string]any) error {
+func (c *processCore) changeTools(change func(idea jsonval.Object) jsonval.Object) error {
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(change(c.idea.Source))
 	if err := invalidIdeaError(problems); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (c *processCore) pauseUntilResumed(ctx workflow.Context, why *diag.Fault) e
 }
 
 // prepareTools makes the worker check the Idea, with its delegates, and return the Tools that it knows.
-func prepareTools(ctx workflow.Context, idea map[string]any,
+func prepareTools(ctx workflow.Context, idea jsonval.Object,
 	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: prepareTimeout, ScheduleToCloseTimeout: prepareTimeout, Summary: "bind the tools",

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/jsonval"
 	"processidea/workflows/internal/mailbox"
 )
 
@@ -15,7 +16,7 @@ import (
 // kept among the refusals.
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
-	Decide(ctx workflow.Context, payload map[string]any, d approval.Decision) error
+	Decide(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error
 	// DecideMany passes each of many decisions on, as Decide does. One that is refused leaves the others as they are.
 	DecideMany(ctx workflow.Context, many approval.ManyDecisions) error
 	Pause(ctx workflow.Context, s approval.SteeringPayload) error
@@ -27,7 +28,7 @@ type ProcessHandler interface {
 	Allow(ctx workflow.Context, o approval.StandingOrder) error
 	Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error
 	// DecidePlan takes a decision on a Plan that waits as a whole, or passes it on.
-	DecidePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
+	DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error
 }
 
 // signalKinds holds every kind of signal from people, in the order in which the Temporal UI shows them. Handlers are
@@ -85,13 +86,13 @@ var signalKinds = []signalKind{
 type signalKind struct {
 	name, description string
 	// handle reads the payload and has a process handle it.
-	handle func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error
+	handle func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error
 	// isDecision is whether it is a decision on a Call, which instances handle too.
 	isDecision bool
 }
 
 func decisionSignal(kind, description string) signalKind {
-	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
 		d, err := readDecision(ctx, kind, payload)
 		if err != nil {
 			return err
@@ -101,7 +102,7 @@ func decisionSignal(kind, description string) signalKind {
 }
 
 // readDecision reads the payload of a decision's signal.
-func readDecision(ctx workflow.Context, kind string, payload map[string]any) (approval.Decision, error) {
+func readDecision(ctx workflow.Context, kind string, payload jsonval.Object) (approval.Decision, error) {
 	if payload["proof"] != nil && !mailbox.TakesProofs(ctx) {
 		return approval.Decision{}, errors.New(`unknown key "proof"`)
 	}
@@ -110,15 +111,15 @@ func readDecision(ctx workflow.Context, kind string, payload map[string]any) (ap
 
 func steeringSignal(kind, description string,
 	steer func(ProcessHandler, workflow.Context, approval.SteeringPayload) error) signalKind {
-	return signalOf(kind, description, func(payload map[string]any) (approval.SteeringPayload, error) {
+	return signalOf(kind, description, func(payload jsonval.Object) (approval.SteeringPayload, error) {
 		return approval.ReadSteering(kind, payload)
 	}, steer)
 }
 
 // signalOf is a kind of signal with a typed payload.
-func signalOf[T any](name, description string, read func(map[string]any) (T, error),
+func signalOf[T any](name, description string, read func(jsonval.Object) (T, error),
 	handle func(ProcessHandler, workflow.Context, T) error) signalKind {
-	return signalKind{name, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+	return signalKind{name, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
 		v, err := read(payload)
 		if err != nil {
 			return err
@@ -128,7 +129,7 @@ func signalOf[T any](name, description string, read func(map[string]any) (T, err
 }
 
 func planSignal(kind, description string) signalKind {
-	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
 		d, err := approval.ReadPlanDecision(kind, payload)
 		if err != nil {
 			return err
@@ -138,14 +139,14 @@ func planSignal(kind, description string) signalKind {
 }
 
 // handleDeputy takes a deputy, or passes on that a Call is to be told of one.
-func handleDeputy(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+func handleDeputy(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
 	if payload["call"] != nil {
 		return decisionSignal(approval.SteerDeputy, "").handle(p, ctx, payload)
 	}
 	return signalOf("", "", approval.ReadDeputy, ProcessHandler.Allow).handle(p, ctx, payload)
 }
 
-func handleDisallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+func handleDisallow(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
 	order, s, err := approval.ReadOrderEnd(payload)
 	if err != nil {
 		return err
@@ -156,7 +157,7 @@ func handleDisallow(p ProcessHandler, ctx workflow.Context, payload map[string]a
 // RegisterProcessSignals has a process handle every signal of the table.
 func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHandler) {
 	for _, s := range signalKinds {
-		handle := func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
+		handle := func(ctx workflow.Context, payload jsonval.Object) (approval.Count, error) {
 			return approval.Count{}, s.handle(p, ctx, payload)
 		}
 		mailbox.OnPersonSignal(b, ctx, s.name, s.description, handle)
@@ -170,12 +171,12 @@ func RegisterInstanceSignals(
 ) {
 	for _, s := range signalKinds {
 		description := "Send it to the process, not to an instance."
-		handle := func(workflow.Context, map[string]any) (approval.Count, error) {
+		handle := func(workflow.Context, jsonval.Object) (approval.Count, error) {
 			return approval.Count{}, fmt.Errorf("%s goes to the process, %s", s.name, process)
 		}
 		if s.isDecision {
 			description = s.description
-			handle = func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
+			handle = func(ctx workflow.Context, payload jsonval.Object) (approval.Count, error) {
 				d, err := readDecision(ctx, s.name, payload)
 				if err != nil {
 					return approval.Count{}, err

@@ -10,6 +10,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/model/approval"
 	"processidea/model/diag"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/exit"
 )
 
@@ -63,13 +64,13 @@ func readCorrection(file string) (c approval.SteeringPayload, err error) {
 	if err != nil {
 		return c, err
 	}
-	payload := map[string]any{}
+	payload := jsonval.Object{}
 	switch v := v.(type) {
 	case []any:
 		payload["context"] = v
-	case map[string]any:
+	case jsonval.Object:
 		for k, part := range v {
-			config, isObject := part.(map[string]any)
+			config, isObject := part.(jsonval.Object)
 			limits, ok := config["limits"]
 			if k == "config" && isObject && ok && len(config) == 1 {
 				k, part = "limits", limits

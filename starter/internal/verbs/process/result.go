@@ -8,6 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/starter/internal/app"
 )
@@ -41,7 +42,7 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 }
 
 // inputsOf gives the own inputs of a process's instances, for a table that people read.
-func inputsOf(ctx context.Context, a *app.App, p *client.Process, r loop.Result) map[string]any {
+func inputsOf(ctx context.Context, a *app.App, p *client.Process, r loop.Result) jsonval.Object {
 	if a.JSON || len(r.Instances) < 2 {
 		return nil
 	}
@@ -52,8 +53,8 @@ func inputsOf(ctx context.Context, a *app.App, p *client.Process, r loop.Result)
 	return ownInputs(idea)
 }
 
-func ownInputs(idea *ideafile.Idea) map[string]any {
-	inputs := map[string]any{}
+func ownInputs(idea *ideafile.Idea) jsonval.Object {
+	inputs := jsonval.Object{}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
 		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
 			inputs[token] = input
