@@ -51,6 +51,6 @@ func TestWhatIDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		t.Errorf("%s", p.text())
 	}
 	h.inGerman().open("/desk/decided").is(200).isGerman().says("Was Sie entschieden haben", "genehmigt von ann",
-		"es ist geschehen", "der Plan von Anfrage 1")
+		"es ist geschehen", "Plan 1")
 	b.open("/desk/decided?page=99").is(200).says("There is nothing older")
 }

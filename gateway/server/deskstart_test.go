@@ -154,7 +154,7 @@ func TestInstancesAreAddedAtTheDesk(t *testing.T) {
 		`more.jsonl={"values": {"order": "A2"`).is(422).says("more.jsonl, line 1", "A2")
 	p.form("Add them").set("rows-text", `{"values": {"order": "A2", "cents": 2}}`).upload("Add them").is(200)
 	h.waiting(id, 2)
-	b.open("/desk/processes/" + id).is(200).says("Instances 2")
+	b.open("/desk/processes/" + id).is(200).says("Cases 2")
 	h.post("/api/processes/"+id+"/cancel", map[string]any{}).is(204)
 }
 
