@@ -79,7 +79,8 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
 		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict,
-		p.Tools().SizeText(d.Read)+kinds.Needs(d.AllIdeas()...)+decidersText(d.Read)+finalText(d.Read, p.Tools())))
+		p.Tools().SizeText(d.Read)+kinds.Needs(d.AllIdeas()...)+decidersText(d.Read)+
+			finalText(d.Read, p.Tools().Bind(d.Read))))
 }
 
 // decidersText says which Tools want signed decisions; whether there are keys to check them with, the worker knows.
@@ -98,13 +99,13 @@ func decidersText(idea *ideafile.Idea) string {
 		diag.FirstNamesAndCount(names))
 }
 
-// finalText names the Tools without an undo, in a file where any Tool declares one.
-func finalText(idea *ideafile.Idea, known ideafiles.Tools) string {
-	bindings := known.Bind(idea)
+// finalText names the Tools without an undo, where the file or a Go function declares that of any.
+func finalText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
 	var names []string
 	anyDeclared := false
 	for _, t := range idea.Tools {
-		anyDeclared = anyDeclared || t.Undo != nil
+		byFunction := bindings[t.Name].Undo
+		anyDeclared = anyDeclared || t.Undo != nil || byFunction != nil && byFunction.Kind == ideafile.UndoByTool
 		if t.UndoUnder(bindings[t.Name]).Kind == ideafile.UndoNever {
 			names = append(names, t.Name)
 		}
